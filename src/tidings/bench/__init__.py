@@ -1,0 +1,1 @@
+"""The performance evaluation suite: benchmark cities and workloads, for a broker seen from outside."""

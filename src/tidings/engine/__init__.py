@@ -1,0 +1,1 @@
+"""The live knowledge graph: the quad store and the exact delta of every update."""

@@ -1,0 +1,48 @@
+"""The story: text in, answer or exact delta out. The engine knows no clock: whoever asks says what time it is."""
+
+from random import Random
+
+from tidings.engine.store import Store
+from tidings.engine.update import Loader, PreparedUpdate, Updater
+from tidings.model.results import Result
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser.query import read_query
+from tidings.sparql.parser.update import read_update
+from tidings.sparql.prepared import Templates
+
+
+class Core:
+    """A knowledge graph that can be asked and told."""
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        base: str | None = None,
+        loader: Loader | None = None,
+        service: ServiceClient | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self.store = Store() if store is None else store
+        self._base = base
+        self._service = service
+        self._updater = Updater(self.store, loader=loader, service=service)
+        self._moment = Moment(0, random)
+        self._queries = Templates(read_query)
+        self._updates = Templates(lambda cursor, dataset: PreparedUpdate(read_update(cursor, dataset)))
+
+    def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
+        """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
+        self._moment.now = now
+        query, parameters = self._queries.prepare(text, self._base, dataset)
+        return evaluate(query, self.store, self._moment, limits, service=self._service, parameters=parameters)
+
+    def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
+        """Carry out an update request, whole or not at all; the quads it removed and added, net."""
+        self._moment.now = now
+        request, parameters = self._updates.prepare(text, self._base, dataset)
+        return self._updater.execute(request, self._moment, limits, parameters)

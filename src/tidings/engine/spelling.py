@@ -1,0 +1,47 @@
+"""Language-tagged literals whose tags differ only in case are one term (RDF 1.1 Concepts, 3.3); this is its spelling.
+
+The store keeps such a literal as its first publisher wrote it, finds it by any spelling, and forgets it with its last
+quad. So `"chat"@EN` comes back as `@EN`, and a query for `"chat"@en` finds it.
+"""
+
+from tidings.model.terms import Term
+
+
+def is_tagged(term: Term) -> bool:
+    """Whether a term is a language-tagged literal."""
+    return term[0] == '"' and term[-1] not in '">'
+
+
+def fold(term: Term) -> Term:
+    """The literal with its tag in lower case, by which all spellings are equal."""
+    end = term.rindex('"@')
+    return term[:end] + term[end:].lower()
+
+
+class Spellings:
+    """The spelling in use of every language-tagged literal of a store, and in how many places it is used."""
+
+    __slots__ = ("_in_use",)
+
+    def __init__(self) -> None:
+        self._in_use: dict[Term, tuple[Term, int]] = {}
+
+    def of(self, term: Term) -> Term:
+        """The spelling in use, or else the term itself."""
+        found = self._in_use.get(fold(term))
+        return term if found is None else found[0]
+
+    def hold(self, term: Term) -> None:
+        """One more place uses this spelling, which is the one in use or the first."""
+        folded = fold(term)
+        _, places = self._in_use.get(folded, (term, 0))
+        self._in_use[folded] = (term, places + 1)
+
+    def release(self, term: Term) -> None:
+        """One place less uses it."""
+        folded = fold(term)
+        _, places = self._in_use[folded]
+        if places == 1:
+            del self._in_use[folded]
+        else:
+            self._in_use[folded] = (term, places - 1)

@@ -1,0 +1,136 @@
+"""Everything that can go wrong, as one tree; each class has an HTTP status and a stable code.
+
+TidingsError                       internal_error         500
+├── BadRequest                     bad_request            400
+│   ├── SparqlSyntaxError          sparql_syntax_error    400   line, column, expected
+│   ├── UnsupportedFormat          unsupported_format     415   a media type or file ending nobody reads here
+│   ├── NotAcceptable              not_acceptable         406   no format of ours is accepted by the client
+│   ├── RdfSyntaxError             rdf_syntax_error       400   line, column of the document
+│   └── ResultsSyntaxError         results_syntax_error   400   a malformed result document
+├── EvaluationError                evaluation_failed      400   a well-formed request that cannot be carried out
+│   ├── GraphExists                graph_exists           409   CREATE of a graph that is there
+│   ├── GraphMissing               graph_missing          404   COPY, MOVE, ADD from a graph that is not there
+│   ├── LoadFailed                 load_failed            502   LOAD could not be done
+│   └── ServiceFailed              service_failed         502   SERVICE could not be asked
+├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
+└── LimitExceeded                  limit_exceeded         503
+    ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
+    └── RowLimitExceeded           row_limit_exceeded     503   rows
+"""
+
+from typing import Any, ClassVar
+
+
+class TidingsError(Exception):
+    """An error with a code that programs can rely on and a text for people."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal_error"
+
+    def to_json(self) -> dict[str, Any]:
+        """The error envelope of the SPARQL Event protocol, the same on HTTP and WebSocket."""
+        return {"error": self.code, "status_code": self.status, "error_description": str(self)}
+
+
+class BadRequest(TidingsError):
+    status = 400
+    code = "bad_request"
+
+
+class SyntaxFault(BadRequest):
+    """A place in a text that cannot be read on from, and what would have been welcome there."""
+
+    def __init__(self, message: str, *, line: int = 1, column: int = 1, expected: str = "", source: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.expected = expected
+        self.source = source
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+    def excerpt(self) -> str:
+        """The offending line with a caret below the offending column; empty if the text is not known."""
+        lines = self.source.splitlines()
+        if not 1 <= self.line <= len(lines):
+            return ""
+        shown = lines[self.line - 1].expandtabs(1)
+        return f"{shown}\n{' ' * (self.column - 1)}^"
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"line": self.line, "column": self.column, "expected": self.expected}
+
+
+class SparqlSyntaxError(SyntaxFault):
+    code = "sparql_syntax_error"
+
+
+class RdfSyntaxError(SyntaxFault):
+    code = "rdf_syntax_error"
+
+
+class ResultsSyntaxError(BadRequest):
+    code = "results_syntax_error"
+
+
+class UnsupportedFormat(BadRequest):
+    status = 415
+    code = "unsupported_format"
+
+
+class NotAcceptable(BadRequest):
+    status = 406
+    code = "not_acceptable"
+
+
+class EvaluationError(TidingsError):
+    status = 400
+    code = "evaluation_failed"
+
+
+class GraphExists(EvaluationError):
+    status = 409
+    code = "graph_exists"
+
+
+class GraphMissing(EvaluationError):
+    status = 404
+    code = "graph_missing"
+
+
+class LoadFailed(EvaluationError):
+    status = 502
+    code = "load_failed"
+
+
+class ServiceFailed(EvaluationError):
+    status = 502
+    code = "service_failed"
+
+
+class NotAllowed(TidingsError):
+    status = 403
+    code = "not_allowed"
+
+
+class LimitExceeded(TidingsError):
+    status = 503
+    code = "limit_exceeded"
+
+
+class TimeLimitExceeded(LimitExceeded):
+    code = "time_limit_exceeded"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the evaluation took longer than its limit of {seconds:g} s")
+        self.seconds = seconds
+
+
+class RowLimitExceeded(LimitExceeded):
+    code = "row_limit_exceeded"
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(f"the evaluation produced more than its limit of {rows:,} rows")
+        self.rows = rows

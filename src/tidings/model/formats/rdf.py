@@ -1,0 +1,102 @@
+"""RDF documents in and out, the formats of SPARQL 1.1's LOAD and Graph Store Protocol and of our dumps.
+
+    parse_rdf(serialize_rdf(quads, format), format, blanks=KEEP_LABELS)  =  quads
+
+for every format that can say these quads: lexical forms, datatypes and the case of language tags survive. (JSON-LD may
+order statements anew; RDF/XML renames blank nodes whose labels are not XML names, and refuses what it cannot say.)
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import assert_never
+
+from tidings.model.errors import BadRequest
+from tidings.model.formats import jsonld, ntriples, oxigraph, rdfxml, turtle
+from tidings.model.formats.blanks import BlankScope
+from tidings.model.formats.media import Media
+from tidings.model.formats.streams import Source, chunks_of, encoded
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple
+
+
+class RdfFormat(Enum):
+    """The RDF syntaxes that are read and written here."""
+
+    TURTLE = Media("turtle", ("text/turtle", "application/x-turtle"), ("ttl",))
+    TRIG = Media("trig", ("application/trig", "application/x-trig"), ("trig",))
+    N_TRIPLES = Media("ntriples", ("application/n-triples", "text/plain"), ("nt",), ("n-triples",))
+    N_QUADS = Media("nquads", ("application/n-quads", "text/x-nquads"), ("nq",), ("n-quads",))
+    RDF_XML = Media(
+        "rdfxml", ("application/rdf+xml", "application/xml", "text/xml"), ("rdf", "owl", "xml"), ("rdf/xml",)
+    )
+    JSON_LD = Media("jsonld", ("application/ld+json", "application/json"), ("jsonld", "json"), ("json-ld",))
+
+    @property
+    def media(self) -> Media:
+        return self.value
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether a document can name the graphs of its statements."""
+        return self in (RdfFormat.TRIG, RdfFormat.N_QUADS, RdfFormat.JSON_LD)
+
+
+def parse_rdf(
+    source: Source,
+    format: RdfFormat,  # noqa: A002
+    base: str | None = None,
+    graph: Term = DEFAULT_GRAPH,
+    blanks: BlankScope | None = None,
+) -> Iterator[Quad]:
+    """The statements of a document, as they are read; those that name no graph go to `graph`.
+
+    Blank nodes get fresh labels, unless the caller brings a scope of its own, such as KEEP_LABELS. All but JSON-LD is
+    streamed. Raises RdfSyntaxError; in a line with upper-case tags its column may be off by what `casing` replaced.
+    """
+    chunks = chunks_of(source)
+    scope = blanks if blanks is not None else BlankScope.fresh()
+    match format:
+        case RdfFormat.N_TRIPLES | RdfFormat.N_QUADS:
+            return ntriples.read_lines(chunks, quads=format.has_graphs, graph=graph, blanks=scope)
+        case RdfFormat.TURTLE | RdfFormat.TRIG:
+            return oxigraph.read_turtle(chunks, graphs=format.has_graphs, base=base, graph=graph, blanks=scope)
+        case RdfFormat.RDF_XML:
+            return oxigraph.read_rdf_xml(chunks, base=base, graph=graph, blanks=scope)
+        case RdfFormat.JSON_LD:
+            return oxigraph.read_json_ld(chunks, base=base, graph=graph, blanks=scope)
+        case _:
+            assert_never(format)
+
+
+def serialize_rdf(
+    statements: Iterable[Quad] | Iterable[Triple],
+    format: RdfFormat,  # noqa: A002
+    prefixes: Mapping[str, str] | None = None,
+) -> Iterator[bytes]:
+    """A document in chunks, written as the statements come; prefixes are bare namespace IRIs by their prefix.
+
+    Statements of one graph and one subject that come in a row are written together. Raises BadRequest for what the
+    format cannot say: a named graph in a format of triples, and the gaps of RDF/XML.
+    """
+    quads = _quads(statements, format)
+    match format:
+        case RdfFormat.N_TRIPLES | RdfFormat.N_QUADS:
+            return encoded(ntriples.write_lines(quads))
+        case RdfFormat.TURTLE | RdfFormat.TRIG:
+            return encoded(turtle.write_turtle(quads, prefixes or {}))
+        case RdfFormat.RDF_XML:
+            return encoded(rdfxml.write_rdf_xml(quads, prefixes or {}))
+        case RdfFormat.JSON_LD:
+            return encoded(jsonld.write_json_ld(quads))
+        case _:
+            assert_never(format)
+
+
+def _quads(statements: Iterable[Quad] | Iterable[Triple], format_: RdfFormat) -> Iterator[Quad]:
+    graphs = format_.has_graphs
+    for statement in statements:
+        if len(statement) == 3:
+            yield (*statement, DEFAULT_GRAPH)
+        elif graphs or not statement[3]:
+            yield statement
+        else:
+            raise BadRequest(f"{format_.media.name} has no place for the graph {statement[3]}; N-Quads or TriG has")

@@ -1,0 +1,95 @@
+"""Z-sets: multisets whose multiplicities may be negative, the one algebra of change in Tidings.
+
+    (a + b)(x) = a(x) + b(x)      (-a)(x) = -a(x)      a is nothing  <=>  a(x) = 0 for all x
+
+An item whose weight is zero is not kept, so an empty Z-set means that nothing happened.
+"""
+
+from collections.abc import Hashable, ItemsView, Iterable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+class ZSet(Generic[T]):
+    """A consolidated Z-set: every item it holds has a weight other than zero."""
+
+    __slots__ = ("_weights",)
+
+    def __init__(self, weighted: Iterable[tuple[T, int]] = ()) -> None:
+        self._weights: dict[T, int] = {}
+        for item, weight in weighted:
+            self.add(item, weight)
+
+    @classmethod
+    def change(cls, *, removed: Iterable[T] = (), added: Iterable[T] = ()) -> "ZSet[T]":
+        """The Z-set that takes `removed` away and adds `added`."""
+        result = cls((item, -1) for item in removed)
+        for item in added:
+            result.add(item)
+        return result
+
+    @classmethod
+    def owning(cls, weights: dict[T, int]) -> "ZSet[T]":
+        """Wrap weights known to be consolidated, without a copy; the caller gives them up."""
+        result = cls.__new__(cls)
+        result._weights = weights
+        return result
+
+    def add(self, item: T, weight: int = 1) -> None:
+        weights = self._weights
+        total = weights.get(item, 0) + weight
+        if total:
+            weights[item] = total
+        else:
+            weights.pop(item, None)
+
+    def absorb(self, other: "ZSet[T]") -> None:
+        """Add another Z-set into this one."""
+        for item, weight in other.items():
+            self.add(item, weight)
+
+    def __add__(self, other: "ZSet[T]") -> "ZSet[T]":
+        total = ZSet.owning(dict(self._weights))
+        total.absorb(other)
+        return total
+
+    def __neg__(self) -> "ZSet[T]":
+        return ZSet.owning({item: -weight for item, weight in self._weights.items()})
+
+    def __sub__(self, other: "ZSet[T]") -> "ZSet[T]":
+        return self + -other
+
+    def __getitem__(self, item: T) -> int:
+        return self._weights.get(item, 0)
+
+    def items(self) -> ItemsView[T, int]:
+        return self._weights.items()
+
+    def added(self) -> Iterator[T]:
+        """Every item of positive weight, as often as its weight says."""
+        for item, weight in self._weights.items():
+            for _ in range(weight):
+                yield item
+
+    def removed(self) -> Iterator[T]:
+        """Every item of negative weight, as often as its weight says."""
+        for item, weight in self._weights.items():
+            for _ in range(-weight):
+                yield item
+
+    def __bool__(self) -> bool:
+        return bool(self._weights)
+
+    def __len__(self) -> int:
+        """How many distinct items change."""
+        return len(self._weights)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZSet) and self._weights == other._weights
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{weight:+d} {item!r}" for item, weight in self._weights.items())
+        return f"ZSet({inside})"

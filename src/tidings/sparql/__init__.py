@@ -1,0 +1,1 @@
+"""SPARQL 1.1: from text to algebra, and from algebra to rows."""

@@ -1,0 +1,248 @@
+"""The aggregates as accumulators: each is a function of the *multiset* of its values, whatever their order.
+
+So an accumulator can take values away again (`add` with a weight of -1), and a group has the same aggregate by
+whichever history it came about. For that reason SAMPLE takes the least value, GROUP_CONCAT joins values in order,
+and sums of floating point numbers are exact until they are read.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, isfinite, isnan, nan
+from typing import Protocol
+
+from tidings.model.terms import Term, lexical_form, literal
+from tidings.sparql.algebra import Aggregate
+from tidings.sparql.values import (
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    Number,
+    OrderKey,
+    decode,
+    divide_numbers,
+    encode_integer,
+    encode_number,
+    order_key,
+)
+from tidings.sparql.values.numerics import EXACT, to_single
+
+
+class Accumulator(Protocol):
+    """Takes the values of one group; None among them is an error, and mostly makes the aggregate one."""
+
+    def add(self, value: Term | None, weight: int = 1) -> None: ...
+    def result(self) -> Term | None: ...
+
+
+class Count:
+    """How many values are no errors."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, value: Hashable | None, weight: int = 1) -> None:
+        if value is not None:
+            self._count += weight
+
+    def result(self) -> Term | None:
+        return encode_integer(self._count)
+
+
+class Sum:
+    """Exact in every type: integers and decimals as such, floats and doubles as fractions, infinities counted."""
+
+    __slots__ = ("_decimal", "_errors", "_infinite", "_integer", "_nans", "_ranks", "_real", "count")
+
+    def __init__(self) -> None:
+        self._integer = 0
+        self._decimal = Decimal(0)
+        self._real = Fraction(0)
+        self._infinite = {inf: 0, -inf: 0}
+        self._nans = 0
+        self._errors = 0
+        self._ranks = [0, 0, 0, 0]
+        self.count = 0
+
+    def add(self, value: Term | None, weight: int = 1) -> None:
+        number = None if value is None else decode(value)
+        if type(number) is not Number:
+            self._errors += weight
+            return
+        self.count += weight
+        self._ranks[number.rank] += weight
+        amount = number.value
+        if isinstance(amount, int):
+            self._integer += weight * amount
+        elif isinstance(amount, Decimal):
+            self._decimal = EXACT.add(self._decimal, EXACT.multiply(amount, weight))
+        elif isfinite(amount):
+            self._real += weight * Fraction(amount)
+        elif isnan(amount):
+            self._nans += weight
+        else:
+            self._infinite[amount] += weight
+
+    def total(self) -> Number | None:
+        """The sum in the highest rank among the values; None if one of them was no number."""
+        if self._errors:
+            return None
+        ranks = self._ranks
+        if ranks[FLOAT] or ranks[DOUBLE]:
+            rank = DOUBLE if ranks[DOUBLE] else FLOAT
+            real = self._real_total()
+            return Number(rank, real if rank == DOUBLE else to_single(real))
+        if ranks[DECIMAL]:
+            return Number(DECIMAL, EXACT.add(self._decimal, Decimal(self._integer)))
+        return Number(INTEGER, self._integer)
+
+    def _real_total(self) -> float:
+        up, down = self._infinite[inf], self._infinite[-inf]
+        if self._nans or (up and down):
+            return nan
+        if up or down:
+            return inf if up else -inf
+        exact = self._real + self._integer + Fraction(self._decimal)
+        try:
+            return float(exact)
+        except OverflowError:
+            return inf if exact > 0 else -inf
+
+    def result(self) -> Term | None:
+        return encode_number(self.total())
+
+
+class Average:
+    """The sum by the count; that of nothing is 0."""
+
+    __slots__ = ("_sum",)
+
+    def __init__(self) -> None:
+        self._sum = Sum()
+
+    def add(self, value: Term | None, weight: int = 1) -> None:
+        self._sum.add(value, weight)
+
+    def result(self) -> Term | None:
+        total = self._sum.total()
+        if total is None or not self._sum.count:
+            return encode_number(total)
+        return encode_number(divide_numbers(total, Number(INTEGER, self._sum.count)))
+
+
+class Extreme:
+    """MIN, MAX and SAMPLE: the first value in the order of ORDER BY, or the last."""
+
+    __slots__ = ("_best", "_errors", "_greatest", "_strict", "_values")
+
+    def __init__(self, *, greatest: bool = False, strict: bool = True) -> None:
+        self._values: dict[Term, int] = {}
+        self._errors = 0
+        self._greatest = greatest
+        self._strict = strict
+        self._best: tuple[OrderKey, Term] | None = None
+        """The extreme, or None if it has to be looked for."""
+
+    def add(self, value: Term | None, weight: int = 1) -> None:
+        if value is None:
+            self._errors += weight
+            return
+        count = self._values.get(value, 0) + weight
+        if not count:
+            del self._values[value]
+            if self._best is not None and self._best[1] == value:
+                self._best = None
+            return
+        known = bool(self._values)
+        self._values[value] = count
+        if self._best is not None or not known:
+            candidate = (order_key(value), value)
+            best = self._best
+            if best is None or (candidate > best if self._greatest else candidate < best):
+                self._best = candidate
+
+    def result(self) -> Term | None:
+        if not self._values or (self._strict and self._errors):
+            return None
+        if self._best is None:
+            choose: Callable[..., tuple[OrderKey, Term]] = max if self._greatest else min
+            self._best = choose((order_key(value), value) for value in self._values)
+        return self._best[1]
+
+
+class Concatenation:
+    """GROUP_CONCAT: the strings of all values, in order, with a separator between."""
+
+    __slots__ = ("_errors", "_separator", "_values")
+
+    def __init__(self, separator: str) -> None:
+        self._values: Counter[Term] = Counter()
+        self._errors = 0
+        self._separator = separator
+
+    def add(self, value: Term | None, weight: int = 1) -> None:
+        if value is None or value[0] == "_":
+            self._errors += weight
+            return
+        self._values[value] += weight
+        if not self._values[value]:
+            del self._values[value]
+
+    def result(self) -> Term | None:
+        if self._errors:
+            return None
+        ordered = sorted(self._values.elements(), key=lambda value: (order_key(value), value))
+        return literal(self._separator.join(map(lexical_form, ordered)))
+
+
+class DistinctValues:
+    """Any accumulator, fed each value only once."""
+
+    __slots__ = ("_inner", "_seen")
+
+    def __init__(self, inner: Accumulator) -> None:
+        self._inner = inner
+        self._seen: dict[Term | None, int] = {}
+
+    def add(self, value: Term | None, weight: int = 1) -> None:
+        before = self._seen.get(value, 0)
+        after = before + weight
+        if after:
+            self._seen[value] = after
+        else:
+            del self._seen[value]
+        if (before > 0) != (after > 0):
+            self._inner.add(value, 1 if after > 0 else -1)
+
+    def result(self) -> Term | None:
+        return self._inner.result()
+
+
+def accumulator(aggregate: Aggregate) -> Accumulator:
+    """A fresh accumulator for one group."""
+    plain = _plain(aggregate)
+    return DistinctValues(plain) if aggregate.distinct else plain
+
+
+def _plain(aggregate: Aggregate) -> Accumulator:
+    match aggregate.function:
+        case "COUNT":
+            return Count()
+        case "SUM":
+            return Sum()
+        case "AVG":
+            return Average()
+        case "MIN":
+            return Extreme()
+        case "MAX":
+            return Extreme(greatest=True)
+        case "SAMPLE":
+            return Extreme(strict=False)
+        case "GROUP_CONCAT":
+            return Concatenation(aggregate.separator)
+        case unknown:
+            raise AssertionError(f"the parser knows no aggregate {unknown}")

@@ -1,0 +1,170 @@
+"""Function calls that need more than their arguments: laziness, the moment, chance, or the base of the query.
+
+The strict and context-free ones come from the function library.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+from uuid import UUID
+
+from tidings.model.errors import BadRequest
+from tidings.model.iris import resolve
+from tidings.model.terms import XSD, Term, blank, iri, lexical_form, literal, split_literal
+from tidings.sparql.algebra import Call, Expression, operands
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.functions import CASTS, FUNCTIONS
+from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number
+
+if TYPE_CHECKING:
+    from tidings.sparql.evaluate.expressions import Scope, Test, Value
+
+    ValueCompiler: TypeAlias = Callable[[Expression, Scope], Value]
+    TestCompiler: TypeAlias = Callable[[Expression, Scope], Test]
+
+MICROS = "<urn:tidings:function:micros>"
+"""The extension function of the moment: microseconds since 1970 as an `xsd:integer`, the papers' time function."""
+
+SOLUTION = "?:solution"
+"""A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
+
+_MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", MICROS})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_momentary(expression: Expression) -> bool:
+    """Whether an expression may give another value for the same row at another moment."""
+    if isinstance(expression, Call) and expression.function in _MOMENTARY:
+        return True
+    return any(is_momentary(part) for part in operands(expression))
+
+
+def names_blanks(expression: Expression) -> bool:
+    """Whether an expression makes blank nodes by name, and so must know which solution it is in."""
+    if isinstance(expression, Call) and expression.function == "BNODE" and expression.arguments:
+        return True
+    return any(names_blanks(part) for part in operands(expression))
+
+
+def compile_call(
+    function: str,
+    arguments: tuple[Expression, ...],
+    scope: "Scope",
+    value_of: "ValueCompiler",
+    test_of: "TestCompiler",
+) -> "Value":
+    if function == "IF":
+        condition, then, otherwise = arguments
+        return _if(test_of(condition, scope), value_of(then, scope), value_of(otherwise, scope))
+    values = [value_of(argument, scope) for argument in arguments]
+    if function == "COALESCE":
+        return _coalesce(values)
+    momentary = _momentary(function, values, scope)
+    if momentary is not None:
+        return momentary
+    if function == "IRI":
+        return _strict(_resolved, values)
+    if function in FUNCTIONS:
+        return _strict(FUNCTIONS[function].call, values)
+    cast = CASTS.get(function[1:-1])
+    if cast is None:
+        raise BadRequest(f"the function {function} is not known")
+    if not cast.least <= len(values) <= (cast.most or len(values)):
+        raise BadRequest(f"the function {function} takes {cast.least} argument, not {len(values)}")
+    return _strict(cast.call, values)
+
+
+def _momentary(function: str, values: "list[Value]", scope: "Scope") -> "Value | None":
+    context = scope.context
+    match function:
+        case "NOW":
+            return lambda _: _now(context.moment.now)
+        case "RAND":
+            return lambda _: encode_number(Number(DOUBLE, context.moment.random.random()))
+        case "UUID":
+            return lambda _: iri(f"urn:uuid:{_uuid(context.moment.random.getrandbits(128))}")
+        case "STRUUID":
+            return lambda _: literal(_uuid(context.moment.random.getrandbits(128)))
+        case "BNODE":
+            return _bnode(values, scope)
+        case _ if function == MICROS:
+            return lambda _: encode_integer(context.moment.now)
+        case _:
+            return None
+
+
+def _now(micros: int) -> Term:
+    """The instant as an `xsd:dateTime` in UTC."""
+    instant = _EPOCH + timedelta(microseconds=micros)
+    return literal(instant.replace(tzinfo=None).isoformat() + "Z", f"{XSD}dateTime")
+
+
+def _uuid(bits: int) -> str:
+    return str(UUID(int=bits, version=4))
+
+
+def _bnode(values: "list[Value]", scope: "Scope") -> "Value":
+    moment = scope.context
+    if not values:
+        return lambda _: moment.moment.fresh_blank()
+    label = values[0]
+    column = scope.layout.index.get(SOLUTION)
+
+    def value(row: Row) -> Term | None:
+        term = label(row)
+        if term is None or term[0] != '"' or term[-1] != '"':
+            return None
+        if column is None:
+            return moment.moment.fresh_blank()
+        digest = hashlib.blake2b(f"{row[column]} {term}".encode(), digest_size=12)
+        return blank(f"b{digest.hexdigest()}")
+
+    return value
+
+
+def _resolved(term: Term, base: Term) -> Term | None:
+    """IRI(): an IRI as it is, a string resolved against the base, which the parser adds as second argument."""
+    if term[0] == "<":
+        return term
+    if term[0] != '"' or term[-1] != '"':
+        return None
+    text = resolve(lexical_form(base), split_literal(term)[0])
+    return None if any(char in '<>"{}|^`\\' or char <= " " for char in text) else iri(text)
+
+
+def _if(condition: "Test", then: "Value", otherwise: "Value") -> "Value":
+    def value(row: Row) -> Term | None:
+        truth = condition(row)
+        return None if truth is None else then(row) if truth else otherwise(row)
+
+    return value
+
+
+def _coalesce(values: "list[Value]") -> "Value":
+    def value(row: Row) -> Term | None:
+        for candidate in values:
+            term = candidate(row)
+            if term is not None:
+                return term
+        return None
+
+    return value
+
+
+def _strict(function: Callable[..., Term | None], values: "list[Value]") -> "Value":
+    """A function that is in error as soon as one of its arguments is."""
+    if len(values) == 1:
+        only = values[0]
+
+        def unary(row: Row) -> Term | None:
+            term = only(row)
+            return None if term is None else function(term)
+
+        return unary
+
+    def value(row: Row) -> Term | None:
+        terms = [argument(row) for argument in values]
+        return None if None in terms else function(*terms)
+
+    return value

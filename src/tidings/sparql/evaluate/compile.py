@@ -1,0 +1,334 @@
+"""One node of algebra to one plan, and so a whole pattern to a pipeline of generators."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import count, islice
+from typing import assert_never
+
+from tidings.model.errors import NotAllowed, ServiceFailed, TidingsError
+from tidings.model.terms import Term, Var
+from tidings.sparql.algebra import (
+    BGP,
+    Distinct,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Node,
+    OrderBy,
+    PathPattern,
+    Project,
+    Reduced,
+    Service,
+    Slice,
+    Union,
+    Values,
+    certain,
+    visible,
+)
+from tidings.sparql.evaluate.aggregates import Accumulator, accumulator
+from tidings.sparql.evaluate.calls import SOLUTION, names_blanks
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
+from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
+from tidings.sparql.evaluate.joins import Meeting, anti_join, hash_join, hash_left_join, hash_minus, left_join
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, batches, picker
+from tidings.sparql.evaluate.pushing import binds_graph, pushable, shared_variables
+from tidings.sparql.evaluate.scan import ActiveGraph, scan
+from tidings.sparql.evaluate.walk import walk
+from tidings.sparql.rewrite import rewrite
+from tidings.sparql.values import order_key
+
+
+class Compiler:
+    """Compiles patterns against one context, inside one active graph."""
+
+    __slots__ = ("_context", "_graph", "_substituting")
+
+    def __init__(self, context: Context, graph: ActiveGraph | None = None, substituting: bool = False) -> None:
+        self._context = context
+        self._graph: ActiveGraph = context.view.default if graph is None else graph
+        self._substituting = substituting
+
+    def plan(self, node: Node, given: Layout | None = None) -> Plan:
+        """A plan that joins rows of a given layout with the solutions of a node; from nothing, if none is given."""
+        if given is not None and not pushable(node, given.index.keys(), self._substituting):
+            alone = Compiler(self._context, self._graph).plan(node)
+            return hash_join(given, alone, self._context)
+        layout = given or EMPTY
+        match node:
+            case BGP(patterns):
+                return self._bgp(patterns, layout)
+            case PathPattern():
+                return self._watched(walk(node, self._graph, layout, self._context))
+            case Join(left, right):
+                first = self.plan(left, given)
+                return _chained(first, self.plan(right, first.layout))
+            case LeftJoin(left, right, condition):
+                return self._left_join(left, right, condition, given)
+            case Union(left, right):
+                return _union(self.plan(left, given), self.plan(right, given), layout)
+            case Minus(left, right):
+                return self._minus(left, right, given)
+            case Filter(condition, inner):
+                plan = self.plan(inner, given)
+                return Plan(plan.layout, partial(_filtered, plan.run, self.test(condition, plan.layout)))
+            case Extend(inner, variable, expression):
+                return self._extend(inner, variable, expression, given)
+            case Graph(name, inner):
+                return self._in_graph(name, inner, given)
+            case Service():
+                return self._service(node)
+            case Values(variables, rows):
+                return _values(variables, rows, layout)
+            case Group():
+                return self._group(node)
+            case OrderBy(inner, conditions):
+                return self._order_by(inner, conditions)
+            case Project(inner, variables):
+                return _projected(self.plan(inner, given), variables, layout)
+            case Distinct(inner) | Reduced(inner):
+                # REDUCED may keep any number of duplicates; none is the number that needs no memory of the past
+                plan = self.plan(inner)
+                return Plan(plan.layout, partial(_distinct, plan.run, self._context))
+            case Slice(inner, offset, limit):
+                plan = self.plan(inner)
+                stop = None if limit is None else offset + limit
+                return Plan(plan.layout, lambda rows: islice(plan.run(rows), offset, stop))
+            case _:
+                assert_never(node)
+
+    # -- expressions --------------------------------------------------------------------------------------------
+
+    def value(self, expression: Expression, layout: Layout) -> Value:
+        return compile_value(expression, Scope(layout, self._context, self._exists))
+
+    def test(self, expression: Expression, layout: Layout) -> Test:
+        return compile_test(expression, Scope(layout, self._context, self._exists))
+
+    def _exists(self, pattern: Node, layout: Layout) -> Test:
+        pattern = rewrite(pattern, self._context.view, layout.certain)
+        plan = Compiler(self._context, self._graph, substituting=True).plan(pattern, layout)
+        return lambda row: next(iter(plan.run((row,))), None) is not None
+
+    # -- patterns -----------------------------------------------------------------------------------------------
+
+    def _watched(self, plan: Plan) -> Plan:
+        """Under the time limit, if there is one."""
+        if self._context.limits.seconds is None:
+            return plan
+        return Plan(plan.layout, lambda rows: self._context.watch(plan.run(rows)))
+
+    def _bgp(self, patterns: Iterable[tuple[str, str, str]], layout: Layout) -> Plan:
+        plan: Plan | None = None
+        for pattern in patterns:
+            following = self._watched(scan(pattern, self._graph, layout, self._context))
+            plan = following if plan is None else _chained(plan, following)
+            layout = following.layout
+        return plan or Plan(layout, iter)
+
+    def _left_join(self, left: Node, right: Node, condition: Expression | None, given: Layout | None) -> Plan:
+        first = self.plan(left, given)
+        if pushable(right, first.layout.index.keys(), self._substituting):
+            second = self.plan(right, first.layout)
+            return left_join(first, second, self._condition(condition, second.layout))
+        alone = Compiler(self._context, self._graph).plan(right)
+        meeting = Meeting(first.layout, alone.layout)
+        return hash_left_join(first, alone, self._condition(condition, meeting.layout), meeting, self._context)
+
+    def _condition(self, condition: Expression | None, layout: Layout) -> Test | None:
+        return None if condition is None else self.test(condition, layout)
+
+    def _minus(self, left: Node, right: Node, given: Layout | None) -> Plan:
+        first = self.plan(left, given)
+        shared = shared_variables(left, right)
+        if not shared:
+            return first
+        sure = first.layout.certain & certain(right)
+        if sure.issuperset(shared) and pushable(right, set(shared)):
+            second = Compiler(self._context, self._graph).plan(right, Layout(tuple(shared), frozenset(shared)))
+            return anti_join(first, second, shared)
+        return hash_minus(first, Compiler(self._context, self._graph).plan(right), shared, self._context)
+
+    def _extend(self, inner: Node, variable: Var, expression: Expression, given: Layout | None) -> Plan:
+        plan = self.plan(inner, given)
+        if names_blanks(expression) and SOLUTION not in plan.layout.index:
+            plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), partial(_numbered, plan.run, self._context))
+        value = self.value(expression, plan.layout)
+        constant = isinstance(expression, str) and (expression[0] != "?" or expression in plan.layout.certain)
+        after = plan.layout.extended((variable,), (variable,) if constant else ())
+        return Plan(after, partial(_extended, plan.run, value))
+
+    def _in_graph(self, name: str, inner: Node, given: Layout | None) -> Plan:
+        view = self._context.view
+        if name[0] != "?":
+            return self._inside(lambda: view.named(name)).plan(inner, given)
+        if binds_graph(inner, name):
+            return self._inside(name).plan(inner, given)
+        return self._graph_by_graph(name, inner)
+
+    def _inside(self, graph: ActiveGraph) -> "Compiler":
+        return Compiler(self._context, graph, self._substituting)
+
+    def _graph_by_graph(self, name: Var, inner: Node) -> Plan:
+        """GRAPH ?g around something that has to be evaluated in each graph on its own."""
+        view = self._context.view
+        current: list[TripleSource] = [NOTHING]
+        named = Layout((name,), frozenset((name,)))
+        alone = self._inside(lambda: current[0]).plan(inner)
+        meeting = Meeting(named, alone.layout)
+
+        def run(rows: Iterable[Row]) -> Iterator[Row]:
+            for _ in rows:
+                for graph in view.names():
+                    current[0] = view.named(graph)
+                    for row in alone.run(ONE):
+                        merged = meeting.merged((graph,), row)
+                        if merged is not None and meeting.left_key((graph,)) == meeting.right_key(row):
+                            yield merged
+
+        return Plan(meeting.layout, run)
+
+    def _service(self, node: Service) -> Plan:
+        context = self._context
+        variables = tuple(variable for variable in visible(node.inner) if not variable.startswith("?:"))
+        layout = Layout(variables, frozenset())
+
+        def run(rows: Iterable[Row]) -> Iterator[Row]:
+            for _ in rows:
+                yield from _ask_service(node, variables, context)
+
+        return Plan(layout, run)
+
+    # -- solution modifiers -------------------------------------------------------------------------------------
+
+    def _group(self, node: Group) -> Plan:
+        plan = self.plan(node.inner)
+        key = picker([plan.layout.index.get(variable) for variable in node.keys])
+        arguments: list[Callable[[Row], Term | None]] = []
+        for _, aggregate in node.aggregates:
+            # COUNT(*) counts rows, and COUNT(DISTINCT *) distinct ones: the row itself is the value
+            whole: Callable[[Row], Term | None] = _whole_row
+            arguments.append(whole if aggregate.argument is None else self.value(aggregate.argument, plan.layout))
+        shapes = [aggregate for _, aggregate in node.aggregates]
+
+        def run(rows: Iterable[Row]) -> Iterator[Row]:
+            groups: dict[Row, list[Accumulator]] = {}
+            if not node.keys:
+                groups[()] = [accumulator(shape) for shape in shapes]
+            for row in plan.run(rows):
+                found = groups.get(cells := key(row))
+                if found is None:
+                    found = groups[cells] = [accumulator(shape) for shape in shapes]
+                for each, argument in zip(found, arguments, strict=True):
+                    each.add(argument(row))
+            for cells, found in groups.items():
+                yield cells + tuple([each.result() for each in found])
+
+        sure = plan.layout.certain.intersection(node.keys)
+        return Plan(Layout(node.keys + tuple(variable for variable, _ in node.aggregates), sure), run)
+
+    def _order_by(self, inner: Node, conditions: tuple[tuple[Expression, bool], ...]) -> Plan:
+        plan = self.plan(inner)
+        keys = [(self.value(expression, plan.layout), descending) for expression, descending in conditions]
+
+        def run(rows: Iterable[Row]) -> Iterator[Row]:
+            found = list(self._context.hold(plan.run(rows)))
+            for value, descending in reversed(keys):
+                found.sort(key=lambda row: order_key(value(row)), reverse=descending)
+            return iter(found)
+
+        return Plan(plan.layout, run)
+
+
+def _whole_row(row: Row) -> Term | None:
+    return row  # type: ignore[return-value]  # only ever counted
+
+
+def _chained(first: Plan, second: Plan) -> Plan:
+    run, then = first.run, second.run
+    return Plan(second.layout, lambda rows: then(run(rows)))
+
+
+def _filtered(run: Callable[[Iterable[Row]], Iterator[Row]], test: Test, rows: Iterable[Row]) -> Iterator[Row]:
+    return (row for row in run(rows) if test(row))
+
+
+def _extended(run: Callable[[Iterable[Row]], Iterator[Row]], value: Value, rows: Iterable[Row]) -> Iterator[Row]:
+    return ((*row, value(row)) for row in run(rows))
+
+
+def _numbered(run: Callable[[Iterable[Row]], Iterator[Row]], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows with a number that no other solution of any request has."""
+    scope = context.moment.fresh_blank()
+    numbers = count()
+    return ((*row, f"{scope} {next(numbers)}") for row in run(rows))
+
+
+def _distinct(run: Callable[[Iterable[Row]], Iterator[Row]], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+    seen: set[Row] = set()
+
+    def fresh() -> Iterator[Row]:
+        for row in run(rows):
+            if row not in seen:
+                seen.add(row)
+                yield row
+
+    return iter(context.hold(fresh()))
+
+
+def _union(left: Plan, right: Plan, layout: Layout) -> Plan:
+    after = left.layout.extended(right.layout.variables)
+    sure = layout.certain | (left.layout.certain & right.layout.certain)
+    padding = (None,) * (len(after.variables) - len(left.layout.variables))
+    align = picker([right.layout.index.get(variable) for variable in after.variables])
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for batch in batches(rows):
+            for row in left.run(batch):
+                yield row + padding
+            for row in right.run(batch):
+                yield align(row)
+
+    return Plan(Layout(after.variables, sure), run)
+
+
+def _values(variables: tuple[Var, ...], data: tuple[Row, ...], layout: Layout) -> Plan:
+    sure = frozenset(v for i, v in enumerate(variables) if all(row[i] is not None for row in data))
+    meeting = Meeting(layout, Layout(variables, sure))
+    buckets = meeting.buckets(data)
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            yield from meeting.matches(buckets, row)
+
+    return Plan(meeting.layout, run)
+
+
+def _projected(plan: Plan, variables: tuple[Var, ...], layout: Layout) -> Plan:
+    kept = layout.variables + tuple(variable for variable in variables if variable not in layout.index)
+    if kept == plan.layout.variables:
+        return plan
+    pick = picker([plan.layout.index.get(variable) for variable in kept])
+    return Plan(Layout(kept, plan.layout.certain.intersection(kept)), lambda rows: map(pick, plan.run(rows)))
+
+
+def _ask_service(node: Service, variables: tuple[Var, ...], context: Context) -> Iterator[Row]:
+    try:
+        if context.service is None:
+            raise NotAllowed("SERVICE is switched off here")
+        if node.name[0] == "?":
+            raise ServiceFailed(f"SERVICE {node.name} needs the endpoint's IRI, not a variable")
+        answer = context.service(node.name[1:-1], node.text)
+        column = {name: at for at, name in enumerate(answer.variables)}
+        pick = picker([column.get(variable[1:]) for variable in variables])
+        rows = [pick(row) for row in answer.rows]
+    except TidingsError:
+        if not node.silent:
+            raise
+        rows = [(None,) * len(variables)]
+    yield from rows

@@ -1,0 +1,107 @@
+"""The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+from typing import Protocol
+
+from msgspec import Struct
+
+from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
+from tidings.model.results import Solutions
+from tidings.model.terms import Term, blank
+from tidings.sparql.evaluate.dataset import View
+from tidings.sparql.evaluate.layout import Row
+
+_ROWS_BETWEEN_LOOKS = 512
+
+
+class ServiceClient(Protocol):
+    """Asks another SPARQL endpoint, for SERVICE."""
+
+    def __call__(self, endpoint: str, query: str) -> Solutions: ...
+
+
+class Limits(Struct, frozen=True):
+    """What an evaluation may cost. `clock` counts seconds; it is only looked at if there is a time limit."""
+
+    seconds: float | None = None
+    rows: int | None = None
+    clock: Callable[[], float] | None = None
+
+
+UNLIMITED = Limits()
+
+
+class Moment:
+    """What changes from one evaluation to the next: the instant, in microseconds since 1970, and chance."""
+
+    __slots__ = ("_blanks", "_prefix", "now", "random")
+
+    def __init__(self, now: int = 0, random: Random | None = None) -> None:
+        self.now = now
+        self.random = random or Random()
+        self._prefix = f"t{self.random.getrandbits(48):012x}"
+        self._blanks = 0
+
+    def fresh_blank(self) -> Term:
+        """A blank node that is nowhere yet."""
+        self._blanks += 1
+        return blank(f"{self._prefix}n{self._blanks}")
+
+
+class Context:
+    """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
+
+    __slots__ = ("_deadline", "limits", "moment", "parameters", "service", "view")
+
+    def __init__(
+        self,
+        view: View,
+        moment: Moment,
+        limits: Limits = UNLIMITED,
+        service: ServiceClient | None = None,
+        parameters: tuple[Term, ...] = (),
+    ) -> None:
+        self.view = view
+        self.moment = moment
+        self.limits = limits
+        self.service = service
+        self.parameters = parameters
+        """The values of lifted constants (`parser.slots`)."""
+        self._deadline = 0.0
+        if limits.seconds is not None:
+            self.begin(moment, parameters)
+
+    def begin(self, moment: Moment, parameters: tuple[Term, ...]) -> None:
+        """Start evaluating, perhaps once more: the time limit counts from here."""
+        self.moment = moment
+        self.parameters = parameters
+        if self.limits.seconds is not None:
+            if self.limits.clock is None:
+                raise ValueError("a time limit needs a clock")
+            self._deadline = self.limits.clock() + self.limits.seconds
+
+    def constant(self, term: Term) -> Term:
+        """A constant of the pattern, be it lifted or not."""
+        return self.parameters[int(term[2:])] if term[0] == "$" else term
+
+    def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """The same rows, under the time limit if there is one."""
+        return rows if self.limits.seconds is None else self._timed(rows, self.limits.seconds)
+
+    def _timed(self, rows: Iterator[Row], seconds: float) -> Iterator[Row]:
+        clock = self.limits.clock
+        for number, row in enumerate(rows):
+            if number % _ROWS_BETWEEN_LOOKS == 0 and clock is not None and clock() > self._deadline:
+                raise TimeLimitExceeded(seconds)
+            yield row
+
+    def hold(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """The same rows, for whoever keeps them all in memory: under the row limit if there is one."""
+        return rows if self.limits.rows is None else self._counted(rows, self.limits.rows)
+
+    def _counted(self, rows: Iterable[Row], most: int) -> Iterator[Row]:
+        for number, row in enumerate(rows):
+            if number >= most:
+                raise RowLimitExceeded(most)
+            yield row

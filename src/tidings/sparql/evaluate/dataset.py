@@ -1,0 +1,135 @@
+"""What a request sees: the default graph and the named graphs that its dataset picks out of the store (section 13)."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from tidings.model.terms import DEFAULT_GRAPH, Term, Triple
+from tidings.sparql.algebra import Dataset
+
+
+class TripleSource(Protocol):
+    """A graph that can be looked into, one method a shape of pattern."""
+
+    def holds(self, s: Term, p: Term, o: Term) -> bool: ...
+    def objects(self, s: Term, p: Term) -> Iterable[Term]: ...
+    def subjects(self, p: Term, o: Term) -> Iterable[Term]: ...
+    def predicates(self, s: Term, o: Term) -> Iterable[Term]: ...
+    def facts(self, s: Term) -> Iterable[tuple[Term, Term]]: ...
+    def uses(self, p: Term) -> Iterable[tuple[Term, Term]]: ...
+    def mentions(self, o: Term) -> Iterable[tuple[Term, Term]]: ...
+    def triples(self) -> Iterable[Triple]: ...
+    def nodes(self) -> Iterable[Term]: ...
+    def count(self, s: Term | None, p: Term | None, o: Term | None) -> float: ...
+    def fan_out(self, p: Term) -> tuple[float, float]: ...
+
+
+class QuadSource(Protocol):
+    """A store of graphs."""
+
+    def graph(self, name: Term) -> TripleSource | None: ...
+    def names(self) -> Iterable[Term]: ...
+    def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]: ...
+
+
+def match(source: TripleSource, s: Term | None, p: Term | None, o: Term | None) -> Iterator[Triple]:
+    """All triples of a source that agree with the terms given."""
+    if s is not None:
+        if p is not None:
+            if o is not None:
+                return iter([(s, p, o)] if source.holds(s, p, o) else ())
+            return ((s, p, found) for found in source.objects(s, p))
+        if o is not None:
+            return ((s, found, o) for found in source.predicates(s, o))
+        return ((s, p_, o_) for p_, o_ in source.facts(s))
+    if p is not None:
+        if o is not None:
+            return ((found, p, o) for found in source.subjects(p, o))
+        return ((s_, p, o_) for s_, o_ in source.uses(p))
+    if o is not None:
+        return ((s_, p_, o) for s_, p_ in source.mentions(o))
+    return iter(source.triples())
+
+
+class Merged:
+    """The merge of several graphs: each triple once, however many of them hold it."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: Iterable[TripleSource]) -> None:
+        self._parts = tuple(parts)
+
+    def holds(self, s: Term, p: Term, o: Term) -> bool:
+        return any(part.holds(s, p, o) for part in self._parts)
+
+    def objects(self, s: Term, p: Term) -> Iterable[Term]:
+        return dict.fromkeys(o for part in self._parts for o in part.objects(s, p))
+
+    def subjects(self, p: Term, o: Term) -> Iterable[Term]:
+        return dict.fromkeys(s for part in self._parts for s in part.subjects(p, o))
+
+    def predicates(self, s: Term, o: Term) -> Iterable[Term]:
+        return dict.fromkeys(p for part in self._parts for p in part.predicates(s, o))
+
+    def facts(self, s: Term) -> Iterable[tuple[Term, Term]]:
+        return dict.fromkeys(pair for part in self._parts for pair in part.facts(s))
+
+    def uses(self, p: Term) -> Iterable[tuple[Term, Term]]:
+        return dict.fromkeys(pair for part in self._parts for pair in part.uses(p))
+
+    def mentions(self, o: Term) -> Iterable[tuple[Term, Term]]:
+        return dict.fromkeys(pair for part in self._parts for pair in part.mentions(o))
+
+    def triples(self) -> Iterable[Triple]:
+        return dict.fromkeys(triple for part in self._parts for triple in part.triples())
+
+    def nodes(self) -> Iterable[Term]:
+        return dict.fromkeys(node for part in self._parts for node in part.nodes())
+
+    def count(self, s: Term | None, p: Term | None, o: Term | None) -> float:
+        return sum(part.count(s, p, o) for part in self._parts)
+
+    def fan_out(self, p: Term) -> tuple[float, float]:
+        pairs = [part.fan_out(p) for part in self._parts]
+        return sum(a for a, _ in pairs), sum(b for _, b in pairs)
+
+
+NOTHING = Merged(())
+
+
+class View:
+    """A store as seen through a dataset. Graphs are looked up anew each time, so a view outlives updates."""
+
+    __slots__ = ("_default", "_named", "_store")
+
+    def __init__(self, store: QuadSource, dataset: Dataset) -> None:
+        self._store = store
+        self._default = dataset.default
+        self._named = None if dataset.named is None else dict.fromkeys(dataset.named)
+
+    def default(self) -> TripleSource:
+        names = self._default
+        if names is None:
+            return self._store.graph(DEFAULT_GRAPH) or NOTHING
+        if len(names) == 1:
+            return self._store.graph(names[0]) or NOTHING
+        return Merged(graph for name in names if (graph := self._store.graph(name)) is not None)
+
+    def named(self, name: Term) -> TripleSource:
+        """A named graph of the dataset; empty if it is not among them."""
+        if self._named is not None and name not in self._named:
+            return NOTHING
+        return (self._store.graph(name) if name else None) or NOTHING
+
+    def names(self) -> list[Term]:
+        """The named graphs of the dataset that hold anything."""
+        if self._named is None:
+            return list(self._store.names())
+        return [name for name in self._named if self._store.graph(name) is not None]
+
+    def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]:
+        """Named graphs of the dataset that may hold a matching triple."""
+        if self._named is None:
+            return self._store.graphs_with(s, p, o)
+        if len(self._named) < 8:
+            return self.names()
+        return [name for name in self._store.graphs_with(s, p, o) if name in self._named]

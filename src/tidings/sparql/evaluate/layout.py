@@ -1,0 +1,65 @@
+"""Rows are tuples of terms, None where a variable is unbound; a layout says which variable stands in which column."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from tidings.model.terms import Term, Var
+
+Row: TypeAlias = tuple[Term | None, ...]
+Step: TypeAlias = Callable[[Iterable[Row]], Iterator[Row]]
+
+_BATCH = 256
+
+
+class Layout:
+    """The columns of rows, and which of them are never None."""
+
+    __slots__ = ("certain", "index", "variables")
+
+    def __init__(self, variables: tuple[Var, ...], certain: frozenset[Var]) -> None:
+        self.variables = variables
+        self.certain = certain
+        self.index = {variable: column for column, variable in enumerate(variables)}
+
+    def extended(self, more: Iterable[Var], certain: Iterable[Var] = ()) -> "Layout":
+        """With new columns behind the old ones."""
+        fresh = tuple(variable for variable in dict.fromkeys(more) if variable not in self.index)
+        return Layout(self.variables + fresh, self.certain.union(certain))
+
+
+EMPTY = Layout((), frozenset())
+ONE: tuple[Row, ...] = ((),)
+"""The input of a whole query: one row that says nothing yet."""
+
+
+class Plan(Struct, frozen=True):
+    """Extends rows of one layout to rows of another; old columns stay in front, in their order."""
+
+    layout: Layout
+    run: Step
+
+
+def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Rows in lists, for operators that need them more than once but must not hold them all."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, _BATCH)):
+        yield batch
+
+
+def picker(columns: Iterable[int | None]) -> Callable[[Row], Row]:
+    """A function that picks columns of a row; None gives an unbound column."""
+    picked = tuple(columns)
+    if None in picked:
+        return lambda row: tuple([None if column is None else row[column] for column in picked])
+    match picked:
+        case ():
+            return lambda _: ()
+        case (only,):
+            return lambda row: (row[only],)  # type: ignore[index]
+        case (first, second):
+            return lambda row: (row[first], row[second])  # type: ignore[index]
+        case _:
+            return lambda row: tuple([row[column] for column in picked])  # type: ignore[index]

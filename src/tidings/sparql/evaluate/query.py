@@ -1,0 +1,104 @@
+"""A whole query to its result: rows, a truth value, or triples."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from tidings.model.results import Boolean, Solutions, Triples
+from tidings.model.terms import Term, Triple
+from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
+from tidings.sparql.evaluate.compile import Compiler
+from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
+from tidings.sparql.rewrite import rewrite
+
+Result = Solutions | Boolean | Triples
+
+
+def evaluate(
+    query: Query,
+    store: QuadSource,
+    moment: Moment | None = None,
+    limits: Limits = UNLIMITED,
+    *,
+    service: ServiceClient | None = None,
+    parameters: tuple[Term, ...] = (),
+) -> Result:
+    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile."""
+    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters)
+    match query:
+        case Select(pattern, variables):
+            plan = compile_pattern(pattern, context)
+            return Solutions(tuple(v[1:] for v in variables), context.hold(plan.run(ONE)))
+        case Ask(pattern):
+            return Boolean(next(compile_pattern(pattern, context).run(ONE), None) is not None)
+        case Construct(template, pattern):
+            plan = compile_pattern(pattern, context)
+            return Triples(_distinct(instantiate(template, plan.layout, context.hold(plan.run(ONE)), context)))
+        case Describe(targets, pattern):
+            plan = compile_pattern(pattern, context)
+            return Triples(_distinct(describe(targets, plan, context)))
+        case _:
+            assert_never(query)
+
+
+def compile_pattern(pattern: Node, context: Context) -> Plan:
+    return Compiler(context).plan(rewrite(pattern, context.view))
+
+
+def _distinct(triples: Iterable[Triple]) -> Iterator[Triple]:
+    seen: set[Triple] = set()
+    for triple in triples:
+        if triple not in seen:
+            seen.add(triple)
+            yield triple
+
+
+def instantiate(
+    template: tuple[TriplePattern, ...], layout: Layout, rows: Iterable[Row], context: Context
+) -> Iterator[Triple]:
+    """The triples of a template, once a row, with fresh blank nodes for each; ill-formed ones are left out."""
+    index = layout.index
+    for row in rows:
+        fresh: dict[str, Term] = {}
+
+        def fill(part: str) -> Term | None:
+            if part[0] == "?":
+                column = index.get(part)
+                return None if column is None else row[column]  # noqa: B023 -- used within the loop
+            if part[0] == "_":
+                if part not in fresh:  # noqa: B023
+                    fresh[part] = context.moment.fresh_blank()  # noqa: B023
+                return fresh[part]  # noqa: B023
+            return context.constant(part)
+
+        for pattern in template:
+            s, p, o = map(fill, pattern)
+            if s is not None and p is not None and o is not None and s[0] != '"' and p[0] == "<":
+                yield s, p, o
+
+
+def describe(targets: tuple[str, ...], plan: Plan, context: Context) -> Iterator[Triple]:
+    """The concise bounded description of each target: its triples, and those of the blank nodes they lead to."""
+    columns = [plan.layout.index[target] for target in targets if target in plan.layout.index]
+    wanted = dict.fromkeys(target for target in targets if target[0] != "?")
+    if columns:
+        for row in context.hold(plan.run(ONE)):
+            wanted.update((row[column], None) for column in columns if row[column] is not None)  # type: ignore[misc]
+    source = context.view.default()
+    described: set[Term] = set()
+    for target in wanted:
+        yield from _bounded(target, source, described)
+
+
+def _bounded(target: Term, source: TripleSource, described: set[Term]) -> Iterator[Triple]:
+    pending = [target]
+    while pending:
+        subject = pending.pop()
+        if subject in described:
+            continue
+        described.add(subject)
+        for predicate, object_ in source.facts(subject):
+            yield subject, predicate, object_
+            if object_[0] == "_":
+                pending.append(object_)

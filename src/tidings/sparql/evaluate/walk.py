@@ -1,0 +1,141 @@
+"""Property paths that are paths at heart: repetition and negated sets (sections 9.3 and 18.4).
+
+Repeated paths give each pair once; zero steps lead from a term to itself, whether the graph knows the term or not.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from tidings.model.terms import Term
+from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, PathPattern, Repeat, Sequence
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.dataset import TripleSource
+from tidings.sparql.evaluate.layout import Layout, Plan, Row
+from tidings.sparql.evaluate.scan import ActiveGraph, _columns, _filled
+
+
+def reverse(path: Path) -> Path:
+    """The same path walked from its end."""
+    match path:
+        case str():
+            return Inverse(path)
+        case Inverse(inner):
+            return inner
+        case Sequence(first, second):
+            return Sequence(reverse(second), reverse(first))
+        case Alternative(left, right):
+            return Alternative(reverse(left), reverse(right))
+        case Repeat(inner, least, many):
+            return Repeat(reverse(inner), least, many)
+        case Negated(forward, backward):
+            return Negated(backward, forward)
+        case _:
+            assert_never(path)
+
+
+def ends(path: Path, source: TripleSource, start: Term) -> Iterable[Term]:
+    """Where a path leads from a term, as often as there are ways."""
+    match path:
+        case str():
+            return source.objects(start, path)
+        case Inverse(str() as predicate):
+            return source.subjects(predicate, start)
+        case Inverse(inner):
+            return ends(reverse(inner), source, start)
+        case Sequence(first, second):
+            return (end for middle in ends(first, source, start) for end in ends(second, source, middle))
+        case Alternative(left, right):
+            return [*ends(left, source, start), *ends(right, source, start)]
+        case Repeat(inner, least, many):
+            return closure(inner, source, start, least, many)
+        case Negated(forward, backward):
+            return _negated_ends(source, start, forward, backward)
+        case _:
+            assert_never(path)
+
+
+def closure(inner: Path, source: TripleSource, start: Term, least: int, many: bool) -> dict[Term, None]:
+    """All terms within reach, each once, nearest first."""
+    reached: dict[Term, None] = {} if least else {start: None}
+    frontier: Iterable[Term] = (start,)
+    while frontier:
+        found = dict.fromkeys(end for term in frontier for end in ends(inner, source, term) if end not in reached)
+        reached.update(found)
+        if not many:
+            break
+        frontier = found
+    return reached
+
+
+def _negated_ends(
+    source: TripleSource, start: Term, forward: tuple[Term, ...] | None, backward: tuple[Term, ...] | None
+) -> Iterator[Term]:
+    if forward is not None:
+        for predicate, object_ in source.facts(start):
+            if predicate not in forward:
+                yield object_
+    if backward is not None:
+        for subject, predicate in source.mentions(start):
+            if predicate not in backward:
+                yield subject
+
+
+def _starts(path: Path, source: TripleSource) -> Iterable[Term]:
+    """Terms from which a path may lead anywhere, each once."""
+    match path:
+        case str():
+            return dict.fromkeys(subject for subject, _ in source.uses(path))
+        case Inverse(str() as predicate):
+            return dict.fromkeys(object_ for _, object_ in source.uses(predicate))
+        case Sequence(first, _):
+            return _starts(first, source)
+        case Alternative(left, right):
+            return dict.fromkeys([*_starts(left, source), *_starts(right, source)])
+        case Repeat(inner, 1, _):
+            return _starts(inner, source)
+        case _:
+            return source.nodes()
+
+
+def pairs(path: Path, source: TripleSource, s: Term | None, o: Term | None) -> Iterator[tuple[Term, Term]]:
+    """All solutions of a path between two ends, of which either may be given."""
+    if s is not None:
+        for end in ends(path, source, s):
+            if o is None or o == end:
+                yield s, end
+    elif o is not None:
+        for start in ends(reverse(path), source, o):
+            yield start, o
+    else:
+        for start in _starts(path, source):
+            for end in ends(path, source, start):
+                yield start, end
+
+
+def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Context) -> Plan:
+    """A path pattern, from whichever end the rows know."""
+    terms = (pattern.subject, pattern.object, graph) if isinstance(graph, str) else (pattern.subject, pattern.object)
+    variables = [term for term in terms if term[0] == "?"]
+    after = layout.extended(variables, variables)
+    columns = _columns(terms, after)
+    extra = len(after.variables) - len(layout.variables)
+    known = [None if term[0] == "?" else term for term in terms]
+    given = [layout.index.get(term, -1) for term in terms]
+    view, path = context.view, pattern.path
+
+    def sources(name: Term | None) -> Iterable[tuple[tuple[Term, ...], TripleSource]]:
+        if not isinstance(graph, str):
+            return (((), graph()),)
+        return [((each,), view.named(each)) for each in ((name,) if name is not None else view.names())]
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        constants = [None if term is None else context.constant(term) for term in known]
+        for row in rows:
+            s, o, *name = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
+            for suffix, source in sources(name[0] if name else None):
+                for pair in pairs(path, source, s, o):
+                    filled = _filled(row, extra, columns, pair + suffix)
+                    if filled is not None:
+                        yield filled
+
+    return Plan(after, run)

@@ -1,0 +1,173 @@
+"""Group graph patterns, translated to algebra as they are read (section 18.2.2)."""
+
+from tidings.model.terms import Term
+from tidings.sparql.algebra import (
+    BGP,
+    UNIT,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    LeftJoin,
+    Minus,
+    Node,
+    Service,
+    TriplePattern,
+    Union,
+    Values,
+    conjunction,
+    join,
+    visible,
+)
+from tidings.sparql.parser import expressions, query
+from tidings.sparql.parser.cursor import Cursor
+from tidings.sparql.parser.paths import merged
+from tidings.sparql.parser.triples import at_triple, triples_block
+
+
+def group(c: Cursor) -> Node:
+    """GroupGraphPattern, from brace to brace."""
+    node, condition = _group_parts(c)
+    return node if condition is None else Filter(condition, node)
+
+
+def _group_parts(c: Cursor) -> tuple[Node, Expression | None]:
+    """The group without its own filters, and those filters as one condition: OPTIONAL needs them apart."""
+    c.expect("{")
+    if c.toks[c.i].upper() == "SELECT":
+        node = query.sub_select(c)
+        c.expect("}")
+        return node, None
+    node = UNIT
+    conditions: list[Expression] = []
+    closed = True
+    while not c.accept("}"):
+        if at_triple(c):
+            if not closed:
+                c.fail("'.' or '}'")
+            node = merged(node, _triples(c))
+            closed = c.toks[c.i - 1] == "."
+            continue
+        closed = True
+        if c.accept_word("FILTER"):
+            conditions.append(expressions.constraint(c))
+        else:
+            c.new_block()
+            node = _element(c, node)
+            c.new_block()
+        c.accept(".")
+    return node, conjunction(conditions)
+
+
+def _triples(c: Cursor) -> Node:
+    """Triples up to the next thing that ends a basic graph pattern; a filter in between does not."""
+    triples: list[TriplePattern] = []
+    paths: list[Node] = []
+    triples_block(c, triples, paths)
+    node: Node = BGP(tuple(triples))
+    for walked in paths:
+        node = merged(node, walked)
+    return node
+
+
+def _element(c: Cursor, before: Node) -> Node:
+    """One element of a group that is neither triples nor a filter, applied to the elements before it."""
+    token = c.toks[c.i]
+    if token == "{":
+        return join(before, _union(c))
+    match token.upper():
+        case "OPTIONAL":
+            c.i += 1
+            inner, condition = _group_parts(c)
+            return LeftJoin(before, inner, condition)
+        case "MINUS":
+            c.i += 1
+            return Minus(before, group(c))
+        case "GRAPH":
+            c.i += 1
+            return join(before, Graph(_variable_or_iri(c), group(c)))
+        case "SERVICE":
+            return join(before, _service(c))
+        case "BIND":
+            return _bind(c, before)
+        case "VALUES":
+            c.i += 1
+            return join(before, values(c))
+    c.fail("a graph pattern or '}'")
+
+
+def _union(c: Cursor) -> Node:
+    node = group(c)
+    while c.accept_word("UNION"):
+        c.new_block()
+        node = Union(node, group(c))
+    return node
+
+
+def _service(c: Cursor) -> Node:
+    c.i += 1
+    silent = c.accept_word("SILENT")
+    name = _variable_or_iri(c)
+    start = c.i
+    inner = group(c)
+    text = " ".join([*c.prologue, "SELECT * WHERE", *c.toks[start : c.i]])
+    return Service(name, inner, silent, text)
+
+
+def _bind(c: Cursor, before: Node) -> Node:
+    c.i += 1
+    c.expect("(")
+    value = expressions.expression(c)
+    c.expect_word("AS")
+    at = c.i
+    variable = c.variable()
+    if variable in visible(before):
+        c.fail("a new variable", at=at, message=f"BIND cannot assign {variable}: it is already used in this group")
+    c.expect(")")
+    return Extend(before, variable, value)
+
+
+def _variable_or_iri(c: Cursor) -> str:
+    token = c.toks[c.i]
+    return c.variable() if token[:1] in {"?", "$"} else c.iri()
+
+
+def values(c: Cursor) -> Values:
+    """DataBlock: one variable without brackets, or several in brackets."""
+    if c.toks[c.i] != "(":
+        variable = c.variable()
+        c.expect("{")
+        column: list[tuple[Term | None, ...]] = []
+        while not c.accept("}"):
+            column.append((_data_value(c),))
+        return Values((variable,), tuple(column))
+    c.i += 1
+    variables = []
+    while not c.accept(")"):
+        variables.append(c.variable())
+    c.expect("{")
+    rows = []
+    while not c.accept("}"):
+        rows.append(_data_row(c, len(variables)))
+    return Values(tuple(variables), tuple(rows))
+
+
+def _data_row(c: Cursor, width: int) -> tuple[Term | None, ...]:
+    at = c.i
+    c.expect("(")
+    row = []
+    while not c.accept(")"):
+        row.append(_data_value(c))
+    if len(row) != width:
+        c.fail(f"{width} values", at=at, message=f"this row of VALUES has {len(row)} values for {width} variables")
+    return tuple(row)
+
+
+def _data_value(c: Cursor) -> Term | None:
+    if c.accept_word("UNDEF"):
+        return None
+    at = c.i
+    term = c.plain_term()
+    if term[0] == "?":
+        c.fail("an IRI, a literal or UNDEF", at=at)
+    return term

@@ -1,0 +1,83 @@
+"""The terminals of the SPARQL grammar (section 19.8) as one regular expression.
+
+`TOKENS.findall(text)` is the whole tokenizer: white space and comments are skipped in the same match, a character
+that starts no token is a token of its own, and the end of the text is the empty token. The kind of a token shows in
+its first character, so tokens stay plain strings. Where a token stands is only worked out for an error message.
+"""
+
+import re
+
+_BASE = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NAME = _BASE + "_0-9"
+_CHARS = _NAME + "\\-\u00b7\u0300-\u036f\u203f-\u2040"
+_PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_LOCAL = rf"(?:[{_NAME}:]|{_PLX})(?:[{_CHARS}:]+|\.+(?=[{_CHARS}:%\\])|{_PLX})*+"
+_WORD = rf"[{_BASE}](?:[{_CHARS}]+|\.+(?=[{_CHARS}]))*+"
+_EXPONENT = r"[eE][+-]?[0-9]+"
+
+_ALTERNATIVES = (
+    rf"[?$][{_NAME}][{_NAME}\u00b7\u0300-\u036f\u203f-\u2040]*",
+    rf"{_WORD}(?::(?:{_LOCAL})?)?",  # a keyword, or a prefixed name
+    rf":(?:{_LOCAL})?",
+    r"[{}.;,()]",
+    r'<[^<>"{}|^`\\\x00-\x20]*>',
+    r'"""(?:"{0,2}(?:[^"\\]++|\\.))*+"""',
+    r"'''(?:'{0,2}(?:[^'\\]++|\\.))*+'''",
+    r'"[^"\\\n\r]*+(?:\\.[^"\\\n\r]*+)*+"',
+    r"'[^'\\\n\r]*+(?:\\.[^'\\\n\r]*+)*+'",
+    rf"[+-]?(?:[0-9]+(?:\.[0-9]*{_EXPONENT}|{_EXPONENT}|\.[0-9]+)?|\.[0-9]+(?:{_EXPONENT})?)",
+    rf"_:[{_NAME}](?:[{_CHARS}]+|\.+(?=[{_CHARS}]))*+",
+    r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*",
+    r"\^\^|\|\||&&|!=|<=|>=",
+    r".",
+    r"",
+)
+
+TOKENS = re.compile(rf"[ \t\r\n]*+(?:#[^\r\n]*+[ \t\r\n]*+)*+({'|'.join(_ALTERNATIVES)})", re.DOTALL)
+
+_CODEPOINT = re.compile(
+    r'"""(?:"{0,2}(?:[^"\\]++|\\.))*+"""|'
+    r"'''(?:'{0,2}(?:[^'\\]++|\\.))*+'''|"
+    r'"[^"\\\n\r]*+(?:\\.[^"\\\n\r]*+)*+"|'
+    r"'[^'\\\n\r]*+(?:\\.[^'\\\n\r]*+)*+'|"
+    r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})",
+    re.DOTALL,
+)
+
+
+def tokenize(text: str) -> list[str]:
+    """All tokens of a text whose code point escapes have been replaced; the last one is empty."""
+    return TOKENS.findall(text)
+
+
+def replace_codepoint_escapes(text: str) -> str:
+    r"""Section 19.2: `\u` and `\U` outside of strings become the characters they name.
+
+    Those inside strings are left to the reader of the string: replaced here, an escaped quote would end it.
+    """
+    if "\\u" not in text and "\\U" not in text:
+        return text
+    return _CODEPOINT.sub(_replace_codepoint, text)
+
+
+def _replace_codepoint(match: re.Match[str]) -> str:
+    digits = match[1] or match[2]
+    if digits is None:
+        return match[0]
+    codepoint = int(digits, 16)
+    # Left as it is, an escape that names no character is refused by the parser where it stands.
+    return chr(codepoint) if codepoint < 0x110000 and not 0xD800 <= codepoint < 0xE000 else match[0]
+
+
+def locate(text: str, index: int) -> tuple[int, int]:
+    """Line and column, both from 1, at which token number `index` starts."""
+    start = 0
+    for number, match in enumerate(TOKENS.finditer(text)):
+        start = match.start(1)
+        if number == index:
+            break
+    before = text[:start]
+    return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1

@@ -1,0 +1,22 @@
+"""Rewrite passes, algebra to algebra, in the order in which they are applied. Each keeps the multiset of solutions.
+
+constants   FILTER(?x = <iri>) is a constant in disguise
+order       the most selective pattern first, by the store's counts
+filters     each condition as soon as its variables are bound
+"""
+
+from tidings.model.terms import Var
+from tidings.sparql.algebra import BGP, Node
+from tidings.sparql.evaluate.dataset import View
+from tidings.sparql.rewrite.constants import reveal_constants
+from tidings.sparql.rewrite.filters import push_filters
+from tidings.sparql.rewrite.order import order_joins
+
+
+def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset()) -> Node:
+    """A pattern ready to be compiled; `bound` are variables that rows bring along."""
+    if isinstance(node, BGP) and len(node.patterns) < 2:
+        return node
+    revealed = reveal_constants(node)
+    ordered = order_joins(revealed, view.default(), view, bound)
+    return push_filters(ordered)

@@ -1,0 +1,88 @@
+"""The values behind terms, and the operators of SPARQL 1.1 section 17.3 on them.
+
+Operators take terms and give terms or truth values. **None means error**, the same everywhere in this package; no
+operator raises for what a query does wrong.
+"""
+
+from tidings.sparql.values.arithmetic import (
+    add,
+    add_numbers,
+    divide,
+    divide_numbers,
+    multiply,
+    multiply_numbers,
+    negate,
+    negate_number,
+    plus,
+    subtract,
+    subtract_numbers,
+)
+from tidings.sparql.values.compare import ebv, equals, less, less_or_equal
+from tidings.sparql.values.decode import decode
+from tidings.sparql.values.encode import (
+    encode,
+    encode_boolean,
+    encode_duration,
+    encode_integer,
+    encode_moment,
+    encode_number,
+)
+from tidings.sparql.values.kinds import (
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    Blank,
+    Boolean,
+    Duration,
+    Iri,
+    LangText,
+    Moment,
+    Number,
+    Other,
+    Text,
+    Value,
+)
+from tidings.sparql.values.order import UNBOUND, OrderKey, order_key
+
+__all__ = [
+    "DECIMAL",
+    "DOUBLE",
+    "FLOAT",
+    "INTEGER",
+    "UNBOUND",
+    "Blank",
+    "Boolean",
+    "Duration",
+    "Iri",
+    "LangText",
+    "Moment",
+    "Number",
+    "OrderKey",
+    "Other",
+    "Text",
+    "Value",
+    "add",
+    "add_numbers",
+    "decode",
+    "divide",
+    "divide_numbers",
+    "ebv",
+    "encode",
+    "encode_boolean",
+    "encode_duration",
+    "encode_integer",
+    "encode_moment",
+    "encode_number",
+    "equals",
+    "less",
+    "less_or_equal",
+    "multiply",
+    "multiply_numbers",
+    "negate",
+    "negate_number",
+    "order_key",
+    "plus",
+    "subtract",
+    "subtract_numbers",
+]

@@ -1,0 +1,111 @@
+"""The operators `=`, `<` and `<=` on terms, and the effective boolean value (SPARQL 1.1, 17.2.2 and 17.3.1).
+
+None is a type error, which also covers what cannot be known: whether two literals of unknown datatypes have one
+value, and which of two moments comes first if only one of them has a timezone.
+"""
+
+from decimal import Decimal
+
+from tidings.model.terms import XSD, Term
+from tidings.sparql.values.decode import NUMERIC_DATATYPES, decode
+from tidings.sparql.values.durations import duration_less
+from tidings.sparql.values.kinds import (
+    DECIMAL,
+    Blank,
+    Boolean,
+    Duration,
+    Iri,
+    LangText,
+    Moment,
+    Number,
+    Other,
+    Text,
+    Value,
+)
+from tidings.sparql.values.moments import moment_equals, moment_less
+from tidings.sparql.values.numerics import is_nan, to_rank
+
+_Comparable = int | Decimal | float
+
+
+def _promoted(left: Number, right: Number) -> tuple[_Comparable, _Comparable]:
+    """Both values in the type that XPath promotes them to; Python compares int and Decimal exactly as they are."""
+    rank = left.rank if left.rank > right.rank else right.rank
+    if rank <= DECIMAL or left.rank == right.rank:
+        return left.value, right.value
+    return to_rank(left, rank), to_rank(right, rank)
+
+
+def equals(left: Term, right: Term) -> bool | None:
+    """`=`, by value where the datatypes are known and by term where they are not."""
+    x = decode(left)
+    if left == right:
+        return not (type(x) is Number and is_nan(x))
+    y = decode(right)
+    if type(x) is Number and type(y) is Number:
+        a, b = _promoted(x, y)
+        return a == b
+    return _values_equal(x, y)
+
+
+def _values_equal(x: Value, y: Value) -> bool | None:
+    """Equality of the values of two different terms that are not both numbers."""
+    match x, y:
+        case (Text(), Text()) | (LangText(), LangText()) | (Boolean(), Boolean()):
+            return x == y
+        case Moment(), Moment():
+            return moment_equals(x, y) if x.kind == y.kind else False
+        case Duration(), Duration():
+            return x.months == y.months and x.seconds == y.seconds
+        case (Iri() | Blank() | LangText(), _) | (_, Iri() | Blank() | LangText()):
+            return False
+        case (Other(), _) | (_, Other()):
+            return None
+        case _:
+            return False  # two known datatypes whose value spaces do not meet
+
+
+def less(left: Term, right: Term) -> bool | None:
+    """`<` within one kind of value; strings of one language are compared too, which SPARQL allows as an extension."""
+    x, y = decode(left), decode(right)
+    if type(x) is Number and type(y) is Number:
+        a, b = _promoted(x, y)
+        return a < b
+    match x, y:
+        case Text(text), Text(other):
+            return text < other
+        case Boolean(), Boolean():
+            return x.value < y.value
+        case Moment(), Moment() if x.kind == y.kind:
+            return moment_less(x, y)
+        case Duration(), Duration():
+            return duration_less(x, y)
+        case LangText(text, language), LangText(other, same) if language == same:
+            return text < other
+        case _:
+            return None
+
+
+def less_or_equal(left: Term, right: Term) -> bool | None:
+    """`<=`, that is `<` or `=`, for what `<` can compare."""
+    x, y = decode(left), decode(right)
+    if type(x) is Number and type(y) is Number:
+        a, b = _promoted(x, y)
+        return a <= b
+    before = less(left, right)
+    return before or equals(left, right) if before is not None else None
+
+
+def ebv(term: Term) -> bool | None:
+    """The effective boolean value; a number or boolean with a broken lexical form counts as false."""
+    match decode(term):
+        case Boolean(truth):
+            return truth
+        case Number() as number:
+            return number.value != 0 and not is_nan(number)
+        case Text(text) | LangText(text, _):
+            return text != ""
+        case Other(_, datatype) if datatype in NUMERIC_DATATYPES or datatype == f"{XSD}boolean":
+            return False
+        case _:
+            return None
