@@ -7,8 +7,8 @@ from tidings.model.terms import Quad, Term
 from tidings.sparql.algebra import Modify, QuadPattern
 from tidings.sparql.evaluate.context import Context, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.dataset import View
-from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
-from tidings.sparql.evaluate.query import compile_pattern
+from tidings.sparql.evaluate.layout import Layout, Plan, Row
+from tidings.sparql.evaluate.query import compile_pattern, rows_of
 from tidings.sparql.prepared import Parameters
 
 _DRIFT = 2
@@ -32,7 +32,7 @@ class PreparedModify:
         """The quads to delete and those to insert, from all solutions of the pattern at once."""
         context, plan = self._compiled(store, moment, limits, service)
         context.begin(moment, parameters)
-        rows = list(context.hold(plan.run(ONE)))
+        rows = list(rows_of(plan, context))
         operation = self._operation
         return (
             _instantiated(operation.delete, plan.layout, rows, context),

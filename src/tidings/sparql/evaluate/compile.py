@@ -36,12 +36,14 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
 from tidings.sparql.evaluate.joins import Meeting, anti_join, hash_join, hash_left_join, hash_minus, left_join
-from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, batches, picker
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, Step, batches, picker
 from tidings.sparql.evaluate.pushing import binds_graph, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan
 from tidings.sparql.evaluate.walk import walk
 from tidings.sparql.rewrite import rewrite
 from tidings.sparql.values import order_key
+
+_STACKED = 64
 
 
 class Compiler:
@@ -124,12 +126,12 @@ class Compiler:
         return Plan(plan.layout, lambda rows: self._context.watch(plan.run(rows)))
 
     def _bgp(self, patterns: Iterable[tuple[str, str, str]], layout: Layout) -> Plan:
-        plan: Plan | None = None
+        steps: list[Step] = []
         for pattern in patterns:
-            following = self._watched(scan(pattern, self._graph, layout, self._context))
-            plan = following if plan is None else _chained(plan, following)
-            layout = following.layout
-        return plan or Plan(layout, iter)
+            plan = self._watched(scan(pattern, self._graph, layout, self._context))
+            steps.append(plan.run)
+            layout = plan.layout
+        return Plan(layout, steps[0] if len(steps) == 1 else partial(_in_turn, steps))
 
     def _left_join(self, left: Node, right: Node, condition: Expression | None, given: Layout | None) -> Plan:
         first = self.plan(left, given)
@@ -254,22 +256,31 @@ def _chained(first: Plan, second: Plan) -> Plan:
     return Plan(second.layout, lambda rows: then(run(rows)))
 
 
-def _filtered(run: Callable[[Iterable[Row]], Iterator[Row]], test: Test, rows: Iterable[Row]) -> Iterator[Row]:
+def _in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
+    """Each step on the rows of the one before; generators are not stacked higher than Python can climb."""
+    for number, step in enumerate(steps, start=1):
+        rows = step(rows)
+        if number % _STACKED == 0:
+            rows = list(rows)
+    return iter(rows)
+
+
+def _filtered(run: Step, test: Test, rows: Iterable[Row]) -> Iterator[Row]:
     return (row for row in run(rows) if test(row))
 
 
-def _extended(run: Callable[[Iterable[Row]], Iterator[Row]], value: Value, rows: Iterable[Row]) -> Iterator[Row]:
+def _extended(run: Step, value: Value, rows: Iterable[Row]) -> Iterator[Row]:
     return ((*row, value(row)) for row in run(rows))
 
 
-def _numbered(run: Callable[[Iterable[Row]], Iterator[Row]], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+def _numbered(run: Step, context: Context, rows: Iterable[Row]) -> Iterator[Row]:
     """Rows with a number that no other solution of any request has."""
     scope = context.moment.fresh_blank()
     numbers = count()
     return ((*row, f"{scope} {next(numbers)}") for row in run(rows))
 
 
-def _distinct(run: Callable[[Iterable[Row]], Iterator[Row]], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+def _distinct(run: Step, context: Context, rows: Iterable[Row]) -> Iterator[Row]:
     seen: set[Row] = set()
 
     def fresh() -> Iterator[Row]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from tidings.model.results import Boolean, Solutions, Triples
+from tidings.model.errors import BadRequest
+from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Term, Triple
 from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
@@ -12,7 +13,7 @@ from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
 from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
 from tidings.sparql.rewrite import rewrite
 
-Result = Solutions | Boolean | Triples
+_TOO_DEEP = "the pattern is nested too deeply to be evaluated"
 
 
 def evaluate(
@@ -29,12 +30,12 @@ def evaluate(
     match query:
         case Select(pattern, variables):
             plan = compile_pattern(pattern, context)
-            return Solutions(tuple(v[1:] for v in variables), context.hold(plan.run(ONE)))
+            return Solutions(tuple(v[1:] for v in variables), rows_of(plan, context))
         case Ask(pattern):
-            return Boolean(next(compile_pattern(pattern, context).run(ONE), None) is not None)
+            return Boolean(next(rows_of(compile_pattern(pattern, context), context), None) is not None)
         case Construct(template, pattern):
             plan = compile_pattern(pattern, context)
-            return Triples(_distinct(instantiate(template, plan.layout, context.hold(plan.run(ONE)), context)))
+            return Triples(_distinct(instantiate(template, plan.layout, rows_of(plan, context), context)))
         case Describe(targets, pattern):
             plan = compile_pattern(pattern, context)
             return Triples(_distinct(describe(targets, plan, context)))
@@ -43,7 +44,19 @@ def evaluate(
 
 
 def compile_pattern(pattern: Node, context: Context) -> Plan:
-    return Compiler(context).plan(rewrite(pattern, context.view))
+    """A plan for a whole pattern, rewritten for speed by what the store now holds."""
+    try:
+        return Compiler(context).plan(rewrite(pattern, context.view))
+    except RecursionError:
+        raise BadRequest(_TOO_DEEP) from None
+
+
+def rows_of(plan: Plan, context: Context) -> Iterator[Row]:
+    """The solutions of a compiled pattern, within the limits."""
+    try:
+        yield from context.hold(plan.run(ONE))
+    except RecursionError:
+        raise BadRequest(_TOO_DEEP) from None
 
 
 def _distinct(triples: Iterable[Triple]) -> Iterator[Triple]:
@@ -83,7 +96,7 @@ def describe(targets: tuple[str, ...], plan: Plan, context: Context) -> Iterator
     columns = [plan.layout.index[target] for target in targets if target in plan.layout.index]
     wanted = dict.fromkeys(target for target in targets if target[0] != "?")
     if columns:
-        for row in context.hold(plan.run(ONE)):
+        for row in rows_of(plan, context):
             wanted.update((row[column], None) for column in columns if row[column] is not None)  # type: ignore[misc]
     source = context.view.default()
     described: set[Term] = set()

@@ -1,0 +1,79 @@
+"""What the benchmarks share: timing two peers in turns, the city in both of them, and the closing JSON line."""
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
+from typing import Any
+
+import psutil
+import pyoxigraph
+
+from tidings.bench.city import city
+from tidings.engine.core import Core
+from tidings.engine.store import Store
+
+NOW = 1_700_000_000_000_000
+
+
+def say(text: str) -> None:
+    """Progress goes to standard error: standard output ends in one JSON line."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def report(**figures: Any) -> None:
+    print(json.dumps(figures))
+
+
+def rounded(figure: float, digits: int = 3) -> float:
+    return round(figure, digits)
+
+
+def per_call(work: Callable[[Any], object], inputs: Sequence[Any]) -> float:
+    """Seconds a call, over all inputs."""
+    start = time.perf_counter()
+    for each in inputs:
+        work(each)
+    return (time.perf_counter() - start) / len(inputs)
+
+
+def duel(
+    ours: Callable[[Any], object], theirs: Callable[[Any], object], rounds: Iterable[Sequence[Any]]
+) -> tuple[float, float]:
+    """The best seconds a call of both peers, each doing the same rounds of work in turns."""
+    mine: list[float] = []
+    other: list[float] = []
+    for inputs in rounds:
+        mine.append(per_call(ours, inputs))
+        other.append(per_call(theirs, inputs))
+    return min(mine), min(other)
+
+
+def city_document(factor: float = 1.0) -> bytes:
+    """The city as one N-Triples document."""
+    return "".join(f"{s} {p} {o} .\n" for s, p, o in city(factor)).encode()
+
+
+def our_city(factor: float = 1.0) -> Core:
+    core = Core(Store((s, p, o, "") for s, p, o in city(factor)))
+    gc.collect()
+    gc.freeze()
+    return core
+
+
+def their_city(factor: float = 1.0) -> pyoxigraph.Store:
+    store = pyoxigraph.Store()
+    store.bulk_load(BytesIO(city_document(factor)), format=pyoxigraph.RdfFormat.N_TRIPLES)
+    return store
+
+
+def resident_mb() -> float:
+    return psutil.Process().memory_info().rss / 1e6  # type: ignore[no-any-return]
+
+
+def check(agreed: bool, what: str) -> None:
+    """A benchmark whose answers are wrong has no times to show."""
+    if not agreed:
+        raise SystemExit(f"the answers disagree: {what}")
