@@ -70,7 +70,7 @@ def their_city(factor: float = 1.0) -> pyoxigraph.Store:
 
 
 def resident_mb() -> float:
-    return psutil.Process().memory_info().rss / 1e6  # type: ignore[no-any-return]
+    return psutil.Process().memory_info().rss / 1e6
 
 
 def check(agreed: bool, what: str) -> None:

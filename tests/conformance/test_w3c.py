@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from conformance.cases import PATH, cases, same_rows
 
+from conformance.cases import PATH, cases, same_rows
 from tidings.engine.store import Store
 from tidings.engine.update import PreparedUpdate, Updater
 from tidings.model.errors import SparqlSyntaxError

@@ -7,6 +7,7 @@ Expressions and aggregates are ours; they have tests of their own.
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, assert_never
 
+from oracles.substitution import substituted
 from tidings.model.terms import Quad, Term, Triple
 from tidings.sparql.algebra import (
     BGP,
@@ -43,8 +44,6 @@ from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.expressions import Scope, compile_test, compile_value
 from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.values import order_key
-
-from oracles.substitution import substituted
 
 Solution: TypeAlias = dict[str, Term]
 Graphs: TypeAlias = dict[Term, list[Triple]]
@@ -134,7 +133,7 @@ class BottomUp:
 
     def _in_graphs(self, name: str, inner: Node) -> list[Solution]:
         if name[0] != "?":
-            return self.solve(inner, self.named.get(name, []))
+            return self.solve(inner, self.named[name]) if name in self.named else []
         found: list[Solution] = []
         for graph, triples in self.named.items():
             found.extend(_joined(self.solve(inner, triples), [{name: graph}]))
@@ -163,7 +162,7 @@ class BottomUp:
     ) -> list[Solution]:
         for expression, descending in reversed(conditions):
             keys = {id(mu): order_key(self._value(expression, mu, graph)) for mu in found}
-            found = sorted(found, key=lambda mu: keys[id(mu)], reverse=descending)  # noqa: B023 -- used at once
+            found = sorted(found, key=lambda mu: keys[id(mu)], reverse=descending)
         return found
 
 

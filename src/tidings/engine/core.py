@@ -28,21 +28,25 @@ class Core:
         random: Random | None = None,
     ) -> None:
         self.store = Store() if store is None else store
-        self._base = base
+        self.base = base
         self._service = service
         self._updater = Updater(self.store, loader=loader, service=service)
-        self._moment = Moment(0, random)
+        self.moment = Moment(0, random)
         self._queries = Templates(read_query)
         self._updates = Templates(lambda cursor, dataset: PreparedUpdate(read_update(cursor, dataset)))
 
+    def tell_time(self, now: int) -> None:
+        """It is now this instant, in microseconds since 1970."""
+        self.moment.now = now
+
     def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
         """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
-        self._moment.now = now
-        query, parameters = self._queries.prepare(text, self._base, dataset)
-        return evaluate(query, self.store, self._moment, limits, service=self._service, parameters=parameters)
+        self.moment.now = now
+        query, parameters = self._queries.prepare(text, self.base, dataset)
+        return evaluate(query, self.store, self.moment, limits, service=self._service, parameters=parameters)
 
     def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
         """Carry out an update request, whole or not at all; the quads it removed and added, net."""
-        self._moment.now = now
-        request, parameters = self._updates.prepare(text, self._base, dataset)
-        return self._updater.execute(request, self._moment, limits, parameters)
+        self.moment.now = now
+        request, parameters = self._updates.prepare(text, self.base, dataset)
+        return self._updater.execute(request, self.moment, limits, parameters)

@@ -13,6 +13,7 @@ TidingsError                       internal_error         500
 │   ├── LoadFailed                 load_failed            502   LOAD could not be done
 │   └── ServiceFailed              service_failed         502   SERVICE could not be asked
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
+├── NotFound                       not_found              404   no such subscription
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
     └── RowLimitExceeded           row_limit_exceeded     503   rows
@@ -113,6 +114,11 @@ class ServiceFailed(EvaluationError):
 class NotAllowed(TidingsError):
     status = 403
     code = "not_allowed"
+
+
+class NotFound(TidingsError):
+    status = 404
+    code = "not_found"
 
 
 class LimitExceeded(TidingsError):

@@ -323,6 +323,11 @@ class Transfer(Struct, frozen=True):
 Operation: TypeAlias = InsertData | DeleteData | Modify | Load | Clear | Create | Transfer
 
 
+def with_pattern(query: Query, pattern: Node) -> Query:
+    """The same query over another pattern."""
+    return replace(query, pattern=pattern)
+
+
 # -- what nodes say about themselves ----------------------------------------------------------------------------
 
 
@@ -484,6 +489,22 @@ def expressions(node: Node) -> tuple[Expression, ...]:
             return tuple(expression for expression, _ in conditions)
         case _:
             return ()
+
+
+def every_expression(node: Node) -> Iterator[Expression]:
+    """Every expression anywhere in a pattern, those inside EXISTS included."""
+    for expression in expressions(node):
+        yield from _expressions_within(expression)
+    for inner in inputs(node):
+        yield from every_expression(inner)
+
+
+def _expressions_within(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    if isinstance(expression, Exists):
+        yield from every_expression(expression.pattern)
+    for part in operands(expression):
+        yield from _expressions_within(part)
 
 
 def every_variable(node: Node) -> Iterator[Var]:

@@ -29,7 +29,7 @@ MICROS = "<urn:tidings:function:micros>"
 SOLUTION = "?:solution"
 """A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
 
-_MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", MICROS})
+_MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", MICROS})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -42,7 +42,7 @@ def is_momentary(expression: Expression) -> bool:
 
 def names_blanks(expression: Expression) -> bool:
     """Whether an expression makes blank nodes by name, and so must know which solution it is in."""
-    if isinstance(expression, Call) and expression.function == "BNODE" and expression.arguments:
+    if isinstance(expression, Call) and expression.function == "BNODE":
         return True
     return any(names_blanks(part) for part in operands(expression))
 
@@ -105,22 +105,23 @@ def _uuid(bits: int) -> str:
 
 
 def _bnode(values: "list[Value]", scope: "Scope") -> "Value":
-    moment = scope.context
-    if not values:
-        return lambda _: moment.moment.fresh_blank()
-    label = values[0]
+    context = scope.context
     column = scope.layout.index.get(SOLUTION)
 
     def value(row: Row) -> Term | None:
-        term = label(row)
-        if term is None or term[0] != '"' or term[-1] != '"':
+        term: Term | None = "" if not values else values[0](row)
+        if term is None or (values and (term[0] != '"' or term[-1] != '"')):
             return None
-        if column is None:
-            return moment.moment.fresh_blank()
-        digest = hashlib.blake2b(f"{row[column]} {term}".encode(), digest_size=12)
-        return blank(f"b{digest.hexdigest()}")
+        if column is None or (not values and not context.stable):
+            return context.moment.fresh_blank()
+        return blank_of(row[column] or "", term)
 
     return value
+
+
+def blank_of(solution: str, label: str) -> Term:
+    """The blank node that a label stands for throughout one solution."""
+    return blank(f"b{hashlib.blake2b(f'{solution} {label}'.encode(), digest_size=12).hexdigest()}")
 
 
 def _resolved(term: Term, base: Term) -> Term | None:

@@ -36,7 +36,7 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
 from tidings.sparql.evaluate.joins import Meeting, anti_join, hash_join, hash_left_join, hash_minus, left_join
-from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, Step, batches, picker
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, Step, batches, named, picker, tiebreak
 from tidings.sparql.evaluate.pushing import binds_graph, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan
 from tidings.sparql.evaluate.walk import walk
@@ -71,11 +71,11 @@ class Compiler:
                 first = self.plan(left, given)
                 return _chained(first, self.plan(right, first.layout))
             case LeftJoin(left, right, condition):
-                return self._left_join(left, right, condition, given)
+                return self.left_join(self.plan(left, given), right, condition)
             case Union(left, right):
                 return _union(self.plan(left, given), self.plan(right, given), layout)
             case Minus(left, right):
-                return self._minus(left, right, given)
+                return self.minus(self.plan(left, given), left, right)
             case Filter(condition, inner):
                 plan = self.plan(inner, given)
                 return Plan(plan.layout, partial(_filtered, plan.run, self.test(condition, plan.layout)))
@@ -133,8 +133,8 @@ class Compiler:
             layout = plan.layout
         return Plan(layout, steps[0] if len(steps) == 1 else partial(_in_turn, steps))
 
-    def _left_join(self, left: Node, right: Node, condition: Expression | None, given: Layout | None) -> Plan:
-        first = self.plan(left, given)
+    def left_join(self, first: Plan, right: Node, condition: Expression | None) -> Plan:
+        """The rows of a plan with those of a pattern that go with them, or alone where none does."""
         if pushable(right, first.layout.index.keys(), self._substituting):
             second = self.plan(right, first.layout)
             return left_join(first, second, self._condition(condition, second.layout))
@@ -145,8 +145,8 @@ class Compiler:
     def _condition(self, condition: Expression | None, layout: Layout) -> Test | None:
         return None if condition is None else self.test(condition, layout)
 
-    def _minus(self, left: Node, right: Node, given: Layout | None) -> Plan:
-        first = self.plan(left, given)
+    def minus(self, first: Plan, left: Node, right: Node) -> Plan:
+        """The rows of a plan for `left`, less those that a pattern excludes."""
         shared = shared_variables(left, right)
         if not shared:
             return first
@@ -159,7 +159,9 @@ class Compiler:
     def _extend(self, inner: Node, variable: Var, expression: Expression, given: Layout | None) -> Plan:
         plan = self.plan(inner, given)
         if names_blanks(expression) and SOLUTION not in plan.layout.index:
-            plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), partial(_numbered, plan.run, self._context))
+            settle = picker([plan.layout.index[each] for each in named(plan.layout)])
+            numbered = partial(_numbered, plan.run, settle, self._context)
+            plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), numbered)
         value = self.value(expression, plan.layout)
         constant = isinstance(expression, str) and (expression[0] != "?" or expression in plan.layout.certain)
         after = plan.layout.extended((variable,), (variable,) if constant else ())
@@ -180,9 +182,9 @@ class Compiler:
         """GRAPH ?g around something that has to be evaluated in each graph on its own."""
         view = self._context.view
         current: list[TripleSource] = [NOTHING]
-        named = Layout((name,), frozenset((name,)))
+        only_name = Layout((name,), frozenset((name,)))
         alone = self._inside(lambda: current[0]).plan(inner)
-        meeting = Meeting(named, alone.layout)
+        meeting = Meeting(only_name, alone.layout)
 
         def run(rows: Iterable[Row]) -> Iterator[Row]:
             for _ in rows:
@@ -237,9 +239,12 @@ class Compiler:
     def _order_by(self, inner: Node, conditions: tuple[tuple[Expression, bool], ...]) -> Plan:
         plan = self.plan(inner)
         keys = [(self.value(expression, plan.layout), descending) for expression, descending in conditions]
+        rest = picker([plan.layout.index[variable] for variable in named(plan.layout)])
 
         def run(rows: Iterable[Row]) -> Iterator[Row]:
             found = list(self._context.hold(plan.run(rows)))
+            if self._context.stable:
+                found.sort(key=lambda row: tiebreak(rest(row)))
             for value, descending in reversed(keys):
                 found.sort(key=lambda row: order_key(value(row)), reverse=descending)
             return iter(found)
@@ -273,8 +278,10 @@ def _extended(run: Step, value: Value, rows: Iterable[Row]) -> Iterator[Row]:
     return ((*row, value(row)) for row in run(rows))
 
 
-def _numbered(run: Step, context: Context, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with a number that no other solution of any request has."""
+def _numbered(run: Step, settle: Callable[[Row], Row], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows with a number that no other solution of any request has, or with one that the same solution always has."""
+    if context.stable:
+        return ((*row, " ".join(tiebreak(settle(row)))) for row in run(rows))
     scope = context.moment.fresh_blank()
     numbers = count()
     return ((*row, f"{scope} {next(numbers)}") for row in run(rows))

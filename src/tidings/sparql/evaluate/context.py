@@ -52,7 +52,7 @@ class Moment:
 class Context:
     """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
 
-    __slots__ = ("_deadline", "limits", "moment", "parameters", "service", "view")
+    __slots__ = ("_deadline", "limits", "moment", "parameters", "service", "stable", "view")
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Context:
         limits: Limits = UNLIMITED,
         service: ServiceClient | None = None,
         parameters: tuple[Term, ...] = (),
+        stable: bool = False,
     ) -> None:
         self.view = view
         self.moment = moment
@@ -68,6 +69,9 @@ class Context:
         self.service = service
         self.parameters = parameters
         """The values of lifted constants (`parser.slots`)."""
+        self.stable = stable
+        """Whether the same data must always give the same answer: blank nodes are named after the solution they stand
+        in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
         self._deadline = 0.0
         if limits.seconds is not None:
             self.begin(moment, parameters)

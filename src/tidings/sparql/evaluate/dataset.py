@@ -108,17 +108,17 @@ class View:
 
     def default(self) -> TripleSource:
         names = self._default
-        if names is None:
-            return self._store.graph(DEFAULT_GRAPH) or NOTHING
-        if len(names) == 1:
-            return self._store.graph(names[0]) or NOTHING
+        if names is None or len(names) == 1:
+            graph = self._store.graph(DEFAULT_GRAPH if names is None else names[0])
+            return NOTHING if graph is None else graph
         return Merged(graph for name in names if (graph := self._store.graph(name)) is not None)
 
     def named(self, name: Term) -> TripleSource:
         """A named graph of the dataset; empty if it is not among them."""
         if self._named is not None and name not in self._named:
             return NOTHING
-        return (self._store.graph(name) if name else None) or NOTHING
+        graph = self._store.graph(name) if name else None
+        return NOTHING if graph is None else graph
 
     def names(self) -> list[Term]:
         """The named graphs of the dataset that hold anything."""

@@ -49,6 +49,16 @@ def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
+def named(layout: Layout) -> list[Var]:
+    """The variables that a text can name, by name: columns in an order that does not depend on the plan."""
+    return sorted(variable for variable in layout.variables if not variable.startswith(("?:", "?$")))
+
+
+def tiebreak(cells: Row) -> tuple[str, ...]:
+    """What decides between rows that nothing else tells apart."""
+    return tuple([cell or "" for cell in cells])
+
+
 def picker(columns: Iterable[int | None]) -> Callable[[Row], Row]:
     """A function that picks columns of a row; None gives an unbound column."""
     picked = tuple(columns)

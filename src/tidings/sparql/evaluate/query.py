@@ -7,10 +7,11 @@ from tidings.model.errors import BadRequest
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Term, Triple
 from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
+from tidings.sparql.evaluate.calls import blank_of
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
-from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, named, picker, tiebreak
 from tidings.sparql.rewrite import rewrite
 
 _TOO_DEEP = "the pattern is nested too deeply to be evaluated"
@@ -24,9 +25,10 @@ def evaluate(
     *,
     service: ServiceClient | None = None,
     parameters: tuple[Term, ...] = (),
+    stable: bool = False,
 ) -> Result:
     """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile."""
-    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters)
+    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable)
     match query:
         case Select(pattern, variables):
             plan = compile_pattern(pattern, context)
@@ -72,6 +74,13 @@ def instantiate(
 ) -> Iterator[Triple]:
     """The triples of a template, once a row, with fresh blank nodes for each; ill-formed ones are left out."""
     index = layout.index
+    settle = picker([index[variable] for variable in named(layout)])
+
+    def fresh_blank(label: str, row: Row) -> Term:
+        if not context.stable:
+            return context.moment.fresh_blank()
+        return blank_of(" ".join(tiebreak(settle(row))), label)
+
     for row in rows:
         fresh: dict[str, Term] = {}
 
@@ -81,7 +90,7 @@ def instantiate(
                 return None if column is None else row[column]  # noqa: B023 -- used within the loop
             if part[0] == "_":
                 if part not in fresh:  # noqa: B023
-                    fresh[part] = context.moment.fresh_blank()  # noqa: B023
+                    fresh[part] = fresh_blank(part, row)  # noqa: B023
                 return fresh[part]  # noqa: B023
             return context.constant(part)
 

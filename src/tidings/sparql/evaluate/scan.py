@@ -65,7 +65,7 @@ def _follow(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: L
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         objects = graph().objects
-        constant = context.constant(s)
+        constant = context.constant(s) if at < 0 else ""
         for row in rows:
             for found in objects(constant if at < 0 else row[at], p):  # type: ignore[arg-type]
                 yield (*row, found)
@@ -80,7 +80,7 @@ def _trace(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: La
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         subjects = graph().subjects
-        constant = context.constant(o)
+        constant = context.constant(o) if at < 0 else ""
         for row in rows:
             for found in subjects(p, constant if at < 0 else row[at]):  # type: ignore[arg-type]
                 yield (*row, found)

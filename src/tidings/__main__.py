@@ -1,0 +1,7 @@
+"""`python -m tidings`."""
+
+import sys
+
+from tidings.cli import main
+
+sys.exit(main())

@@ -1,0 +1,88 @@
+"""The command line: `tidings COMMAND …`. Only the command that is called is imported, so that starting is quick."""
+
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from tidings import __version__
+from tidings.cli.arguments import Parser, UsageError
+
+COMMANDS = {
+    "query": "ask a question of RDF files",
+    "update": "change RDF files, and see exactly what changed",
+    "convert": "turn one RDF format into another",
+    "city": "write the demonstration city",
+    "serve": "run the broker",
+}
+EXAMPLES = """\
+a first walk:
+  tidings city --factor 0.01 --output city.nt
+  tidings query --data city.nt 'SELECT * WHERE { ?s ?p ?o } LIMIT 5'
+  tidings serve --data city.nt
+"""
+
+
+def parser() -> Parser:
+    lines = "\n".join(f"  {name:9}{summary}" for name, summary in COMMANDS.items())
+    top = Parser(
+        "tidings",
+        "Publish SPARQL updates, subscribe with SPARQL queries, get exactly what changed.",
+        f"commands:\n{lines}\n\n{EXAMPLES}\n`tidings COMMAND --help` says more about a command.",
+        usage="tidings COMMAND [OPTION…]",
+    )
+    top.add_argument("--version", action="version", version=f"tidings {__version__}")
+    top.add_argument("command", metavar="COMMAND", nargs="?", help="one of those below")
+    top.add_argument("rest", nargs="...", metavar="…", help="what the command takes")
+    return top
+
+
+def command(name: str | None) -> ModuleType:
+    """The module of a command: it has `parser()` and `run(arguments)`."""
+    match name:
+        case "query":
+            from tidings.cli import query
+
+            return query
+        case "update":
+            from tidings.cli import update
+
+            return update
+        case "convert":
+            from tidings.cli import convert
+
+            return convert
+        case "city":
+            from tidings.cli import city
+
+            return city
+        case "serve":
+            from tidings.cli import serve
+
+            return serve
+        case None:
+            raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
+        case _:
+            raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, 1 for a failure or 2 for a call that makes no sense."""
+    from tidings.model.errors import TidingsError
+
+    try:
+        top = parser().parse_args(argv)
+        module = command(top.command)
+        code: int = module.run(module.parser().parse_args(top.rest))
+        sys.stdout.flush()
+    except TidingsError as error:
+        from tidings.cli.complaint import complain
+
+        return complain(error)
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Nothing more can be written, not even at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + 13
+    except KeyboardInterrupt:
+        return 128 + 2
+    return code

@@ -1,0 +1,90 @@
+"""What the commands have in common in their arguments."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from tidings.model.errors import BadRequest
+
+
+class UsageError(BadRequest):
+    """A call that makes no sense."""
+
+    code = "usage"
+
+
+class Parser(argparse.ArgumentParser):
+    """Help with examples, and errors in one line."""
+
+    def __init__(self, prog: str, description: str, epilog: str, usage: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def add_data(parser: Parser) -> None:
+    """The options that say which data to work on."""
+    group = parser.add_argument_group("data")
+    group.add_argument("--data", "-d", metavar="FILE", action="append", default=[], help="RDF file; `-` is stdin")
+    group.add_argument(
+        "--graph-data", metavar="IRI=FILE", action="append", default=[], help="RDF file, for the graph of this name"
+    )
+    group.add_argument("--data-format", metavar="NAME", help="format of the files, if their names do not tell")
+    group.add_argument("--base", metavar="IRI", help="what relative IRIs are relative to, in data and text")
+    group.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
+
+
+def add_text(parser: Parser, what: str) -> None:
+    """The text of the request, and its limits."""
+    parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `-` reads it from stdin")
+    parser.add_argument("--file", "-f", metavar="FILE", help=f"read the {what} from a file")
+    group = parser.add_argument_group("limits")
+    group.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after so long")
+    group.add_argument("--max-rows", metavar="N", type=count, help="give up when there are more rows than that")
+
+
+def seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def pair(text: str) -> tuple[str, str]:
+    """`NAME=VALUE`; the name may contain equals signs, as IRIs do."""
+    name, equals, value = text.rpartition("=")
+    if not equals or not name or not value:
+        raise UsageError(f"{text!r} is not of the form IRI=FILE")
+    return name, value
+
+
+def read_text(arguments: argparse.Namespace, what: str) -> str:
+    """The text of the request, from wherever it comes."""
+    if (arguments.text is None) == (arguments.file is None):
+        raise UsageError(f"give one {what}: as an argument, with --file, or `-` for stdin")
+    try:
+        if arguments.file is not None:
+            return Path(arguments.file).read_text("utf-8-sig")
+        if arguments.text == "-":
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{arguments.file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the {what} is not UTF-8: {error}") from error
+    return str(arguments.text)

@@ -1,0 +1,167 @@
+"""Every setting of the broker, once: its name, what it means, its default, and how a text becomes its value.
+
+    flag  >  environment  >  file  >  default
+
+A setting `max_rows` is the flag `--max-rows`, the variable `TIDINGS_MAX_ROWS` and the key `max_rows` of the TOML file.
+"""
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidings.model.errors import BadRequest
+from tidings.model.formats.grammar import ABSOLUTE_IRI
+from tidings.model.iris import DEFAULT_BASE
+
+ENVIRONMENT = "TIDINGS_"
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+
+
+class BadSetting(BadRequest):
+    """A setting that does not exist, or has a value that it cannot have."""
+
+    code = "bad_setting"
+
+
+def _whole(value: object) -> int:
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    if type(number) is not int or number < 0:
+        raise ValueError("a whole number, 0 or more")
+    return number
+
+
+def _positive(value: object) -> int:
+    number = _whole(value)
+    if not number:
+        raise ValueError("1 or more")
+    return number
+
+
+def _port(value: object) -> int:
+    number = _whole(value)
+    if number > 65535:
+        raise ValueError("a port between 0 and 65535")
+    return number
+
+
+def _seconds(value: object) -> float:
+    number = -1.0
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        with suppress(ValueError):
+            number = float(value)
+    if not 0 <= number < float("inf"):
+        raise ValueError("a number of seconds, 0 or more")
+    return number
+
+
+def _bytes(value: object) -> int:
+    """`16M` is 16 times 1,048,576."""
+    if isinstance(value, str) and value[-1:].upper() in _UNITS:
+        return _positive(value[:-1]) * _UNITS[value[-1].upper()]
+    return _positive(value)
+
+
+def _flag(value: object) -> bool:
+    known = value if isinstance(value, bool) else _TRUTH.get(str(value).lower())
+    if known is None:
+        raise ValueError("true or false")
+    return known
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a text")
+    return value
+
+
+def _base(value: object) -> str:
+    if not isinstance(value, str) or not ABSOLUTE_IRI.fullmatch(value):
+        raise ValueError("an absolute IRI")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """A list, or a text with commas."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
+    if not isinstance(value, list | tuple):
+        raise ValueError("a list of texts")  # noqa: TRY004 -- whatever is wrong with a value is a ValueError here
+    return tuple(_text(part) for part in value if part)
+
+
+def _level(value: object) -> str:
+    levels = ("debug", "info", "warning", "error")
+    if value not in levels:
+        raise ValueError(f"one of {', '.join(levels)}")
+    return str(value)
+
+
+def _setting(default: Any, reads: Callable[[object], Any], help_: str, shown: str = "") -> Any:
+    return field(default=default, metadata={"reads": reads, "help": help_, "shown": shown})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `tidings serve` can be told. The help texts below are those of the command line."""
+
+    host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all", "ADDRESS")
+    port: int = _setting(8000, _port, "port to listen on; 0 takes any free one", "PORT")
+    data: tuple[str, ...] = _setting((), _texts, "RDF file to load at the start; may be given again", "FILE")
+    base: str = _setting(DEFAULT_BASE, _base, "what relative IRIs are relative to", "IRI")
+    timeout: float = _setting(30.0, _seconds, "seconds a request may take; 0 is no limit", "SECONDS")
+    max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_body: int = _setting(16 << 20, _bytes, "bytes a request's body may have; K, M, G are understood", "BYTES")
+    max_requests: int = _setting(64, _positive, "requests in work at a time; others are asked to come back", "N")
+    workers: int = _setting(4, _positive, "queries evaluated beside each other; the others wait", "N")
+    read_only: bool = _setting(False, _flag, "answer queries, refuse updates")
+    load_from: str | None = _setting(
+        None, _text, "folder that LOAD may read files from; without it LOAD is off", "FOLDER"
+    )
+    cors: tuple[str, ...] = _setting(("*",), _texts, "origin whose pages may call; may be given again", "ORIGIN")
+    log_level: str = _setting("warning", _level, "what is written to stderr: debug, info, warning or error", "LEVEL")
+
+
+SETTINGS = dataclasses.fields(Settings)
+
+
+def read_settings(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Settings:
+    """The settings of all three places together. Flags that are None were not given. Raises BadSetting."""
+    values: dict[str, Any] = {}
+    for name, value in _of_file(file).items():
+        values[name] = _checked(name, value, f"{name} in {file}")
+    for setting in SETTINGS:
+        variable = ENVIRONMENT + setting.name.upper()
+        if variable in environment:
+            values[setting.name] = _checked(setting.name, environment[variable], variable)
+        if (given := flags.get(setting.name)) is not None:
+            values[setting.name] = _checked(setting.name, given, "--" + setting.name.replace("_", "-"))
+    return Settings(**values)
+
+
+def _of_file(file: Path | None) -> dict[str, object]:
+    if file is None:
+        return {}
+    try:
+        with file.open("rb") as document:
+            values = tomllib.load(document)
+    except OSError as error:
+        raise BadSetting(f"{file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{file} is not TOML: {error}") from error
+    known = {setting.name for setting in SETTINGS}
+    if unknown := sorted(values.keys() - known):
+        raise BadSetting(f"{file} has no business with {', '.join(unknown)}; it may set {', '.join(sorted(known))}")
+    return values
+
+
+def _checked(name: str, value: object, where: str) -> Any:
+    reads = next(setting for setting in SETTINGS if setting.name == name).metadata["reads"]
+    try:
+        return reads(value)
+    except ValueError as error:
+        raise BadSetting(f"{where}: {value!r} is not {error}") from error

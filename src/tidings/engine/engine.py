@@ -1,0 +1,220 @@
+"""THE STORY of one update: text -> delta -> commit -> route -> SPU -> notifications.
+
+    subscribe(query)  a subscription with its first answer
+    apply(update)     who has to be told what: for each subscription whose answer changed, the Z-set of its rows
+
+The engine does no input or output, and knows no clock but the instants it is told.
+"""
+
+from collections.abc import Callable, Hashable
+
+from msgspec import Struct
+
+from tidings.engine.before import Before
+from tidings.engine.core import Core
+from tidings.engine.lutt import Lutt
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.recipe import Recipe, Workshop
+from tidings.engine.spu import Family, Spu, Subscription, keys_of
+from tidings.engine.timing import Timing
+from tidings.model.errors import NotFound
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import UNLIMITED, Limits
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.parser.query import read_query
+from tidings.sparql.prepared import Templates
+
+
+def _no_clock() -> float:
+    return 0.0
+
+
+class Notification(Struct, frozen=True):
+    """What one subscriber is told of one commit."""
+
+    subscription: Subscription
+    sequence: int
+    changes: ZSet[Row]
+
+
+class Commit(Struct, frozen=True):
+    """What one update did, and who has to be told."""
+
+    delta: ZSet[Quad]
+    notifications: list[Notification]
+
+
+class Wake(Struct, frozen=True, eq=False):
+    """An entry of the LUTT: a triple pattern, and the plan it belongs to."""
+
+    spu: Spu
+    route: Route
+    own: bool
+    """Whether the pattern has constants that differ from member to member."""
+
+
+class Engine:
+    """A knowledge graph with subscriptions. With `naive`, every answer is evaluated in full after every commit."""
+
+    def __init__(
+        self, core: Core | None = None, *, naive: bool = False, clock: Callable[[], float] | None = None
+    ) -> None:
+        self.core = Core() if core is None else core
+        self.lutt: Lutt[Wake] = Lutt()
+        self.timing = Timing(clock)
+        self.subscriptions: dict[int, Subscription] = {}
+        self._before = Before(self.core.store)
+        self._workshop = Workshop(self.core, self._before, naive=naive)
+        self._recipes = Templates(lambda cursor, dataset: Recipe(read_query(cursor, dataset), self._workshop))
+        self._wakes: dict[Spu, dict[Route, Wake]] = {}
+        self._sizes: dict[Spu, int] = {}
+        self._next = 0
+
+    # -- subscribing --------------------------------------------------------------------------------------------
+
+    def subscribe(
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Hashable = None
+    ) -> tuple[Subscription, list[Row]]:
+        """A subscription and its first answer. Subscribers of the same query with the same rights share one SPU."""
+        self.core.tell_time(now)
+        recipe, values = self._recipes.prepare(text, self.core.base, dataset)
+        spu, member = recipe.spu(values, rights)
+        if spu not in self._wakes:
+            self._enter(spu)
+        answer = spu.admit(member) if member not in spu.members else spu.answer(member)
+        if member not in spu.members:
+            self._file(spu, member)
+        self._next += 1
+        subscription = Subscription(self._next, spu, member, recipe.variables)
+        self.subscriptions[self._next] = subscription
+        self._sizes[spu] += 1
+        others = spu.members.get(member)
+        if others is None:
+            spu.members[member] = subscription
+        elif isinstance(others, dict):
+            others[subscription.id] = subscription
+        else:
+            spu.members[member] = {others.id: others, subscription.id: subscription}
+        return subscription, list(answer)
+
+    def unsubscribe(self, number: int) -> None:
+        """End a subscription. The last one of a member takes its state with it, the last of a plan the plan."""
+        subscription = self.subscriptions.pop(number, None)
+        if subscription is None:
+            raise NotFound(f"there is no subscription {number}")
+        spu, member = subscription.spu, subscription.member
+        self._sizes[spu] -= 1
+        others = spu.members[member]
+        if isinstance(others, dict) and len(others) > 1:
+            del others[number]
+            return
+        del spu.members[member]
+        spu.dismiss(member)
+        self._unfile(spu, member)
+        if not spu.members:
+            self._leave(spu)
+
+    def _enter(self, spu: Spu) -> None:
+        """File the routes that are the same for all members."""
+        self._sizes[spu] = 0
+        self._wakes[spu] = wakes = {route: Wake(spu, route, spu.is_own(route)) for route in spu.routes}
+        for route, wake in wakes.items():
+            if not spu.is_own(route):
+                for key in keys_of(spu, route, (), spu.dataset):
+                    self.lutt.put(key, wake)
+
+    def _leave(self, spu: Spu) -> None:
+        for route, wake in self._wakes.pop(spu).items():
+            if not spu.is_own(route):
+                for key in keys_of(spu, route, (), spu.dataset):
+                    self.lutt.drop(key, wake)
+        del self._sizes[spu]
+        self._workshop.forget(spu)
+
+    def _file(self, spu: Spu, member: Row) -> None:
+        """File the routes that have constants of the member's own."""
+        for route, wake in self._wakes[spu].items():
+            if spu.is_own(route):
+                for key in keys_of(spu, route, member, spu.dataset):
+                    self.lutt.put(key, wake)
+
+    def _unfile(self, spu: Spu, member: Row) -> None:
+        for route, wake in self._wakes[spu].items():
+            if spu.is_own(route):
+                for key in keys_of(spu, route, member, spu.dataset):
+                    self.lutt.drop(key, wake)
+
+    def explain(self, number: int) -> Explanation:
+        """The plan of a subscription."""
+        subscription = self.subscriptions.get(number)
+        if subscription is None:
+            raise NotFound(f"there is no subscription {number}")
+        return subscription.spu.explain()
+
+    # -- updates ------------------------------------------------------------------------------------------------
+
+    def apply(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Commit:
+        """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
+        timing = self.timing
+        clock = timing.clock or _no_clock
+        start = clock()
+        delta = self.core.update(text, dataset, now=now, limits=limits)
+        timing.update += clock() - start
+        timing.requests += 1
+        return Commit(delta, self.advance(delta) if delta else [])
+
+    def advance(self, delta: ZSet[Quad]) -> list[Notification]:
+        """Bring all answers up to date with a delta that the store has just taken up."""
+        timing = self.timing
+        clock = timing.clock or _no_clock
+        begun = clock()
+        timing.commits += 1
+        timing.quads += len(delta)
+        self._before.begin(delta)
+        touched = self._route(delta)
+        routed = clock()
+        told = [(spu, changed) for spu, hits in touched.items() if (changed := spu.advance(hits))]
+        boosted = clock()
+        notifications = self._notify(told) if told else []
+        timing.lutt += routed - begun
+        timing.booster += boosted - routed
+        timing.notify += clock() - boosted
+        timing.notifications += len(notifications)
+        return notifications
+
+    def _route(self, delta: ZSet[Quad]) -> dict[Spu, Hits]:
+        """Which plans may be concerned, and by which quads."""
+        touched: dict[Spu, Hits] = {}
+        for spu in self._workshop.restless:
+            touched[spu] = {}
+        partly: dict[Spu, bool] = {}
+        for wake, found in self.lutt.find(delta.items()).items():
+            hits = touched.get(wake.spu)
+            if hits is None:
+                touched[wake.spu] = {wake.route: found}
+                partly[wake.spu] = wake.own
+            else:
+                hits[wake.route] = found
+                partly[wake.spu] &= wake.own
+        for spu, hits in touched.items():
+            self.timing.hits += self._concerned(spu, hits) if partly.get(spu) else self._sizes[spu]
+        return touched
+
+    def _concerned(self, spu: Spu, hits: Hits) -> int:
+        """How many subscriptions may be concerned by hits that all have to do with constants of their own."""
+        assert isinstance(spu, Family)
+        members = {member for route, found in hits.items() for member in spu.concerned(route, found)}
+        return sum(len(found) if isinstance(found := spu.members[member], dict) else 1 for member in members)
+
+    def _notify(self, told: list[tuple[Spu, dict[Row, Changes]]]) -> list[Notification]:
+        notifications: list[Notification] = []
+        for spu, changed in told:
+            for member, changes in changed.items():
+                change = ZSet.owning(changes)
+                subscribers = spu.members[member]
+                for each in subscribers.values() if isinstance(subscribers, dict) else (subscribers,):
+                    each.sequence += 1
+                    notifications.append(Notification(each, each.sequence, change))
+        return notifications

@@ -1,0 +1,155 @@
+"""What operators share: the shape of changes, the two states of the store, and the seam itself."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from tidings.model.terms import Quad
+from tidings.sparql.algebra import Node, TriplePattern
+from tidings.sparql.evaluate.compile import Compiler
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.dataset import TripleSource
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
+from tidings.sparql.evaluate.scan import ActiveGraph
+from tidings.sparql.rewrite import rewrite
+
+Changes: TypeAlias = dict[Row, int]
+"""A Z-set of rows in the making: weights are never zero."""
+
+
+class Route(Struct, frozen=True, eq=False):
+    """One triple pattern of a query as the LUTT knows it; the graph is a name, a variable, or "" for the default."""
+
+    pattern: TriplePattern
+    graph: str
+
+
+Hits: TypeAlias = dict[Route, list[tuple[Quad, int]]]
+"""The quads of a commit that match each route, with their weights."""
+
+
+class Explanation(Struct, frozen=True):
+    """One node of an explained plan."""
+
+    operator: str
+    detail: str
+    incremental: bool
+    inputs: tuple["Explanation", ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "operator": self.operator,
+            "detail": self.detail,
+            "incremental": self.incremental,
+            "inputs": [each.to_json() for each in self.inputs],
+        }
+
+
+class Operator(Protocol):
+    """A part of a plan that is kept up to date. `parameters` lead its columns if it is on the way to the root."""
+
+    @property
+    def layout(self) -> Layout: ...
+    def delta(self, hits: Hits) -> Changes:
+        """The change of its answer by the commit that made these hits."""
+
+    def admit(self, parameters: Row) -> None:
+        """Take up the rows of a new member; whoever keeps no state has nothing to do."""
+
+    def dismiss(self, parameters: Row) -> None:
+        """Forget the rows of a member."""
+
+    def explain(self) -> Explanation: ...
+
+
+class Stateless:
+    """For operators that keep nothing between commits."""
+
+    __slots__ = ()
+
+    def admit(self, parameters: Row) -> None:
+        pass
+
+    def dismiss(self, parameters: Row) -> None:
+        pass
+
+
+class States:
+    """The two states of the store that a plan looks into, inside one active graph."""
+
+    __slots__ = ("_home", "graph", "new", "old")
+
+    def __init__(self, new: Context, old: Context, home: TripleSource | None, graph: str = "") -> None:
+        self.new = new
+        self.old = old
+        self._home = home
+        """The default graph of the new state, where it is one and the same graph at all times."""
+        self.graph = graph
+
+    def inside(self, graph: str) -> "States":
+        return States(self.new, self.old, self._home, graph)
+
+    def active(self, context: Context) -> ActiveGraph:
+        """The graph that patterns look into, in one of the two states."""
+        name, view, home = self.graph, context.view, self._home
+        if not name:
+            return view.default if home is None or context is self.old else lambda: home
+        return name if name[0] == "?" else lambda: view.named(name)
+
+    def compiler(self, context: Context) -> Compiler:
+        return Compiler(context, self.active(context))
+
+    def plan(self, node: Node, context: Context, given: Layout | None = None) -> Plan:
+        """A plan for a node in one of the states, from nothing or from rows of a layout."""
+        bound = frozenset() if given is None else given.certain
+        return self.compiler(context).plan(rewrite(node, context.view, bound), given)
+
+
+def add(changes: Changes, row: Row, weight: int) -> None:
+    total = changes.get(row, 0) + weight
+    if total:
+        changes[row] = total
+    else:
+        del changes[row]
+
+
+def absorb(changes: Changes, more: Iterable[tuple[Row, int]]) -> None:
+    for row, weight in more:
+        total = changes.get(row, 0) + weight
+        if total:
+            changes[row] = total
+        else:
+            del changes[row]
+
+
+def through(plan: Plan, changes: Changes) -> Changes:
+    """The rows of a plan for changed rows, with the weights of these."""
+    result: Changes = {}
+    for sign in (1, -1):
+        rows = [row for row, weight in changes.items() if weight * sign > 0 for _ in range(abs(weight))]
+        if rows:
+            absorb(result, ((row, sign) for row in plan.run(rows)))
+    return result
+
+
+def difference(new: Plan, old: Plan, rows: Iterable[Row] = ONE) -> Changes:
+    """The rows of a plan now, less those of another before."""
+    rows = list(rows)
+    result: Changes = {}
+    absorb(result, ((row, 1) for row in new.run(rows)))
+    absorb(result, ((row, -1) for row in old.run(rows)))
+    return result
+
+
+def is_hit(routes: Iterable[Route], hits: Hits) -> bool:
+    return any(route in hits for route in routes)
+
+
+def shown(term: str) -> str:
+    """A term or variable as people write it."""
+    if term.startswith("?$"):
+        return "$" + term[2:]
+    if term.startswith("?:"):
+        return "_" + term[2:]
+    return term

@@ -1,0 +1,138 @@
+"""Property paths at heart: Δ from the starts that a changed edge can be reached from, re-derived before and after.
+
+A path from x changes only if x reaches a changed edge. Those x are found by walking the steps of the path backwards
+from the ends of the edge, in both states; the rest of the graph is not looked at.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, absorb, shown
+from tidings.model.terms import Term
+from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, PathPattern, Repeat, Sequence
+from tidings.sparql.evaluate.dataset import TripleSource
+from tidings.sparql.evaluate.layout import Layout, Row
+from tidings.sparql.evaluate.walk import closure, ends, reverse
+
+_ANY = ("?:s", "?:p", "?:o")
+
+
+class Walk(Stateless):
+    """A path pattern inside one active graph."""
+
+    __slots__ = ("_states", "_steps", "layout", "pattern", "routes")
+
+    def __init__(self, pattern: PathPattern, states: States) -> None:
+        self.pattern = pattern
+        self._states = states
+        self._steps: Path | None = None
+        for step in _letters(pattern.path):
+            self._steps = step if self._steps is None else Alternative(self._steps, step)
+        graph = states.graph
+        self.routes = tuple(Route(each, graph) for each in watched(pattern))
+        variables = dict.fromkeys(t for t in (pattern.subject, pattern.object, graph) if t[:1] == "?")
+        self.layout = Layout(tuple(variables), frozenset(variables))
+
+    def delta(self, hits: Hits) -> Changes:
+        touched: dict[Term, dict[Term, None]] = {}
+        for route in self.routes:
+            for (s, _, o, g), _ in hits.get(route, ()):
+                touched.setdefault(g, {}).update({s: None, o: None})
+        changes: Changes = {}
+        for graph, nodes in touched.items():
+            now, before = self._sources(graph)
+            starts = self._starts(nodes, (now, before))
+            absorb(changes, ((row, 1) for row in self._rows(starts, now, graph)))
+            absorb(changes, ((row, -1) for row in self._rows(starts, before, graph)))
+        return changes
+
+    def _sources(self, graph: Term) -> tuple[TripleSource, TripleSource]:
+        new, old = self._states.new.view, self._states.old.view
+        if not self._states.graph:
+            return new.default(), old.default()
+        return new.named(graph), old.named(graph)
+
+    def _starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource]) -> dict[Term, None]:
+        """Everything from which one of the nodes can be reached, in either state."""
+        backwards = None if self._steps is None else reverse(self._steps)
+        found: dict[Term, None] = {}
+        for source in sources:
+            for node in nodes:
+                if node not in found or source is sources[1]:
+                    found.update(closure(backwards, source, node, 0, True) if backwards is not None else {node: None})
+        return found
+
+    def _rows(self, starts: dict[Term, None], source: TripleSource, graph: Term) -> Iterator[Row]:
+        s, o = self.pattern.subject, self.pattern.object
+        for start in self._candidates(starts, source):
+            for end in ends(self.pattern.path, source, start):
+                found = {s: start, o: end}
+                if (s[0] != "?" or found[s] == start) and (o[0] == "?" or o == end) and (s != o or start == end):
+                    found[self._states.graph] = graph
+                    yield tuple([found[variable] for variable in self.layout.variables])
+
+    def _candidates(self, starts: dict[Term, None], source: TripleSource) -> Iterable[Term]:
+        """The starts that a full evaluation would try: a constant, or any node of the graph."""
+        s, o = self.pattern.subject, self.pattern.object
+        if s[0] != "?":
+            return (s,) if s in starts else ()
+        known = [start for start in starts if _is_node(start, source)]
+        if o[0] != "?" and o in starts and o not in known:
+            known.append(o)  # zero steps lead from a term to itself, whether the graph knows it or not
+        return known
+
+    def explain(self) -> Explanation:
+        ends_ = f"{shown(self.pattern.subject)} … {shown(self.pattern.object)}"
+        return Explanation("path", f"{ends_}, re-derived from the starts that a changed edge concerns", True)
+
+
+def _is_node(term: Term, source: TripleSource) -> bool:
+    return next(iter(source.facts(term)), None) is not None or next(iter(source.mentions(term)), None) is not None
+
+
+def _letters(path: Path) -> list[Path]:
+    """The single steps a path is made of."""
+    match path:
+        case str() | Negated():
+            return [path]
+        case Inverse(inner):
+            return [reverse(step) for step in _letters(inner)]
+        case Repeat(inner):
+            return _letters(inner)
+        case Sequence(left, right) | Alternative(left, right):
+            return _letters(left) + _letters(right)
+
+
+def watched(pattern: PathPattern) -> list[tuple[str, str, str]]:
+    """The triple patterns whose changes may matter."""
+    letters = _letters(pattern.path)
+    predicates = dict.fromkeys(_predicate(step) for step in letters)
+    free = pattern.subject[0] == "?" and pattern.object[0] == "?"
+    if None in predicates or (free and _may_stand_still(pattern.path)):
+        return [_ANY]
+    return [(_ANY[0], predicate, _ANY[2]) for predicate in predicates if predicate is not None]
+
+
+def _predicate(step: Path) -> Term | None:
+    """The predicate of a single step; None if it may be any."""
+    match step:
+        case str():
+            return step
+        case Inverse(str() as predicate):
+            return predicate
+        case _:
+            return None
+
+
+def _may_stand_still(path: Path) -> bool:
+    """Whether zero steps satisfy the path, so that every node of the graph counts."""
+    match path:
+        case str() | Negated():
+            return False
+        case Repeat(inner, least, _):
+            return least == 0 or _may_stand_still(inner)
+        case Inverse(inner):
+            return _may_stand_still(inner)
+        case Sequence(left, right):
+            return _may_stand_still(left) and _may_stand_still(right)
+        case Alternative(left, right):
+            return _may_stand_still(left) or _may_stand_still(right)

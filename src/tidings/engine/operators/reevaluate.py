@@ -1,0 +1,22 @@
+"""Whatever has no rule of its own: evaluated in full, before and after, once one of its patterns is hit."""
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, difference, is_hit
+from tidings.sparql.algebra import Node
+
+
+class Reevaluate(Stateless):
+    """Δ = new - old."""
+
+    __slots__ = ("_new", "_old", "_why", "layout", "routes")
+
+    def __init__(self, node: Node, routes: tuple[Route, ...], why: str, states: States) -> None:
+        self._new, self._old = states.plan(node, states.new), states.plan(node, states.old)
+        self.layout = self._new.layout
+        self.routes = routes
+        self._why = why
+
+    def delta(self, hits: Hits) -> Changes:
+        return difference(self._new, self._old) if is_hit(self.routes, hits) else {}
+
+    def explain(self) -> Explanation:
+        return Explanation("re-evaluate", self._why, False)

@@ -1,0 +1,131 @@
+"""What a request of the SPARQL 1.1 Protocol asks for (W3C Recommendation, 21 March 2013, section 2).
+
+query     GET ?query=          POST urlencoded query=     POST application/sparql-query
+update                         POST urlencoded update=    POST application/sparql-update
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import parse_qsl
+
+from tidings.model.errors import BadRequest, UnsupportedFormat
+from tidings.model.formats.grammar import IRI_REFERENCE
+from tidings.model.iris import resolve
+from tidings.model.terms import Term, iri
+from tidings.sparql.algebra import Dataset
+
+Kind: TypeAlias = Literal["query", "update"]
+
+FORM = "application/x-www-form-urlencoded"
+DIRECT: dict[str, Kind] = {"application/sparql-query": "query", "application/sparql-update": "update"}
+_GRAPHS = {
+    "query": ("default-graph-uri", "named-graph-uri"),
+    "update": ("using-graph-uri", "using-named-graph-uri"),
+}
+_UTF_8 = ("utf-8", "utf8", "us-ascii", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request of the Protocol. Without a text, nothing was asked and the service may describe itself."""
+
+    kind: Kind
+    text: str | None
+    dataset: Dataset | None = None
+    format: str | None = None
+
+
+class Parameters:
+    """Names and values of a query string or a form, in order."""
+
+    def __init__(self, *encoded: bytes) -> None:
+        self._pairs = [pair for part in encoded for pair in _pairs(part)]
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._pairs if key == name]
+
+    def one(self, name: str) -> str | None:
+        """A value that may be given at most once."""
+        values = self.all(name)
+        if len(values) > 1:
+            raise BadRequest(f"{name} was given {len(values)} times, and can be given once")
+        return values[0] if values else None
+
+
+def _pairs(encoded: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        raise BadRequest(f"the parameters are not UTF-8: {error}") from error
+
+
+def read_get(query_string: bytes, base: str) -> Asked:
+    """A GET; updates cannot be asked that way (section 2.2)."""
+    parameters = Parameters(query_string)
+    if parameters.one("update") is not None:
+        raise BadRequest("an update must be sent by POST")
+    text = parameters.one("query")
+    if text is None and parameters:
+        raise BadRequest("the parameter query is missing")
+    return _asked("query", text, parameters, base)
+
+
+def read_post(content_type: str, query_string: bytes, body: bytes, base: str) -> Asked:
+    """A POST, of a form or of the bare text; parameters of the address count in both."""
+    media_type = _media_type(content_type)
+    if media_type == FORM:
+        return _of_form(Parameters(query_string, body), base)
+    kind = DIRECT.get(media_type)
+    if kind is None:
+        raise UnsupportedFormat(f"Content-Type is {media_type!r}, and may be {FORM}, {' or '.join(DIRECT)}")
+    parameters = Parameters(query_string)
+    if parameters.all("query") or parameters.all("update"):
+        raise BadRequest("the request has a text in its address and another one in its body")
+    return _asked(kind, _decoded(body), parameters, base)
+
+
+def _of_form(parameters: Parameters, base: str) -> Asked:
+    query, update = parameters.one("query"), parameters.one("update")
+    if query is not None and update is not None:
+        raise BadRequest("a request is a query or an update, not both")
+    if update is not None:
+        return _asked("update", update, parameters, base)
+    if query is None:
+        raise BadRequest("the form has neither a query nor an update")
+    return _asked("query", query, parameters, base)
+
+
+def _asked(kind: Kind, text: str | None, parameters: Parameters, base: str) -> Asked:
+    default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
+    dataset = Dataset(default, named) if default or named else None
+    return Asked(kind, text, dataset, parameters.one("format"))
+
+
+def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:
+    return tuple(_graph(value, name, base) for value in parameters.all(name))
+
+
+def _graph(value: str, name: str, base: str) -> Term:
+    if not value or not IRI_REFERENCE.fullmatch(value):
+        raise BadRequest(f"{name} is not an IRI: {value!r}")
+    return iri(resolve(base, value))
+
+
+def _media_type(content_type: str) -> str:
+    """The bare media type. Section 2.1.2 and 2.1.3: texts are UTF-8, and so is what a form encodes."""
+    media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    for parameter in parameters:
+        key, _, value = parameter.partition("=")
+        if key.strip() == "charset" and value.strip().strip('"') not in _UTF_8:
+            raise UnsupportedFormat(f"the charset is {value.strip()}, and can be UTF-8")
+    return media_type
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"the body is not UTF-8: {error}") from error

@@ -1,0 +1,446 @@
+"""The SPARQL 1.1 Protocol over HTTP, as a client sees it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyoxigraph as ox
+import pytest
+from starlette.applications import Starlette
+
+from tidings import app as wiring
+from tidings.config import Settings
+from tidings.gates import http
+from tidings.gates.spool import Spool
+from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.results import Boolean, Solutions
+
+DATA = """PREFIX : <http://example.org/> INSERT DATA {
+  :a :p 1 , "été"@fr . :b :p 2 . GRAPH :g { :c :p 3 } GRAPH :h { :d :p 4 } }"""
+SELECT = "SELECT ?s ?o WHERE { ?s <http://example.org/p> ?o } ORDER BY ?s ?o"
+UPDATE = {"content-type": "application/sparql-update"}
+QUERY = {"content-type": "application/sparql-query"}
+
+
+def gate(settings: Settings | None = None, **changes: object) -> Starlette:
+    settings = settings or Settings(**changes)  # type: ignore[arg-type]
+    core = wiring.build_core(settings)
+    core.update(DATA, now=0)
+    return wiring.build_app(wiring.share(core, settings), settings)
+
+
+def ask(app: Starlette, method: str, path: str, **options: object) -> httpx.Response:
+    async def once() -> httpx.Response:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://tidings.test") as client:
+            return await client.request(method, path, **options)  # type: ignore[arg-type]
+
+    return asyncio.run(once())
+
+
+@pytest.fixture
+def app() -> Starlette:
+    return gate()
+
+
+def values(response: httpx.Response) -> list[str]:
+    assert response.status_code == 200, response.text
+    return [binding["o"]["value"] for binding in response.json()["results"]["bindings"]]
+
+
+def is_error(response: httpx.Response, status: int, code: str) -> bool:
+    envelope = response.json()
+    return (response.status_code, envelope["status_code"], envelope["error"]) == (status, status, code)
+
+
+# -- queries ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/query", "/sparql"])
+def test_a_query_can_be_asked_in_three_ways(app: Starlette, path: str) -> None:
+    answers = [
+        ask(app, "GET", path, params={"query": SELECT}),
+        ask(app, "POST", path, data={"query": SELECT}),
+        ask(app, "POST", path, content=SELECT, headers={"content-type": "application/sparql-query; charset=utf-8"}),
+    ]
+    assert [values(answer) for answer in answers] == [["1", "été", "2"]] * 3
+    assert {answer.headers["content-type"] for answer in answers} == {"application/sparql-results+json"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "found"),
+    [
+        ({"default-graph-uri": "http://example.org/g"}, ["3"]),
+        ({"default-graph-uri": ["http://example.org/g", "http://example.org/h"]}, ["3", "4"]),
+        ({"named-graph-uri": "http://example.org/g"}, []),
+    ],
+)
+def test_the_dataset_of_the_request_is_the_dataset(
+    app: Starlette, parameters: dict[str, object], found: list[str]
+) -> None:
+    assert values(ask(app, "GET", "/query", params={"query": SELECT} | parameters)) == found
+    assert values(ask(app, "POST", "/query", data={"query": SELECT} | parameters)) == found
+    assert values(ask(app, "POST", "/query", params=parameters, content=SELECT, headers=QUERY)) == found
+
+
+@pytest.mark.parametrize("format_", ResultFormat)
+def test_results_come_in_every_format_by_header_and_by_parameter(app: Starlette, format_: ResultFormat) -> None:
+    expected = read_results(ask(app, "GET", "/query", params={"query": SELECT}).content, ResultFormat.JSON)
+    assert isinstance(expected, Solutions)
+    for options in (
+        {"headers": {"accept": f"text/html;q=0.3, {format_.media.types[0]};q=0.9"}},
+        {"params": {"format": format_.media.name}},
+        {"params": {"format": format_.media.types[0]}},
+    ):
+        response = ask(
+            app, "POST", "/query", content=SELECT, **{**options, "headers": QUERY | options.get("headers", {})}
+        )
+        assert response.headers["content-type"].partition(";")[0] == format_.media.types[0]
+        found = read_results(response.content, format_)
+        assert isinstance(found, Solutions)
+        assert found.variables == expected.variables
+        assert len(list(found.rows)) == 3
+
+
+def test_ask_is_answered_by_a_boolean(app: Starlette) -> None:
+    response = ask(
+        app, "GET", "/query", params={"query": "ASK { ?s ?p 42 }"}, headers={"accept": "application/sparql-results+xml"}
+    )
+    assert read_results(response.content, ResultFormat.XML) == Boolean(False)
+
+
+@pytest.mark.parametrize(
+    ("accept", "syntax"),
+    [
+        ("*/*", ox.RdfFormat.TURTLE),
+        ("text/turtle", ox.RdfFormat.TURTLE),
+        ("application/n-triples", ox.RdfFormat.N_TRIPLES),
+        ("application/rdf+xml", ox.RdfFormat.RDF_XML),
+        ("application/ld+json", ox.RdfFormat.JSON_LD),
+        ("application/n-quads", ox.RdfFormat.N_QUADS),
+        ("application/trig", ox.RdfFormat.TRIG),
+    ],
+)
+def test_triples_come_in_every_rdf_format(app: Starlette, accept: str, syntax: ox.RdfFormat) -> None:
+    response = ask(app, "GET", "/query", params={"query": "CONSTRUCT WHERE { ?s ?p ?o }"}, headers={"accept": accept})
+    assert response.headers["content-type"].partition(";")[0] == syntax.media_type
+    assert len(list(ox.parse(response.content, syntax))) == 3
+
+
+def test_head_is_a_get_without_its_body(app: Starlette) -> None:
+    got = ask(app, "GET", "/query", params={"query": SELECT})
+    head = ask(app, "HEAD", "/query", params={"query": SELECT})
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
+
+
+def test_an_answer_larger_than_a_chunk_is_whole_and_compressed_when_welcome(app: Starlette) -> None:
+    many = "SELECT ?o { VALUES ?a { 1 2 3 4 5 6 7 8 9 10 } VALUES ?b { 1 2 3 4 5 6 7 8 9 10 } " * 1
+    query = f"{many} VALUES ?c {{ {' '.join(map(str, range(50)))} }} BIND(?a * ?b + ?c AS ?o) }}"
+    plain = ask(app, "POST", "/query", content=query, headers=QUERY | {"accept-encoding": "identity"})
+    packed = ask(app, "POST", "/query", content=query, headers=QUERY | {"accept-encoding": "gzip"})
+    assert len(plain.content) == int(plain.headers["content-length"]) > 100_000
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content
+    assert len(values(plain)) == 5000
+
+
+# -- updates ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/update", "/sparql"])
+def test_an_update_can_be_sent_in_two_ways_and_says_what_it_did(app: Starlette, path: str) -> None:
+    text = "DELETE { ?s ?p 2 } INSERT { ?s ?p 20 , 21 } WHERE { ?s ?p 2 }"
+    first = ask(app, "POST", path, data={"update": text})
+    second = ask(app, "POST", path, content=text, headers=UPDATE)
+    assert first.status_code == second.status_code == 200
+    response = first.json()["response"]
+    assert (response["added"], response["removed"]) == (2, 1)
+    assert response["time"] > 1_700_000_000_000_000
+    assert (second.json()["response"]["added"], second.json()["response"]["removed"]) == (0, 0)
+
+
+def test_using_parameters_say_what_where_sees(app: Starlette) -> None:
+    text = "INSERT { ?s <http://example.org/seen> ?o } WHERE { ?s <http://example.org/p> ?o }"
+    response = ask(app, "POST", "/update", data={"update": text, "using-graph-uri": "http://example.org/g"})
+    assert response.json()["response"]["added"] == 1
+
+
+def test_a_dataset_given_twice_is_refused(app: Starlette) -> None:
+    text = "INSERT { ?s ?p ?o } USING <http://example.org/g> WHERE { ?s ?p ?o }"
+    response = ask(app, "POST", "/update", data={"update": text, "using-named-graph-uri": "http://example.org/h"})
+    assert response.status_code == 400
+
+
+def test_a_read_only_endpoint_refuses_updates_and_says_so() -> None:
+    app = gate(read_only=True)
+    assert is_error(ask(app, "POST", "/update", content="CLEAR ALL", headers=UPDATE), 403, "not_allowed")
+    assert "SPARQL11Update" not in ask(app, "GET", "/").text
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------
+
+
+def test_a_syntax_error_says_where(app: Starlette) -> None:
+    response = ask(app, "GET", "/query", params={"query": "SELECT *\nWHERE { ?s }"})
+    assert is_error(response, 400, "sparql_syntax_error")
+    assert (response.json()["line"], response.json()["column"]) == (2, 12)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status", "code"),
+    [
+        ("GET", "/nope", {}, 404, "not_found"),
+        ("GET", "/query?x=y", {}, 400, "bad_request"),
+        ("GET", "/query?query=ASK{}&query=ASK{}", {}, 400, "bad_request"),
+        ("GET", "/sparql?update=CLEAR%20ALL", {}, 400, "bad_request"),
+        ("POST", "/query", {"data": {"update": "CLEAR ALL"}}, 400, "bad_request"),
+        ("POST", "/update", {"data": {"query": "ASK {}"}}, 400, "bad_request"),
+        ("POST", "/sparql", {"data": {"query": "ASK {}", "update": "CLEAR ALL"}}, 400, "bad_request"),
+        ("POST", "/query", {"content": "ASK {}"}, 415, "unsupported_format"),
+        ("POST", "/query", {"content": "ASK {}", "headers": {"content-type": "text/plain"}}, 415, "unsupported_format"),
+        ("POST", "/query", {"content": "", "headers": QUERY | {"content-encoding": "br"}}, 415, "unsupported_format"),
+        ("GET", "/query?query=ASK{}&format=pdf", {}, 415, "unsupported_format"),
+        ("GET", "/query?query=ASK{}", {"headers": {"accept": "image/png"}}, 406, "not_acceptable"),
+        ("POST", "/update", {"content": "LOAD <x.ttl>", "headers": UPDATE}, 403, "not_allowed"),
+        ("POST", "/update", {"content": "COPY <x> TO <y>", "headers": UPDATE}, 404, "graph_missing"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_an_envelope(
+    method: str, path: str, options: dict[str, object], status: int, code: str
+) -> None:
+    assert is_error(ask(gate(), method, path, **options), status, code)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/query", {"GET", "HEAD", "POST", "OPTIONS"}),
+        ("GET", "/update", {"POST", "OPTIONS"}),
+        ("DELETE", "/", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(app: Starlette, method: str, path: str, allowed: set[str]) -> None:
+    response = ask(app, method, path)
+    assert is_error(response, 405, "method_not_allowed")
+    assert set(response.headers["allow"].split(", ")) == allowed
+    options = ask(app, "OPTIONS", path)
+    assert options.status_code == 204
+    assert set(options.headers["allow"].split(", ")) == allowed
+
+
+def test_a_body_above_the_limit_is_refused_announced_or_not() -> None:
+    app = gate(max_body=100)
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"#" * 10
+
+    assert is_error(ask(app, "POST", "/query", content=b"#" * 101, headers=QUERY), 413, "body_too_large")
+    assert is_error(ask(app, "POST", "/query", content=chunks(), headers=QUERY), 413, "body_too_large")
+    assert ask(app, "POST", "/query", content="ASK {}".ljust(100), headers=QUERY).status_code == 200
+
+
+def test_an_evaluation_over_its_limits_is_an_error_even_in_the_last_row() -> None:
+    endless = "SELECT (COUNT(*) AS ?n) { " + "".join(f"?a{n} ?b{n} ?c{n} . " for n in range(14)) + "}"
+    assert is_error(
+        ask(gate(timeout=0.2), "POST", "/query", content=endless, headers=QUERY), 503, "time_limit_exceeded"
+    )
+    assert is_error(ask(gate(max_rows=2), "POST", "/query", content=SELECT, headers=QUERY), 503, "row_limit_exceeded")
+
+
+def test_what_nobody_foresaw_is_an_envelope_without_our_insides(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tidings.gates.http._spool", lambda *_: 1 / 0)
+    response = ask(app, "GET", "/query", params={"query": "ASK {}"})
+    assert is_error(response, 500, "internal_error")
+    assert "division" not in response.text
+
+
+def test_one_request_too_many_is_asked_to_come_back_and_health_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = gate(max_requests=1)
+    inside, go_on = threading.Event(), threading.Event()
+    spool = http._spool
+
+    def slowly(*arguments: Any) -> Spool:
+        inside.set()
+        assert go_on.wait(10)
+        return spool(*arguments)
+
+    monkeypatch.setattr(http, "_spool", slowly)
+
+    async def story() -> None:
+        async with (
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://tidings.test") as client,
+            asyncio.TaskGroup() as group,
+        ):
+            first = group.create_task(client.get("/query", params={"query": SELECT}))
+            await asyncio.to_thread(inside.wait, 10)
+            second = await client.get("/query", params={"query": SELECT})
+            assert is_error(second, 503, "too_many_requests")
+            assert second.headers["retry-after"] == "1"
+            assert (await client.get("/healthz")).json()["status"] == "ok"
+            go_on.set()
+            assert values(await first) == ["1", "été", "2"]
+            assert (await client.get("/query", params={"query": SELECT})).status_code == 200
+
+    asyncio.run(story())
+
+
+def test_load_reads_from_its_folder_and_from_nowhere_else(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "a.ttl").write_text("<#me> <http://example.org/p> 5 .")
+    (tmp_path / "secret.ttl").write_text("<a> <b> 6 .")
+    app = gate(load_from=str(inside))
+
+    def load(source: str) -> httpx.Response:
+        return ask(app, "POST", "/update", content=f"LOAD <{source}>", headers=UPDATE)
+
+    assert load("a.ttl").json()["response"]["added"] == 1
+    assert ask(app, "GET", "/query", params={"query": "ASK { <a.ttl#me> ?p 5 }"}).json()["boolean"] is True
+    assert is_error(load((tmp_path / "secret.ttl").as_uri()), 403, "not_allowed")
+    assert is_error(load("%2E%2E/secret.ttl"), 403, "not_allowed")
+    assert is_error(load("http://elsewhere.example/a.ttl"), 403, "not_allowed")
+    missing = load("nope.ttl")
+    assert is_error(missing, 502, "load_failed")
+    assert str(tmp_path) not in missing.text
+
+
+# -- the rest of the house --------------------------------------------------------------------------------------
+
+
+def test_pages_of_other_origins_may_call(app: Starlette) -> None:
+    preflight = ask(
+        app, "OPTIONS", "/update",
+        headers={"origin": "http://other.example", "access-control-request-method": "POST",
+                 "access-control-request-headers": "content-type, authorization"},
+    )  # fmt: skip
+    assert preflight.status_code == 200
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    for path in ("/query", "/nope"):
+        answer = ask(app, "GET", path, params={"query": SELECT}, headers={"origin": "http://other.example"})
+        assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_only_the_origins_of_the_settings_may_call() -> None:
+    app = gate(cors=("http://mine.example",))
+    mine = ask(app, "GET", "/healthz", headers={"origin": "http://mine.example"})
+    other = ask(app, "GET", "/healthz", headers={"origin": "http://other.example"})
+    assert mine.headers["access-control-allow-origin"] == "http://mine.example"
+    assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize("path", ["/", "/sparql", "/query"])
+def test_programs_get_a_service_description(app: Starlette, path: str) -> None:
+    response = ask(app, "GET", path, headers={"accept": "application/n-triples"})
+    found = {
+        (quad.predicate.value.rpartition("#")[2], getattr(quad.object, "value", ""))
+        for quad in ox.parse(response.content, ox.RdfFormat.N_TRIPLES)
+    }
+    sd = "http://www.w3.org/ns/sparql-service-description#"
+    assert ("endpoint", "http://tidings.test/sparql") in found
+    assert ("supportedLanguage", f"{sd}SPARQL11Update") in found
+    assert ("resultFormat", "http://www.w3.org/ns/formats/SPARQL_Results_JSON") in found
+    assert ("name", "http://example.org/g") in found
+
+
+def test_a_forged_host_does_not_get_into_the_description(app: Starlette) -> None:
+    response = ask(app, "GET", "/", headers={"host": 'x"> <http://evil.example/> "'})
+    assert response.status_code in (200, 400)
+    assert "evil" not in response.text
+
+
+def test_browsers_get_a_page_that_needs_nothing_else(app: Starlette) -> None:
+    response = ask(app, "GET", "/", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert "<textarea" in response.text
+    assert "src=" not in response.text
+    assert "<link" not in response.text
+
+
+# -- a real server ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tidings", "serve", "--port", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdout
+        first = process.stdout.readline()
+        try:
+            yield first.split(" at ")[1].split("/sparql")[0], process
+        finally:
+            process.kill()
+
+
+@pytest.mark.server
+def test_a_real_server_answers_and_ends_when_told(server: tuple[str, subprocess.Popen[str]]) -> None:
+    address, process = server
+    with httpx.Client(base_url=address) as client:
+        assert client.post("/update", content=DATA, headers=UPDATE).json()["response"]["added"] == 5
+        assert values(client.get("/query", params={"query": SELECT})) == ["1", "été", "2"]
+        assert client.head("/query", params={"query": SELECT}).headers["server"].startswith("tidings/")
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert said == ""
+
+
+@pytest.mark.server
+def test_a_taken_port_is_one_clear_line(server: tuple[str, subprocess.Popen[str]]) -> None:
+    address, _ = server
+    second = subprocess.run(
+        [sys.executable, "-m", "tidings", "serve"],
+        env=os.environ | {"TIDINGS_PORT": address.rpartition(":")[2]},
+        capture_output=True, text=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert second.returncode == 1
+    assert second.stderr.startswith("tidings: error: cannot listen on 127.0.0.1 port ")
+    assert second.stderr.count("\n") == 1
+
+
+@pytest.mark.server
+def test_an_evaluation_ends_when_its_client_leaves(server: tuple[str, subprocess.Popen[str]]) -> None:
+    address, _ = server
+    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+    numbers = " ".join(f"<s> <p> {n} ." for n in range(200))
+    with httpx.Client(base_url=address) as client:
+        client.post("/update", content=f"INSERT DATA {{ {numbers} }}", headers=UPDATE)
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/query", content=endless, headers=QUERY, timeout=0.3)
+        # The time limit is 30 s: an update can only come through this early if the query was given up.
+        assert client.post("/update", content="CLEAR ALL", headers=UPDATE, timeout=10).status_code == 200
+
+
+@pytest.mark.server
+def test_told_twice_to_stop_it_gives_up_what_runs_and_says_so(server: tuple[str, subprocess.Popen[str]]) -> None:
+    address, process = server
+    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+    numbers = " ".join(f"<s> <p> {n} ." for n in range(200))
+    with httpx.Client(base_url=address) as client, ThreadPoolExecutor(1) as pool:
+        client.post("/update", content=f"INSERT DATA {{ {numbers} }}", headers=UPDATE)
+        running = pool.submit(httpx.post, f"{address}/query", content=endless, headers=QUERY, timeout=30)
+        time.sleep(0.3)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        assert is_error(running.result(), 503, "shutting_down")
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (0, "")

@@ -1,0 +1,104 @@
+"""What a request of the SPARQL 1.1 Protocol asks for, clause by clause."""
+
+import pytest
+
+from tidings.gates.protocol import Asked, read_get, read_post
+from tidings.model.errors import BadRequest, UnsupportedFormat
+from tidings.sparql.algebra import Dataset
+
+BASE = "http://base.example/"
+FORM = "application/x-www-form-urlencoded"
+
+
+def get(query_string: str) -> Asked:
+    return read_get(query_string.encode(), BASE)
+
+
+def post(content_type: str, body: str | bytes, query_string: str = "") -> Asked:
+    return read_post(content_type, query_string.encode(), body if isinstance(body, bytes) else body.encode(), BASE)
+
+
+def test_a_get_asks_a_query() -> None:
+    assert get("query=ASK%20%7B%7D&format=json") == Asked("query", "ASK {}", None, "json")
+
+
+def test_a_get_without_anything_asks_for_a_description() -> None:
+    assert get("").text is None
+
+
+@pytest.mark.parametrize("body", ["query=ASK%7B%7D", "query=ASK%7B%7D&default-graph-uri=http%3A%2F%2Fg"])
+def test_a_form_asks_a_query(body: str) -> None:
+    asked = post(f"{FORM}; charset=UTF-8", body)
+    assert (asked.kind, asked.text) == ("query", "ASK{}")
+
+
+def test_a_form_asks_an_update() -> None:
+    assert post(FORM, "update=CLEAR+ALL&using-graph-uri=http://g") == Asked(
+        "update", "CLEAR ALL", Dataset(("<http://g>",), ())
+    )
+
+
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8", ';charset="UTF-8"', "; charset = us-ascii"])
+def test_a_text_can_be_the_body(charset: str) -> None:
+    assert post(f"application/sparql-query{charset}", "ASK {}") == Asked("query", "ASK {}")
+    assert post(f"Application/SPARQL-Update{charset}", "CLEAR ALL") == Asked("update", "CLEAR ALL")
+
+
+def test_graphs_may_be_given_again_and_are_relative_to_the_base() -> None:
+    asked = get("query=ASK{}&default-graph-uri=http://a&default-graph-uri=b&named-graph-uri=http://c")
+    assert asked.dataset == Dataset(("<http://a>", "<http://base.example/b>"), ("<http://c>",))
+
+
+def test_a_dataset_of_named_graphs_alone_has_an_empty_default_graph() -> None:
+    assert post("application/sparql-query", "ASK {}", "named-graph-uri=http://c").dataset == Dataset(
+        (), ("<http://c>",)
+    )
+
+
+def test_the_graph_parameters_of_the_other_kind_do_not_count() -> None:
+    assert post("application/sparql-update", "CLEAR ALL", "default-graph-uri=http://a").dataset is None
+
+
+@pytest.mark.parametrize(
+    "query_string",
+    [
+        "query=a&query=b",
+        "update=CLEAR%20ALL",
+        "format=json",
+        "query=%FF",
+        "query=ASK{}&default-graph-uri=a>b",
+        "query=a&default-graph-uri=",
+    ],
+)
+def test_what_a_get_cannot_say(query_string: str) -> None:
+    with pytest.raises(BadRequest):
+        get(query_string)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        (FORM, "query=a&query=b"),
+        (FORM, "update=a&update=b"),
+        (FORM, "query=a&update=b"),
+        (FORM, "x=y"),
+        (FORM, b"query=\xff"),
+        ("application/sparql-query", b"\xff"),
+    ],
+)
+def test_what_a_post_cannot_say(content_type: str, body: str | bytes) -> None:
+    with pytest.raises(BadRequest):
+        post(content_type, body)
+
+
+def test_a_text_in_the_address_and_in_the_body_is_one_too_many() -> None:
+    with pytest.raises(BadRequest):
+        post("application/sparql-query", "ASK {}", "query=ASK{}")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["", "text/plain", "application/json", "application/sparql-query; charset=UTF-16"]
+)
+def test_other_media_types_and_charsets_are_not_read(content_type: str) -> None:
+    with pytest.raises(UnsupportedFormat):
+        post(content_type, "ASK {}".encode("utf-16"))

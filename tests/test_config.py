@@ -1,0 +1,82 @@
+"""Settings come from flags, the environment and a file, in this order, and are checked wherever they come from."""
+
+from dataclasses import Field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidings.config import SETTINGS, BadSetting, Settings, read_settings
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "tidings.toml"
+    file.write_text(text)
+    return file
+
+
+def test_without_anything_the_defaults_hold() -> None:
+    assert read_settings({}, {}) == Settings()
+
+
+def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "port = 1\nmax_rows = 1\ntimeout = 1\n")
+    settings = read_settings({"port": "3", "max_rows": None}, {"TIDINGS_PORT": "2", "TIDINGS_MAX_ROWS": "2"}, file)
+    assert (settings.port, settings.max_rows, settings.timeout) == (3, 2, 1.0)
+
+
+def test_lists_are_lists_in_the_file_and_have_commas_in_the_environment(tmp_path: Path) -> None:
+    assert read_settings({}, {"TIDINGS_DATA": "a.nt, b.nt"}).data == ("a.nt", "b.nt")
+    assert read_settings({}, {}, written(tmp_path, 'data = ["a.nt", "b.nt"]')).data == ("a.nt", "b.nt")
+    assert read_settings({"data": ["a,b.nt"]}, {}).data == ("a,b.nt",)
+
+
+def test_sizes_may_have_units() -> None:
+    assert read_settings({"max_body": "3M"}, {}).max_body == 3 << 20
+    assert read_settings({"max_body": "2k"}, {}).max_body == 2048
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "70000"),
+        ("port", "eighty"),
+        ("port", "-1"),
+        ("timeout", "nan"),
+        ("timeout", "soon"),
+        ("max_rows", "1.5"),
+        ("max_body", "0"),
+        ("max_requests", "0"),
+        ("read_only", "perhaps"),
+        ("log_level", "loud"),
+        ("base", "somewhere"),
+        ("host", ""),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"TIDINGS_{name.upper()}: "):
+        read_settings({}, {f"TIDINGS_{name.upper()}": value})
+
+
+@pytest.mark.parametrize("text", ["port = true", "port = 1.5", "data = 1", "timeout = true", "host = 1", "cors = [1]"])
+def test_a_value_of_the_wrong_type_in_the_file_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadSetting, match=text.partition(" ")[0]):
+        read_settings({}, {}, written(tmp_path, text))
+
+
+def test_an_unknown_key_in_the_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="prot"):
+        read_settings({}, {}, written(tmp_path, "prot = 8000"))
+
+
+def test_a_file_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="not TOML"):
+        read_settings({}, {}, written(tmp_path, "port: 8000"))
+    with pytest.raises(BadSetting, match="No such file"):
+        read_settings({}, {}, tmp_path / "nope.toml")
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_every_default_passes_its_own_check(setting: Field[Any]) -> None:
+    if setting.default is not None:
+        assert setting.metadata["reads"](setting.default) == setting.default

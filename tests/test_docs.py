@@ -1,0 +1,117 @@
+"""What can be set, called or go wrong is documented; the documentation says what is so."""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import Field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tidings
+from tidings import cli
+from tidings.config import ENVIRONMENT, SETTINGS
+from tidings.model.errors import TidingsError
+
+ROOT = Path(__file__).parents[1]
+CLI = (ROOT / "docs/cli.md").read_text()
+HTTP = (ROOT / "docs/http.md").read_text()
+ERRORS = (ROOT / "docs/errors.md").read_text()
+README = (ROOT / "README.md").read_text()
+
+
+def every_error(root: type[TidingsError] = TidingsError) -> Iterator[type[TidingsError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from every_error(child)
+
+
+def import_everything() -> None:
+    for module in pkgutil.walk_packages(tidings.__path__, "tidings."):
+        if module.name != "tidings.__main__":
+            importlib.import_module(module.name)
+
+
+def test_every_error_code_is_documented_with_its_status() -> None:
+    import_everything()
+    table = dict(re.findall(r"^\| `(\w+)` \| (\d{3}) \|", ERRORS, re.MULTILINE))
+    assert {error.code: str(error.status) for error in every_error() if "code" in vars(error)} == table
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_every_setting_is_documented(setting: Field[Any]) -> None:
+    flag = "--" + setting.name.replace("_", "-")
+    row = f"| `{setting.name}` | `{flag}` | `{ENVIRONMENT}{setting.name.upper()}` |"
+    assert row in CLI
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_and_every_option_is_documented(name: str) -> None:
+    _, _, section = CLI.partition(f"## `tidings {name}`")
+    section = section.partition("\n## ")[0]
+    assert section
+    for action in cli.command(name).parser()._actions:
+        for option in action.option_strings:
+            assert f"`{option}" in section or option in ("-h", "--help"), option
+        if not action.option_strings and not isinstance(action, argparse._HelpAction):
+            assert f"`{action.metavar}`" in section, action.metavar
+
+
+@pytest.mark.parametrize("path", ["/query", "/update", "/sparql", "/healthz", "/"])
+def test_every_path_is_documented(path: str) -> None:
+    assert f"| `{path}` |" in HTTP
+
+
+def test_links_lead_somewhere() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def bash(script: str, folder: Path) -> str:
+    prelude = f'set -e\ntidings() {{ {shlex.quote(sys.executable)} -m tidings "$@"; }}\n'
+    done = subprocess.run(
+        ["bash", "-c", prelude + script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.server
+def test_the_first_example_of_the_readme_works(tmp_path: Path) -> None:
+    (_, serve), (_, calls), (_, answers), *_ = blocks(README)
+    assert serve == "scripts/serve\n"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tidings", "serve"],
+        env=os.environ | {"TIDINGS_PORT": "0"}, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout
+        try:
+            port = process.stdout.readline().split("127.0.0.1:")[1].split("/")[0]
+            said = bash(calls.replace(":8000", f":{port}"), tmp_path)
+        finally:
+            process.kill()
+    assert re.sub(r'"time":\d+', '"time":0', said).split() == re.sub(r'"time":\d+', '"time":0', answers).split()
+
+
+def test_the_example_of_the_command_line_in_the_readme_works(tmp_path: Path) -> None:
+    _, _, _, (_, calls), *_ = blocks(README)
+    assert "tidings query" in calls
+    assert "LampPost" in bash(calls, tmp_path)
+
+
+def test_the_examples_of_the_command_line_reference_work(tmp_path: Path) -> None:
+    for kind, script in blocks(CLI):
+        if kind == "sh" and "tidings serve" not in script:
+            bash(script, tmp_path)
