@@ -61,9 +61,16 @@ def follow_all(store: pyoxigraph.Store, texts: list[str]) -> type[TidingsError] 
 
 
 def faulty(text: str) -> bool:
-    """Whether the oracle cannot be trusted with a pattern; how often a row is there does not matter to an update."""
-    patterns = [each.pattern for each in parse_update(text) if isinstance(each, Modify)]
-    return any(faults(text, pattern) - DUPLICATES for pattern in patterns)
+    """Whether the oracle cannot be trusted with a pattern.
+
+    How often a row is there matters to an update only if its template makes blank nodes.
+    """
+    for operation in parse_update(text):
+        if isinstance(operation, Modify):
+            makes_blanks = any(term[:1] == "_" for quad in operation.insert for term in quad)
+            if faults(text, operation.pattern) - (frozenset() if makes_blanks else DUPLICATES):
+                return True
+    return False
 
 
 @SETTINGS

@@ -41,12 +41,11 @@ class Core:
 
     def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
         """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
-        self.moment.now = now
         query, parameters = self._queries.prepare(text, self.base, dataset)
-        return evaluate(query, self.store, self.moment, limits, service=self._service, parameters=parameters)
+        return evaluate(query, self.store, self.moment.at(now), limits, service=self._service, parameters=parameters)
 
     def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
         """Carry out an update request, whole or not at all; the quads it removed and added, net."""
-        self.moment.now = now
+        self.tell_time(now)
         request, parameters = self._updates.prepare(text, self.base, dataset)
         return self._updater.execute(request, self.moment, limits, parameters)

@@ -27,11 +27,17 @@ class PreparedModify:
         self._size = 0
 
     def instances(
-        self, store: Store, moment: Moment, limits: Limits, service: ServiceClient | None, parameters: Parameters
+        self,
+        store: Store,
+        moment: Moment,
+        limits: Limits,
+        deadline: float,
+        service: ServiceClient | None,
+        parameters: Parameters,
     ) -> tuple[Iterator[Quad], Iterator[Quad]]:
         """The quads to delete and those to insert, from all solutions of the pattern at once."""
         context, plan = self._compiled(store, moment, limits, service)
-        context.begin(moment, parameters)
+        context.begin(moment, parameters, deadline)
         rows = list(rows_of(plan, context))
         operation = self._operation
         return (

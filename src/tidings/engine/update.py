@@ -60,12 +60,14 @@ class Updater:
     ) -> ZSet[Quad]:
         """Apply a request; its net effect. No effect gives the empty Z-set."""
         net: ZSet[Quad] = ZSet.owning({})
+        deadline = limits.deadline()
         try:
             for operation, modify in zip(request.operations, request.modifies, strict=True):
                 if modify is None:
                     delta = self._delta(operation, moment, parameters)
                 else:
-                    delta = self._change(*modify.instances(self._store, moment, limits, self._service, parameters))
+                    found = modify.instances(self._store, moment, limits, deadline, self._service, parameters)
+                    delta = self._change(*found)
                 self._store.apply(delta)
                 if net:
                     net.absorb(delta)

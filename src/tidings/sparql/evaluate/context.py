@@ -1,6 +1,7 @@
 """The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from random import Random
 from typing import Protocol
 
@@ -28,6 +29,14 @@ class Limits(Struct, frozen=True):
     rows: int | None = None
     clock: Callable[[], float] | None = None
 
+    def deadline(self) -> float:
+        """When an evaluation that starts now has to end; 0 if it may take its time."""
+        if self.seconds is None:
+            return 0.0
+        if self.clock is None:
+            raise ValueError("a time limit needs a clock")
+        return self.clock() + self.seconds
+
 
 UNLIMITED = Limits()
 
@@ -35,18 +44,24 @@ UNLIMITED = Limits()
 class Moment:
     """What changes from one evaluation to the next: the instant, in microseconds since 1970, and chance."""
 
-    __slots__ = ("_blanks", "_prefix", "now", "random")
+    __slots__ = ("_numbers", "_prefix", "now", "random")
 
     def __init__(self, now: int = 0, random: Random | None = None) -> None:
         self.now = now
         self.random = random or Random()
         self._prefix = f"t{self.random.getrandbits(48):012x}"
-        self._blanks = 0
+        self._numbers = count(1)
+
+    def at(self, now: int) -> "Moment":
+        """Another instant with the same source of chance; blank nodes made in either are all different."""
+        other = Moment.__new__(Moment)
+        other.now, other.random = now, self.random
+        other._prefix, other._numbers = self._prefix, self._numbers
+        return other
 
     def fresh_blank(self) -> Term:
         """A blank node that is nowhere yet."""
-        self._blanks += 1
-        return blank(f"{self._prefix}n{self._blanks}")
+        return blank(f"{self._prefix}n{next(self._numbers)}")
 
 
 class Context:
@@ -74,16 +89,13 @@ class Context:
         in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
         self._deadline = 0.0
         if limits.seconds is not None:
-            self.begin(moment, parameters)
+            self._deadline = limits.deadline()
 
-    def begin(self, moment: Moment, parameters: tuple[Term, ...]) -> None:
-        """Start evaluating, perhaps once more: the time limit counts from here."""
+    def begin(self, moment: Moment, parameters: tuple[Term, ...], deadline: float = 0.0) -> None:
+        """Evaluate once more, with other constants and until another deadline."""
         self.moment = moment
         self.parameters = parameters
-        if self.limits.seconds is not None:
-            if self.limits.clock is None:
-                raise ValueError("a time limit needs a clock")
-            self._deadline = self.limits.clock() + self.limits.seconds
+        self._deadline = deadline
 
     def constant(self, term: Term) -> Term:
         """A constant of the pattern, be it lifted or not."""
