@@ -67,13 +67,9 @@ def _isomorphisms(ours: Sequence[Row], theirs: Sequence[Row], names: dict[str, s
 def _unified(row: Row, other: Row, names: dict[str, str]) -> dict[str, str] | None:
     result = dict(names)
     for mine, theirs in zip(row, other, strict=True):
-        blank = bool(mine and theirs) and mine[:1] == theirs[:1] == "_"
-        if not blank:
+        if not mine or not theirs or mine[0] != "_" or theirs[0] != "_":
             if mine != theirs:
                 return None
-            continue
-        assert mine is not None
-        assert theirs is not None
-        if result.setdefault(mine, theirs) != theirs or list(result.values()).count(theirs) > 1:
+        elif result.setdefault(mine, theirs) != theirs or list(result.values()).count(theirs) > 1:
             return None
     return result

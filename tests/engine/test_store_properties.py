@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from strategies.data import GRAPHS, PREDICATES, RESOURCES, graphs, predicates, subjects
 from strategies.data import objects as plain_objects
 from tidings.engine.graph import GraphIndex
-from tidings.engine.spelling import fold, is_tagged
 from tidings.engine.store import Store
-from tidings.model.terms import Quad, Term, Triple
+from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
 from tidings.sparql.evaluate.dataset import match
 
 TAGGED = ('"s"@en', '"s"@EN', '"s"@En')

@@ -174,6 +174,9 @@ class _NoStore:
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> tuple[Term, ...]:
         return ()
 
+    def spelling(self, term: Term) -> Term:
+        return term
+
 
 # -- basic graph patterns and joins -----------------------------------------------------------------------------
 

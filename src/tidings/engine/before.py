@@ -7,9 +7,8 @@ the delta does not touch go straight to the store.
 from collections.abc import Iterable, Iterator
 
 from tidings.engine.graph import GraphIndex
-from tidings.engine.spelling import fold, is_tagged
 from tidings.engine.store import Store
-from tidings.model.terms import Quad, Term, Triple
+from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, match
 
@@ -49,6 +48,9 @@ class Before:
         if changed is None:
             return self._store.graph(name)
         return changed if changed.exists() or not name else None
+
+    def spelling(self, term: Term) -> Term:
+        return self._store.spelling(term)
 
     def names(self) -> Iterable[Term]:
         if self._names is None:

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from tidings.engine.before import Before
 from tidings.engine.core import Core
+from tidings.engine.explain import Explained
 from tidings.engine.lutt import Lutt
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.base import Changes, Hits, Route
 from tidings.engine.recipe import Recipe, Workshop
 from tidings.engine.spu import Family, Spu, Subscription, keys_of
 from tidings.engine.timing import Timing
@@ -146,12 +147,14 @@ class Engine:
                 for key in keys_of(spu, route, member, spu.dataset):
                     self.lutt.drop(key, wake)
 
-    def explain(self, number: int) -> Explanation:
+    def explain(self, number: int) -> Explained:
         """The plan of a subscription."""
         subscription = self.subscriptions.get(number)
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
-        return subscription.spu.explain()
+        spu = subscription.spu
+        parameters = spu.variables if isinstance(spu, Family) else ()
+        return Explained(spu.explain(), spu.routes, parameters, len(spu.members), self._sizes[spu])
 
     # -- updates ------------------------------------------------------------------------------------------------
 

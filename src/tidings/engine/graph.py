@@ -12,8 +12,8 @@ that is replaced for ever leaves nothing behind.
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from tidings.engine.spelling import Spellings, is_tagged
-from tidings.model.terms import Term, Triple, intern
+from tidings.engine.spelling import Spellings
+from tidings.model.terms import Term, Triple, intern, is_tagged
 
 Leaf: TypeAlias = str | dict[str, None]
 Leaves: TypeAlias = dict[str, Leaf]
@@ -210,6 +210,8 @@ class GraphIndex:
 
     def count(self, s: Term | None, p: Term | None, o: Term | None) -> float:
         """How many triples match, exactly where it is known at once, else a fair guess."""
+        if o is not None and is_tagged(o):
+            o = self._spellings.of(o)
         if s is not None:
             facts = self.spo.get(s)
             if facts is None:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
 
-from tidings.engine.spelling import fold, is_tagged
-from tidings.model.terms import Quad, Term
+from tidings.model.terms import Quad, Term, fold, is_tagged
 
 T = TypeVar("T")
 K = TypeVar("K", bound="Key | Quad")

@@ -22,7 +22,7 @@ from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Exists, Expression, Node, PathPattern, certain, expressions, inputs, operands
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
-from tidings.sparql.evaluate.pushing import binds_graph, shared_variables
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
 
 ANY = ("?:s", "?:p", "?:o")
 
@@ -95,8 +95,8 @@ class Planner:
                 value = states.compiler(states.new).value(expression, below.operator.layout)
                 return Built(extend, lambda member: ((*row, value(row)) for row in below.rows(member)))
             case algebra.Graph(name, inner):
-                if name[0] == "?" and not binds_graph(inner, name):
-                    return self._reevaluated(node, "GRAPH with a variable around what each graph answers", states)
+                if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+                    return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
                 return self.build(inner, states.inside(name))
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
@@ -300,8 +300,9 @@ def relax(node: Node) -> Node | None:
             return None if first is None or second is None else type(node)(first, second)
         case algebra.Graph(name, inner):
             below = relax(inner)
-            simple = below is not None and (name[0] != "?" or binds_graph(below, name))
-            return algebra.Graph(name, below) if below is not None and simple else None
+            if below is None or not (binds_graph(below, name) if name[0] == "?" else needs_triples(below)):
+                return None
+            return algebra.Graph(name, below)
         case _:
             return None
 
@@ -314,8 +315,8 @@ def routes_in(node: Node, graph: str) -> Iterator[Route]:
         case PathPattern():
             yield from (Route(pattern, graph) for pattern in watched(node))
         case algebra.Graph(name, inner):
-            if name[0] == "?" and not binds_graph(inner, name):
-                yield Route(ANY, name)
+            if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+                yield Route(ANY, name)  # whether the graph is there at all matters
             yield from routes_in(inner, name)
         case _:
             for inner in inputs(node):

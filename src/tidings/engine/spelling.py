@@ -4,18 +4,7 @@ The store keeps such a literal as its first publisher wrote it, finds it by any 
 quad. So `"chat"@EN` comes back as `@EN`, and a query for `"chat"@en` finds it.
 """
 
-from tidings.model.terms import Term
-
-
-def is_tagged(term: Term) -> bool:
-    """Whether a term is a language-tagged literal."""
-    return term[0] == '"' and term[-1] not in '">'
-
-
-def fold(term: Term) -> Term:
-    """The literal with its tag in lower case, by which all spellings are equal."""
-    end = term.rindex('"@')
-    return term[:end] + term[end:].lower()
+from tidings.model.terms import Term, fold
 
 
 class Spellings:

@@ -67,11 +67,25 @@ class Spu(Protocol):
 class Family:
     """One incremental plan and its members."""
 
-    __slots__ = ("_build", "_form", "_indexes", "_own", "_pick", "dataset", "members", "routes", "variables")
+    __slots__ = (
+        "_build",
+        "_form",
+        "_indexes",
+        "_merges",
+        "_own",
+        "_pick",
+        "_states",
+        "dataset",
+        "members",
+        "routes",
+        "variables",
+    )
 
     def __init__(self, query: Query, parameters: tuple[Var, ...], states: States) -> None:
         self.variables = parameters
         self.dataset = query.dataset
+        self._merges = len(query.dataset.default or ()) > 1
+        self._states = states
         self.members: dict[Row, Subscribers] = {}
         self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
         planner = Planner(self if parameters else None)
@@ -144,7 +158,7 @@ class Family:
     # -- change -------------------------------------------------------------------------------------------------
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        changes = self._build.operator.delta(hits)
+        changes = self._build.operator.delta(self._merged(hits) if self._merges else hits)
         if not changes:
             return {}
         width, pick, members = len(self.variables), self._pick, self.members
@@ -163,6 +177,21 @@ class Family:
                 else:
                     del mine[rest]
         return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
+
+    def _merged(self, hits: Hits) -> Hits:
+        """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""
+        now, before = self._states.new.view.default(), self._states.old.view.default()
+        merged: Hits = {}
+        for route, found in hits.items():
+            if route.graph:
+                merged[route] = found
+                continue
+            triples = dict.fromkeys((s, p, o) for (s, p, o, _), _ in found)
+            net = [((s, p, o, ""), now.holds(s, p, o) - before.holds(s, p, o)) for s, p, o in triples]
+            changed = [(quad, weight) for quad, weight in net if weight]
+            if changed:
+                merged[route] = changed
+        return merged
 
     def explain(self) -> Explanation:
         return self._build.operator.explain()

@@ -7,8 +7,8 @@ fold of all deltas ever committed.
 from collections.abc import Iterable, Iterator
 
 from tidings.engine.graph import GraphIndex, Leaves, drop, put, terms_of, width
-from tidings.engine.spelling import Spellings, fold, is_tagged
-from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
+from tidings.engine.spelling import Spellings
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
 from tidings.model.zset import ZSet
 
 
@@ -48,6 +48,8 @@ class Store:
 
     def add(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
         """Add a quad; whether it is new."""
+        if is_tagged(o):
+            o = self._spellings.of(o)
         if not g:
             new = self.default.add(s, p, o)
             self.size += new
@@ -65,6 +67,8 @@ class Store:
 
     def remove(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
         """Remove a quad; whether it was there."""
+        if is_tagged(o):
+            o = self._spellings.of(o)
         if not g:
             there = self.default.remove(s, p, o)
             self.size -= there
@@ -104,6 +108,10 @@ class Store:
                 result[quad] = None
         return result
 
+    def spelling(self, term: Term) -> Term:
+        """A language-tagged literal as the store spells it, if it holds it."""
+        return self._spellings.of(term)
+
     # -- look-ups -----------------------------------------------------------------------------------------------
 
     def graph(self, name: Term) -> GraphIndex | None:
@@ -120,7 +128,7 @@ class Store:
         if s is not None:
             leaves.append(self._by_subject.get(s))
         if o is not None:
-            leaves.append(self._by_object.get(o))
+            leaves.append(self._by_object.get(self._spellings.of(o) if is_tagged(o) else o))
         if p is not None:
             leaves.append(self._by_predicate.get(p))
         return terms_of(min(leaves, key=width)) if leaves else self.named

@@ -97,6 +97,17 @@ def is_literal(term: Term) -> bool:
     return term[0] == '"'
 
 
+def is_tagged(term: Term) -> bool:
+    """Whether a term is a language-tagged literal."""
+    return term[0] == '"' and term[-1] not in '">'
+
+
+def fold(term: Term) -> Term:
+    """A language-tagged literal with its tag in lower case, by which all spellings are equal (RDF 1.1, 3.3)."""
+    end = term.rindex('"@')
+    return term[:end] + term[end:].lower()
+
+
 def is_variable(term: Term | Var) -> bool:
     return term[0] == "?"
 

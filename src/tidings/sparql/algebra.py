@@ -407,6 +407,23 @@ def certain(node: Node) -> frozenset[Var]:
             assert_never(node)
 
 
+def may_stand_still(path: Path) -> bool:
+    """Whether zero steps satisfy a path."""
+    match path:
+        case str() | Negated():
+            return False
+        case Repeat(inner, least, _):
+            return least == 0 or may_stand_still(inner)
+        case Inverse(inner):
+            return may_stand_still(inner)
+        case Sequence(first, second):
+            return may_stand_still(first) and may_stand_still(second)
+        case Alternative(left, right):
+            return may_stand_still(left) or may_stand_still(right)
+        case _:
+            assert_never(path)
+
+
 def mentioned(expression: Expression) -> Iterator[Var]:
     """Every variable that an expression reads, those inside EXISTS and aggregates included."""
     match expression:

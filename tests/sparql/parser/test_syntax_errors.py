@@ -35,7 +35,7 @@ def refusal_of_update(text: str) -> SparqlSyntaxError:
         ("SELECT * {} LIMIT -1", 1, 19, "a whole number"),
         ("SELECT * {} LIMIT 1 LIMIT 2", 1, 21, "the end of the query"),
         ("SELECT * { ?s ?p ?o } extra", 1, 23, "the end of the query"),
-        ("SELECT * { FILTER(STR()) }", 1, 19, "1 arguments"),
+        ("SELECT * { FILTER(STR()) }", 1, 19, "1 argument"),
         ("SELECT * { FILTER(NOPE(1)) }", 1, 19, "an expression"),
         ("SELECT * { ?s ?p 'abc }", 1, 18, "a string"),
         ("SELECT * { GRAPH 'g' {} }", 1, 18, "an IRI"),

@@ -8,10 +8,19 @@ from collections.abc import Iterable, Iterator
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, absorb, shown
 from tidings.model.terms import Term
-from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, PathPattern, Repeat, Sequence
+from tidings.sparql.algebra import (
+    Alternative,
+    Inverse,
+    Negated,
+    Path,
+    PathPattern,
+    Repeat,
+    Sequence,
+    may_stand_still,
+)
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
-from tidings.sparql.evaluate.walk import closure, ends, reverse
+from tidings.sparql.evaluate.walk import closure, ends, is_node, reverse
 
 _ANY = ("?:s", "?:p", "?:o")
 
@@ -75,7 +84,7 @@ class Walk(Stateless):
         s, o = self.pattern.subject, self.pattern.object
         if s[0] != "?":
             return (s,) if s in starts else ()
-        known = [start for start in starts if _is_node(start, source)]
+        known = [start for start in starts if is_node(start, source)]
         if o[0] != "?" and o in starts and o not in known:
             known.append(o)  # zero steps lead from a term to itself, whether the graph knows it or not
         return known
@@ -83,10 +92,6 @@ class Walk(Stateless):
     def explain(self) -> Explanation:
         ends_ = f"{shown(self.pattern.subject)} … {shown(self.pattern.object)}"
         return Explanation("path", f"{ends_}, re-derived from the starts that a changed edge concerns", True)
-
-
-def _is_node(term: Term, source: TripleSource) -> bool:
-    return next(iter(source.facts(term)), None) is not None or next(iter(source.mentions(term)), None) is not None
 
 
 def _letters(path: Path) -> list[Path]:
@@ -107,7 +112,7 @@ def watched(pattern: PathPattern) -> list[tuple[str, str, str]]:
     letters = _letters(pattern.path)
     predicates = dict.fromkeys(_predicate(step) for step in letters)
     free = pattern.subject[0] == "?" and pattern.object[0] == "?"
-    if None in predicates or (free and _may_stand_still(pattern.path)):
+    if None in predicates or (free and may_stand_still(pattern.path)):
         return [_ANY]
     return [(_ANY[0], predicate, _ANY[2]) for predicate in predicates if predicate is not None]
 
@@ -121,18 +126,3 @@ def _predicate(step: Path) -> Term | None:
             return predicate
         case _:
             return None
-
-
-def _may_stand_still(path: Path) -> bool:
-    """Whether zero steps satisfy the path, so that every node of the graph counts."""
-    match path:
-        case str() | Negated():
-            return False
-        case Repeat(inner, least, _):
-            return least == 0 or _may_stand_still(inner)
-        case Inverse(inner):
-            return _may_stand_still(inner)
-        case Sequence(left, right):
-            return _may_stand_still(left) and _may_stand_still(right)
-        case Alternative(left, right):
-            return _may_stand_still(left) or _may_stand_still(right)

@@ -37,7 +37,7 @@ from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
 from tidings.sparql.evaluate.joins import Meeting, anti_join, hash_join, hash_left_join, hash_minus, left_join
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, Step, batches, named, picker, tiebreak
-from tidings.sparql.evaluate.pushing import binds_graph, pushable, shared_variables
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan
 from tidings.sparql.evaluate.walk import walk
 from tidings.sparql.rewrite import rewrite
@@ -66,7 +66,7 @@ class Compiler:
             case BGP(patterns):
                 return self._bgp(patterns, layout)
             case PathPattern():
-                return self._watched(walk(node, self._graph, layout, self._context))
+                return self._watched(walk(node, self._graph, layout, self._context, substituting=self._substituting))
             case Join(left, right):
                 first = self.plan(left, given)
                 return _chained(first, self.plan(right, first.layout))
@@ -86,7 +86,9 @@ class Compiler:
             case Service():
                 return self._service(node)
             case Values(variables, rows):
-                return _values(variables, rows, layout)
+                spelled = self._context.spelled
+                data = tuple(tuple([cell and spelled(cell) for cell in row]) for row in rows)
+                return _values(variables, data, layout)
             case Group():
                 return self._group(node)
             case OrderBy(inner, conditions):
@@ -170,7 +172,10 @@ class Compiler:
     def _in_graph(self, name: str, inner: Node, given: Layout | None) -> Plan:
         view = self._context.view
         if name[0] != "?":
-            return self._inside(lambda: view.named(name)).plan(inner, given)
+            plan = self._inside(lambda: view.named(name)).plan(inner, given)
+            if needs_triples(inner):
+                return plan
+            return Plan(plan.layout, lambda rows: plan.run(rows) if view.has(name) else iter(()))
         if binds_graph(inner, name):
             return self._inside(name).plan(inner, given)
         return self._graph_by_graph(name, inner)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
 from tidings.model.results import Solutions
-from tidings.model.terms import Term, blank
+from tidings.model.terms import Term, blank, fold, is_tagged
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import Row
 
@@ -67,7 +67,7 @@ class Moment:
 class Context:
     """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
 
-    __slots__ = ("_deadline", "limits", "moment", "parameters", "service", "stable", "view")
+    __slots__ = ("_deadline", "_spellings", "limits", "moment", "parameters", "service", "stable", "view")
 
     def __init__(
         self,
@@ -87,6 +87,7 @@ class Context:
         self.stable = stable
         """Whether the same data must always give the same answer: blank nodes are named after the solution they stand
         in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
+        self._spellings: dict[Term, Term] = {}
         self._deadline = 0.0
         if limits.seconds is not None:
             self._deadline = limits.deadline()
@@ -96,6 +97,12 @@ class Context:
         self.moment = moment
         self.parameters = parameters
         self._deadline = deadline
+
+    def spelled(self, term: Term) -> Term:
+        """A constant as the store spells it, or else as it was first spelt in this request."""
+        if not is_tagged(term):
+            return term
+        return self._spellings.setdefault(fold(term), self.view.spelling(term))
 
     def constant(self, term: Term) -> Term:
         """A constant of the pattern, be it lifted or not."""

@@ -29,6 +29,7 @@ class QuadSource(Protocol):
     def graph(self, name: Term) -> TripleSource | None: ...
     def names(self) -> Iterable[Term]: ...
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]: ...
+    def spelling(self, term: Term) -> Term: ...
 
 
 def match(source: TripleSource, s: Term | None, p: Term | None, o: Term | None) -> Iterator[Triple]:
@@ -119,6 +120,14 @@ class View:
             return NOTHING
         graph = self._store.graph(name) if name else None
         return NOTHING if graph is None else graph
+
+    def spelling(self, term: Term) -> Term:
+        """A language-tagged literal as the store spells it."""
+        return self._store.spelling(term)
+
+    def has(self, name: Term) -> bool:
+        """Whether a named graph of the dataset is there."""
+        return (self._named is None or name in self._named) and self._store.graph(name) is not None
 
     def names(self) -> list[Term]:
         """The named graphs of the dataset that hold anything."""

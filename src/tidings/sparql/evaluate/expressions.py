@@ -91,6 +91,7 @@ def _leaf(term: str, layout: Layout, context: Context) -> Value:
         number = int(term[2:])
         return lambda _: context.parameters[number]
     if term[0] != "?":
+        term = context.spelled(term)
         return lambda _: term
     column = layout.index.get(term)
     return (lambda _: None) if column is None else itemgetter(column)

@@ -32,6 +32,7 @@ from tidings.sparql.algebra import (
     Values,
     certain,
     every_variable,
+    may_stand_still,
     mentioned,
     operands,
     visible,
@@ -116,6 +117,23 @@ def binds_graph(node: Node, name: Var) -> bool:
             return binds_graph(left, name) and binds_graph(right, name)
         case LeftJoin(left, _) | Filter(_, left) | Extend(left):
             return binds_graph(left, name)
+        case _:
+            return False
+
+
+def needs_triples(node: Node) -> bool:
+    """Whether a pattern has no solution in a graph that is not there, without being told so."""
+    match node:
+        case BGP(patterns):
+            return bool(patterns)
+        case PathPattern(_, path, _):
+            return not may_stand_still(path)
+        case Join(left, right):
+            return needs_triples(left) or needs_triples(right)
+        case Union(left, right):
+            return needs_triples(left) and needs_triples(right)
+        case LeftJoin(left, _) | Minus(left, _) | Filter(_, left) | Extend(left):
+            return needs_triples(left)
         case _:
             return False
 

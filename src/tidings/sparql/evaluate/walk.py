@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from tidings.model.terms import Term
-from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, PathPattern, Repeat, Sequence
+from tidings.sparql.algebra import (
+    Alternative,
+    Inverse,
+    Negated,
+    Path,
+    PathPattern,
+    Repeat,
+    Sequence,
+    may_stand_still,
+)
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
@@ -112,8 +121,16 @@ def pairs(path: Path, source: TripleSource, s: Term | None, o: Term | None) -> I
                 yield start, end
 
 
-def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Context) -> Plan:
+def is_node(term: Term, source: TripleSource) -> bool:
+    """Whether a term is a subject or an object of a graph."""
+    return next(iter(source.facts(term)), None) is not None or next(iter(source.mentions(term)), None) is not None
+
+
+def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Context, *, substituting: bool) -> Plan:
     """A path pattern, from whichever end the rows know."""
+    # Between two variables, zero steps are taken at the nodes of the graph only (18.4), whatever the rows bring along.
+    free = pattern.subject[0] == "?" and pattern.object[0] == "?"
+    rooted = free and not substituting and may_stand_still(pattern.path)
     terms = (pattern.subject, pattern.object, graph) if isinstance(graph, str) else (pattern.subject, pattern.object)
     variables = [term for term in terms if term[0] == "?"]
     after = layout.extended(variables, variables)
@@ -133,6 +150,8 @@ def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Cont
         for row in rows:
             s, o, *name = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
             for suffix, source in sources(name[0] if name else None):
+                if rooted and not all(term is None or is_node(term, source) for term in (s, o)):
+                    continue
                 for pair in pairs(path, source, s, o):
                     filled = _filled(row, extra, columns, pair + suffix)
                     if filled is not None:

@@ -5,11 +5,13 @@ import re
 from tidings.model.terms import (
     RDF_LANG_STRING,
     Term,
+    fold,
     iri,
     iri_text,
     is_blank,
     is_iri,
     is_literal,
+    is_tagged,
     lang_literal,
     lexical_form,
     literal,
@@ -21,6 +23,9 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*").fullmatch
 
 
 def same_term(left: Term, right: Term) -> Term:
+    """Identity; the case of a language tag is no difference."""
+    if is_tagged(left) and is_tagged(right):
+        return encode_boolean(fold(left) == fold(right))
     return encode_boolean(left == right)
 
 

@@ -21,6 +21,7 @@ class Cursor:
         "blank_as_variable",
         "block",
         "blocks",
+        "data_labels",
         "fresh",
         "i",
         "known",
@@ -47,6 +48,7 @@ class Cursor:
         self.block = 0
         """The number of the basic graph pattern, operation or template that blank node labels now belong to."""
         self.labels: dict[str, int] = {}
+        self.data_labels: set[str] = set()
         self.blank_as_variable = True
         self.aggregates: dict[Aggregate, Var] | None = None
         """Where aggregates may stand, those met so far with the variables that stand for them."""

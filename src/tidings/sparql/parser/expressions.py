@@ -150,7 +150,8 @@ def call(c: Cursor, word: str) -> Expression:
     least, most = arity
     if len(arguments) < least or (most is not None and len(arguments) > most):
         wanted = str(least) if least == most else f"{least} to {most}" if most is not None else f"at least {least}"
-        c.fail(f"{wanted} arguments", at=start, message=f"{word} takes {wanted} arguments, not {len(arguments)}")
+        noun = "argument" if wanted == "1" else "arguments"
+        c.fail(f"{wanted} {noun}", at=start, message=f"{word} takes {wanted} {noun}, not {len(arguments)}")
     if word == "BOUND" and not (isinstance(arguments[0], str) and arguments[0][0] == "?"):
         c.fail("a variable", at=start, message="BOUND takes a variable")
     if word in {"IRI", "URI"}:

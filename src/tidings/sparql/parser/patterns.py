@@ -144,7 +144,10 @@ def values(c: Cursor) -> Values:
     c.i += 1
     variables = []
     while not c.accept(")"):
-        variables.append(c.variable())
+        variable = c.variable()
+        if variable in variables:
+            c.fail("another variable", at=c.i - 1, message=f"VALUES names {variable} twice")
+        variables.append(variable)
     c.expect("{")
     rows = []
     while not c.accept("}"):

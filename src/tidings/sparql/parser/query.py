@@ -89,7 +89,9 @@ class _Selection:
     __slots__ = ("aggregates", "distinct", "items", "reduced", "star")
 
     def __init__(self) -> None:
-        self.distinct = self.reduced = self.star = False
+        self.distinct = self.reduced = False
+        self.star: int | None = None
+        """Where the asterisk stands, if there is one."""
         self.items: list[tuple[Var, Expression | None, int]] = []
         self.aggregates: dict[Aggregate, Var] = {}
 
@@ -114,7 +116,7 @@ def _selection(c: Cursor) -> _Selection:
     selection.distinct = c.accept_word("DISTINCT")
     selection.reduced = not selection.distinct and c.accept_word("REDUCED")
     if c.accept("*"):
-        selection.star = True
+        selection.star = c.i - 1
         return selection
     c.aggregates = selection.aggregates
     while c.toks[c.i] == "(" or c.toks[c.i][:1] in {"?", "$"}:
@@ -140,8 +142,8 @@ def _selected_item(c: Cursor) -> tuple[Var, Expression | None, int]:
 def _selected(c: Cursor, selection: _Selection, pattern: Node) -> tuple[Node, tuple[Var, ...]]:
     """Grouping, HAVING, VALUES, SELECT expressions, ORDER BY, projection, DISTINCT and slice, in that order."""
     node, grouped, order, window = _modifiers(c, pattern, selection.aggregates)
-    if grouped and selection.star:
-        c.fail("variables", message="SELECT * cannot be combined with grouping")
+    if grouped and selection.star is not None:
+        c.fail("variables", at=selection.star, message="SELECT * cannot be combined with grouping")
     node, variables = _extended(c, selection, node, grouped)
     if order:
         node = OrderBy(node, order)
@@ -154,7 +156,7 @@ def _selected(c: Cursor, selection: _Selection, pattern: Node) -> tuple[Node, tu
 
 
 def _extended(c: Cursor, selection: _Selection, node: Node, grouped: bool) -> tuple[Node, tuple[Var, ...]]:
-    if selection.star:
+    if selection.star is not None:
         return node, tuple(variable for variable in visible(node) if not variable.startswith("?:"))
     scope = set(visible(node))
     variables: list[Var] = []
@@ -310,6 +312,7 @@ def _construct(c: Cursor, given: Dataset | None) -> Construct:
     c.expect_word("CONSTRUCT")
     if c.toks[c.i] == "{":
         template = _template(c)
+        c.labels.clear()
         dataset = _dataset(c, given)
         return Construct(template, _modified(c, _where(c)), dataset)
     dataset = _dataset(c, given)

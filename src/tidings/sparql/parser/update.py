@@ -129,6 +129,8 @@ def _check_quads(c: Cursor, at: int, quads: list[QuadPattern], *, variables: boo
     if variables and blanks:
         return
     for quad in quads:
+        if not variables and (quad[0][0] == '"' or quad[0][:2] in {"$s", "$x", "$n"}):
+            c.fail("an IRI or a blank node", at=at, message="a literal cannot be the subject of DATA")
         for term in quad:
             if not variables and term[:1] == "?":
                 c.fail("ground terms", at=at, message=f"the variable {term} cannot stand in DATA")
@@ -137,7 +139,15 @@ def _check_quads(c: Cursor, at: int, quads: list[QuadPattern], *, variables: boo
 
 
 def _data(c: Cursor, *, blanks: bool) -> tuple[Quad, ...]:
-    return _quads(c, DEFAULT_GRAPH, variables=False, blanks=blanks)
+    """Ground quads; a blank node label may stand in one DATA of a request only."""
+    at = c.i
+    c.labels.clear()
+    quads = _quads(c, DEFAULT_GRAPH, variables=False, blanks=blanks)
+    for label in c.labels:
+        if label in c.data_labels:
+            c.fail("a new label", at=at, message=f"the blank node {label} is already used in another operation")
+    c.data_labels.update(c.labels)
+    return quads
 
 
 # -- operations -------------------------------------------------------------------------------------------------
@@ -146,6 +156,7 @@ def _data(c: Cursor, *, blanks: bool) -> tuple[Quad, ...]:
 def _modify(c: Cursor, at: int, graph: Term | None, given: Dataset | None) -> Modify:
     """DELETE {} INSERT {} USING WHERE {}, with either template left out; `at` is where the templates start."""
     c.i = at
+    c.labels.clear()
     home = DEFAULT_GRAPH if graph is None else graph
     delete: tuple[QuadPattern, ...] = ()
     insert: tuple[QuadPattern, ...] = ()

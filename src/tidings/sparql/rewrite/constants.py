@@ -24,6 +24,7 @@ from tidings.sparql.algebra import (
     conjunction,
     conjuncts,
     every_variable,
+    may_stand_still,
     mentioned,
     rebuilt,
 )
@@ -68,7 +69,9 @@ def _constant(condition: Expression) -> tuple[Var, Term] | None:
     if left[0] != "?" or right[0] == "?":
         return None
     by_identity = right[0] == "<" or right[-1] == '"' or right[:2] in {"$i", "$s"}
-    return (left, right) if identity or by_identity else None
+    # A language-tagged literal is also matched by its other spellings, and stays what it is in the store.
+    typed = right[0] == '"' and right[-1] == ">"
+    return (left, right) if by_identity or (identity and typed) else None
 
 
 def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
@@ -77,7 +80,7 @@ def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
         case BGP(patterns):
             put = {variable: term}
             return BGP(tuple((put.get(s, s), put.get(p, p), put.get(o, o)) for s, p, o in patterns))
-        case PathPattern(subject, path, object_):
+        case PathPattern(subject, path, object_) if not may_stand_still(path):
             put = {variable: term}
             return PathPattern(put.get(subject, subject), path, put.get(object_, object_))
         case Join(left, right) | Union(left, right):

@@ -1,0 +1,53 @@
+"""EXPLAIN of a subscription: its plan as a tree, for people as text and for programs as JSON."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Explanation, Route, shown
+
+
+class Explained(Struct, frozen=True):
+    """A plan, the triple patterns that wake it up, and with how many others it is shared."""
+
+    plan: Explanation
+    routes: tuple[Route, ...]
+    parameters: tuple[str, ...]
+    members: int
+    subscribers: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "incremental": is_incremental(self.plan),
+            "parameters": list(self.parameters),
+            "shared": {"members": self.members, "subscribers": self.subscribers},
+            "routes": [{"pattern": list(route.pattern), "graph": route.graph} for route in self.routes],
+            "plan": self.plan.to_json(),
+        }
+
+    def to_text(self) -> str:
+        lines = [
+            f"shared by {self.members:,} member(s) with {self.subscribers:,} subscriber(s)",
+            "woken by " + ("; ".join(map(_route, self.routes)) if self.routes else "every commit"),
+            *_tree(self.plan, "", ""),
+        ]
+        return "\n".join(lines)
+
+
+def is_incremental(plan: Explanation) -> bool:
+    """Whether no part of a plan is evaluated in full."""
+    return plan.incremental and all(map(is_incremental, plan.inputs))
+
+
+def _route(route: Route) -> str:
+    pattern = " ".join("*" if term[0] == "?" and term[1] in ":v" else shown(term) for term in route.pattern)
+    return pattern if not route.graph else f"{pattern} in {'any graph' if route.graph[0] == '?' else route.graph}"
+
+
+def _tree(plan: Explanation, lead: str, below: str) -> Iterator[str]:
+    mark = "" if plan.incremental else " [re-evaluates]"
+    yield f"{lead}{plan.operator}{mark}: {plan.detail}"
+    for number, inner in enumerate(plan.inputs, start=1):
+        last = number == len(plan.inputs)
+        yield from _tree(inner, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))

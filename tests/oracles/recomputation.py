@@ -1,0 +1,83 @@
+"""What a subscription must always equal: its query, evaluated in full on the store as it is now.
+
+A `Follower` does what a subscriber does: it starts from the first answer and folds in whatever it is told.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+from conformance.cases import same_rows
+from tidings.engine.engine import Engine, Notification
+from tidings.engine.lift import ordered_slices
+from tidings.engine.spu import answer_rows
+from tidings.engine.store import Store
+from tidings.model.results import Row
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.sparql import algebra
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import Moment
+from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser import parse_query
+
+Answer = Counter[Row]
+
+
+def recomputed(
+    text: str, store: Store, *, now: int = 0, base: str | None = None, dataset: Dataset | None = None
+) -> Answer:
+    """The answer of a query; every LIMIT is put over an order, so that it means one thing only."""
+    query = parse_query(text, base, dataset)
+    query = algebra.with_pattern(query, ordered_slices(query.pattern))
+    return Counter(answer_rows(evaluate(query, store, Moment(now), stable=True)))
+
+
+def same_answer(found: Answer, expected: Answer) -> bool:
+    """Whether answers are equal, up to the names of blank nodes that a query made."""
+    return found == expected or same_rows(found.elements(), expected.elements())
+
+
+class Follower:
+    """A subscriber who knows nothing but its first answer and the notifications since."""
+
+    def __init__(
+        self, engine: Engine, text: str, dataset: Dataset | None = None, *, now: int = 0, rights: Hashable = None
+    ) -> None:
+        self.engine = engine
+        self.text = text
+        self.dataset = dataset
+        self.subscription, first = engine.subscribe(text, dataset, now=now, rights=rights)
+        self.answer: Answer = Counter(first)
+        self.told = 0
+
+    def hear(self, notifications: Iterable[Notification]) -> None:
+        """Fold in what is meant for this subscriber: never nothing, never out of turn, never more than one a commit."""
+        mine = [each for each in notifications if each.subscription is self.subscription]
+        assert len(mine) <= 1, self.text
+        for notification in mine:
+            self.told += 1
+            assert notification.sequence == self.told, self.text
+            assert notification.changes, self.text
+            for row, weight in notification.changes.items():
+                self.answer[row] += weight
+                assert self.answer[row] >= 0, (self.text, row)
+        self.answer = +self.answer
+
+    def check(self, *, now: int = 0) -> None:
+        """The folded answer is that of a full evaluation."""
+        base = self.engine.core.base
+        expected = recomputed(self.text, self.engine.core.store, now=now, base=base, dataset=self.dataset)
+        assert same_answer(self.answer, expected), (
+            f"{self.text}\n  too much: {self.answer - expected}\n  missing: {expected - self.answer}"
+        )
+
+
+def commit(engine: Engine, delta: ZSet[Quad], followers: Iterable[Follower] = ()) -> list[Notification]:
+    """Have a store take up a delta, and everybody told of it."""
+    if not delta:
+        return []
+    engine.core.store.apply(delta)
+    notifications = engine.advance(delta)
+    for follower in followers:
+        follower.hear(notifications)
+    return notifications
