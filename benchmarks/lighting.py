@@ -1,8 +1,8 @@
 """Smart lighting of the SPS paper, engine only: LAMP and ROAD with their 1,004 subscriptions on the city.
 
 Prints one JSON line with `lamp` and `road`, each with `ups`, `sps`, `tps`, `lhr_percent`, `notifications`, `nl_min_ms`,
-`nl_max_ms`, `ratio_to_plain_store` (our updates per second with all subscriptions / pyoxigraph's plain update of the same
-texts without any), `e2e`, and `ratio_to_naive` (time of an update with naive SPUs / ours).
+`nl_max_ms`, `ratio_to_plain_store` (our updates per second with all subscriptions / pyoxigraph's plain update of the
+same texts without any), `e2e`, and `ratio_to_naive` (time of an update with naive SPUs / ours).
 """
 
 import gc
@@ -11,8 +11,8 @@ from collections import Counter
 from typing import Any
 
 import pyoxigraph
-from measure import NOW, check, our_city, per_call, report, rounded, say, their_city
 
+from measure import NOW, check, our_city, per_call, report, rounded, say, their_city
 from tidings.bench.city import PAPER_ROADS, posts_of_road, subscriptions, update_lamp, update_road
 from tidings.engine.core import Core
 from tidings.engine.engine import Engine

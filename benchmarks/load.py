@@ -1,7 +1,7 @@
 """Loading the city from an N-Triples document, beside pyoxigraph's `bulk_load` of the same bytes.
 
-Prints one JSON line: `ratio_load` (ours / pyoxigraph, less is better) and `bytes_per_quad` (resident memory of a process
-that holds nothing else, after loading less before).
+Prints one JSON line: `ratio_load` (ours / pyoxigraph, less is better) and `bytes_per_quad` (resident memory of a
+process that holds nothing else, after loading less before).
 """
 
 import gc
@@ -13,8 +13,8 @@ from io import BytesIO
 from pathlib import Path
 
 import pyoxigraph
-from measure import check, city_document, report, resident_mb, rounded, say
 
+from measure import check, city_document, report, resident_mb, rounded, say
 from tidings.engine.store import Store
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 import pyoxigraph
-from measure import NOW, check, duel, our_city, report, rounded, say, their_city
 
+from measure import NOW, check, duel, our_city, report, rounded, say, their_city
 from tidings.bench.city import NS, subscribe_lamp, subscribe_road
 from tidings.engine.core import Core
 from tidings.model.results import Solutions

@@ -1,15 +1,15 @@
 """From the text of an update to its exact delta, applied, beside pyoxigraph's plain update of the same text.
 
-Prints one JSON line: `ratio_delete_insert`, `ratio_insert_data`, `ratio_road` (ours / pyoxigraph, less is better), and for
-one value replaced 200,000 times `churn_slowdown` (last thousand / first thousand) and `churn_rss_growth_mb`.
+Prints one JSON line: `ratio_delete_insert`, `ratio_insert_data`, `ratio_road` (ours / pyoxigraph, less is better), and
+for one value replaced 200,000 times `churn_slowdown` (last thousand / first thousand) and `churn_rss_growth_mb`.
 """
 
 import gc
 from itertools import islice
 
 import pyoxigraph
-from measure import NOW, check, duel, our_city, per_call, report, resident_mb, rounded, say, their_city
 
+from measure import NOW, check, duel, our_city, per_call, report, resident_mb, rounded, say, their_city
 from tidings.bench.city import NS, posts_of_road, update_lamp, update_road
 from tidings.engine.core import Core
 

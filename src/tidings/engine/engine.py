@@ -16,7 +16,7 @@ from tidings.engine.explain import Explained
 from tidings.engine.lutt import Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
 from tidings.engine.recipe import Recipe, Workshop
-from tidings.engine.spu import Family, Spu, Subscription, keys_of
+from tidings.engine.spu import Spu, Subscription, keys_of
 from tidings.engine.timing import Timing
 from tidings.model.errors import NotFound
 from tidings.model.terms import Quad
@@ -153,8 +153,7 @@ class Engine:
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
         spu = subscription.spu
-        parameters = spu.variables if isinstance(spu, Family) else ()
-        return Explained(spu.explain(), spu.routes, parameters, len(spu.members), self._sizes[spu])
+        return Explained(spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu])
 
     # -- updates ------------------------------------------------------------------------------------------------
 
@@ -207,7 +206,6 @@ class Engine:
 
     def _concerned(self, spu: Spu, hits: Hits) -> int:
         """How many subscriptions may be concerned by hits that all have to do with constants of their own."""
-        assert isinstance(spu, Family)
         members = {member for route, found in hits.items() for member in spu.concerned(route, found)}
         return sum(len(found) if isinstance(found := spu.members[member], dict) else 1 for member in members)
 

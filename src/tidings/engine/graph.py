@@ -10,16 +10,17 @@ that is replaced for ever leaves nothing behind.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from tidings.engine.spelling import Spellings
 from tidings.model.terms import Term, Triple, intern, is_tagged
 
+K = TypeVar("K")
 Leaf: TypeAlias = str | dict[str, None]
 Leaves: TypeAlias = dict[str, Leaf]
 
 
-def put(leaves: Leaves, key: str, value: str) -> bool:
+def put(leaves: dict[K, Leaf], key: K, value: str) -> bool:
     """Add a value under a key; whether it is new there."""
     leaf = leaves.get(key)
     if leaf is None:
@@ -35,7 +36,7 @@ def put(leaves: Leaves, key: str, value: str) -> bool:
     return True
 
 
-def drop(leaves: Leaves, key: str, value: str) -> bool:
+def drop(leaves: dict[K, Leaf], key: K, value: str) -> bool:
     """Take a value from under a key; whether it was there."""
     leaf = leaves.get(key)
     if leaf is None:

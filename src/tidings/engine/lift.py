@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import fields
 
+from tidings.engine.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Aggregate, Node, Query
@@ -19,13 +20,20 @@ from tidings.sparql.rewrite.constants import reveal_constants
 
 Q = TypeVar("Q", bound=Struct)
 
+_MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
 
 class Lifted(Struct, frozen=True):
-    """A query with parameters `?$…`, and for each of them the number of the lifted constant it stands for."""
+    """A query with parameters `?$…`, and for each of them the number of the lifted constant it stands for.
+
+    If there is a range, its condition is taken out of the query, which shows its variable instead; the threshold is one
+    more number behind the others.
+    """
 
     query: Query
     parameters: tuple[Var, ...]
     numbers: tuple[int, ...]
+    range: Range | None = None
 
 
 def mapped(value: Q, change: Callable[[str], str]) -> Q:
@@ -54,6 +62,15 @@ def settled(query: Q, values: tuple[Term, ...]) -> Q:
 def lift(query: Query) -> Lifted:
     """Make parameters of the constants (`$...`) that can be; the others are left as they are."""
     pattern = _nested_extends(reveal_constants(query.pattern))
+    open_ended = _range(query, pattern)
+    if open_ended is not None:
+        opened, condition, number = open_ended
+        lifted = _parametrised(opened, opened.pattern)
+        return Lifted(lifted.query, lifted.parameters, (*lifted.numbers, number), condition)
+    return _parametrised(query, pattern)
+
+
+def _parametrised(query: Query, pattern: Node) -> Lifted:
     core = _core(pattern)
     if core is None:
         return Lifted(algebra.with_pattern(query, pattern), (), ())
@@ -62,6 +79,34 @@ def lift(query: Query) -> Lifted:
     raised = BGP(tuple((names.get(s, s), p, names.get(o, o)) for s, p, o in core.patterns))
     pattern = _replaced(pattern, core, raised, names)
     return Lifted(algebra.with_pattern(query, pattern), tuple(names.values()), tuple(int(term[2:]) for term in found))
+
+
+def _range(query: Query, pattern: Node) -> tuple[Query, Range, int] | None:
+    """A SELECT with `FILTER(?x > number)` right under its projection: without that filter, but showing ?x."""
+    match pattern:
+        case algebra.Project(algebra.Filter(condition, inner), variables) if isinstance(query, algebra.Select):
+            conditions = list(algebra.conjuncts(condition))
+        case _:
+            return None
+    sure = algebra.certain(inner)
+    for at, each in enumerate(conditions):
+        found = _bound(each)
+        if found is not None and found[0].variable in sure:
+            rest = algebra.conjunction(conditions[:at] + conditions[at + 1 :])
+            below = inner if rest is None else algebra.Filter(rest, inner)
+            shown = tuple(dict.fromkeys((*variables, found[0].variable)))
+            return algebra.Select(algebra.Project(below, shown), shown, query.dataset), *found
+    return None
+
+
+def _bound(condition: algebra.Expression) -> tuple[Range, int] | None:
+    match condition:
+        case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, str() as left, str() as right):
+            if left[0] == "?" and right[:2] == "$n":
+                return Range(left, operator), int(right[2:])
+            if right[0] == "?" and left[:2] == "$n":
+                return Range(right, _MIRRORED[operator]), int(left[2:])
+    return None
 
 
 def _is_liftable(term: str) -> bool:

@@ -1,121 +1,165 @@
 """The LUTT: which triple patterns of which plans does a quad match? A handful of hash look-ups, however many there are.
 
-Patterns are filed by their constants under one table a shape (which of subject, predicate, object and graph are
-fixed). It may over-report, as a hit need not change an answer; it never misses.
+Patterns are filed by graph, then by predicate, then by which of subject and object are fixed:
+
+    graph name | any named graph  ->  predicate | any  ->  (? ?) (s ?) (? o) (s o)
+
+It may over-report, as a hit need not change an answer; it never misses.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Collection, Iterable
 from typing import Generic, TypeAlias, TypeVar
 
 from tidings.model.terms import Quad, Term, fold, is_tagged
 
 T = TypeVar("T")
-K = TypeVar("K", bound="Key | Quad")
 
 ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
 
-Key = tuple[Term | None, Term | None, Term | None, Term | None]
+Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
+"""Subject, predicate, object and graph of a pattern, None where it has a variable."""
 
 
-_Finder: TypeAlias = tuple[
-    Callable[[Sequence[str | None]], object], Callable[[object], "dict[T, int] | T | None"], bool
-]
+class _Place(Generic[T]):
+    """The entries of one predicate in one graph, each as often as it was put."""
+
+    __slots__ = ("any", "by_both", "by_object", "by_subject")
+
+    def __init__(self) -> None:
+        self.any: dict[T, int] = {}
+        self.by_subject: dict[Term, dict[T, int] | T] = {}
+        self.by_object: dict[Term, dict[T, int] | T] = {}
+        self.by_both: dict[tuple[Term, Term], dict[T, int] | T] = {}
+
+    def put(self, s: Term | None, o: Term | None, entry: T) -> None:
+        if s is not None:
+            if o is None:
+                _put(self.by_subject, s, entry)
+            else:
+                _put(self.by_both, (s, o), entry)
+        elif o is not None:
+            _put(self.by_object, o, entry)
+        else:
+            self.any[entry] = self.any.get(entry, 0) + 1
+
+    def drop(self, s: Term | None, o: Term | None, entry: T) -> None:
+        if s is not None:
+            if o is None:
+                _drop(self.by_subject, s, entry)
+            else:
+                _drop(self.by_both, (s, o), entry)
+        elif o is not None:
+            _drop(self.by_object, o, entry)
+        else:
+            self.any[entry] -= 1
+            if not self.any[entry]:
+                del self.any[entry]
+
+    def note(self, s: Term, o: Term, item: tuple[Quad, int], found: dict[T, list[tuple[Quad, int]]]) -> None:
+        """Put a quad under every entry that it matches."""
+        for entry in self.any:
+            if entry in found:
+                found[entry].append(item)
+            else:
+                found[entry] = [item]
+        for leaf in (
+            self.by_subject.get(s) if self.by_subject else None,
+            self.by_object.get(o) if self.by_object else None,
+            self.by_both.get((s, o)) if self.by_both else None,
+        ):
+            if leaf is not None:
+                entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
+                for entry in entries:
+                    found.setdefault(entry, []).append(item)
+
+    def __len__(self) -> int:
+        return len(self.any) + len(self.by_subject) + len(self.by_object) + len(self.by_both)
 
 
-class _Table(Generic[T]):
-    """The entries of one shape: which of the four places are fixed."""
+K = TypeVar("K")
 
-    __slots__ = ("entries", "named_only", "pick")
 
-    def __init__(self, places: tuple[int, ...]) -> None:
-        self.pick: Callable[[Sequence[str | None]], object] = itemgetter(*places) if places else lambda _: None
-        self.named_only = 3 not in places
-        self.entries: dict[object, dict[T, int] | T] = {}
+def _put(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
+    """Mostly a key has one entry, once: it stands for itself."""
+    leaf = leaves.get(key)
+    if leaf is None:
+        leaves[key] = entry
+        return
+    if not isinstance(leaf, dict):
+        leaf = leaves[key] = {leaf: 1}
+    leaf[entry] = leaf.get(entry, 0) + 1
+
+
+def _drop(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
+    leaf = leaves[key]
+    if not isinstance(leaf, dict):
+        del leaves[key]
+        return
+    leaf[entry] -= 1
+    if not leaf[entry]:
+        del leaf[entry]
+    if not leaf:
+        del leaves[key]
 
 
 class Lutt(Generic[T]):
-    """Entries by triple pattern, each as often as it was put."""
+    """Entries by triple pattern."""
 
-    __slots__ = ("_finders", "_tables", "hits", "lookups")
+    __slots__ = ("_graphs", "hits", "lookups")
 
     def __init__(self) -> None:
-        self._tables: dict[tuple[int, ...], _Table[T]] = {}
-        self._finders: list[_Finder[T]] = []
+        self._graphs: dict[Term | None, dict[Term | None, _Place[T]]] = {}
         self.lookups = 0
+        """Quads looked up."""
         self.hits = 0
+        """Entries found, each once a commit."""
 
     def put(self, key: Key, entry: T) -> None:
-        places = _places(key)
-        table = self._tables.get(places)
-        if table is None:
-            table = self._tables[places] = _Table(places)
-            self._finders = self._ready()
-        entries, found = table.entries, table.pick(_folded(key))
-        leaf = entries.get(found)
-        if leaf is None:
-            entries[found] = entry
-        elif isinstance(leaf, dict):
-            leaf[entry] = leaf.get(entry, 0) + 1
-        else:
-            counts = {leaf: 1}
-            counts[entry] = counts.get(entry, 0) + 1
-            entries[found] = counts
+        s, p, o, g = _folded(key)
+        level = self._graphs.setdefault(g, {})
+        place = level.get(p)
+        if place is None:
+            place = level[p] = _Place()
+        place.put(s, o, entry)
 
     def drop(self, key: Key, entry: T) -> None:
-        places = _places(key)
-        table = self._tables[places]
-        entries, found = table.entries, table.pick(_folded(key))
-        leaf = entries[found]
-        if not isinstance(leaf, dict):
-            del entries[found]
-        else:
-            leaf[entry] -= 1
-            if not leaf[entry]:
-                del leaf[entry]
-            if not leaf:
-                del entries[found]
-        if not entries:
-            del self._tables[places]
-            self._finders = self._ready()
-
-    def _ready(self) -> "list[_Finder[T]]":
-        return [(table.pick, table.entries.get, table.named_only) for table in self._tables.values()]
+        s, p, o, g = _folded(key)
+        level = self._graphs[g]
+        level[p].drop(s, o, entry)
+        if not level[p]:
+            del level[p]
+        if not level:
+            del self._graphs[g]
 
     def __len__(self) -> int:
-        return sum(len(table.entries) for table in self._tables.values())
+        """How many patterns are filed."""
+        return sum(len(place) for level in self._graphs.values() for place in level.values())
 
     def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, list[tuple[Quad, int]]]:
         """Every entry whose pattern a quad matches, with the quads that do, and their weights."""
         found: dict[T, list[tuple[Quad, int]]] = {}
-        finders = self._finders
-        self.lookups += len(delta) * len(finders)
+        graphs = self._graphs
+        anywhere = graphs.get(ANY_NAMED)
+        self.lookups += len(delta)
         for item in delta:
-            quad = item[0]
-            o = quad[2]
+            s, p, o, g = item[0]
             if o[-1] not in '">' and is_tagged(o):
-                quad = _folded(quad)
-            for pick, get, named_only in finders:
-                leaf = get(pick(quad))
-                if leaf is None or (named_only and not quad[3]):
-                    continue  # a variable graph is never the default one
-                entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
-                for entry in entries:
-                    if entry in found:
-                        found[entry].append(item)
-                    else:
-                        found[entry] = [item]
+                o = fold(o)
+            level = graphs.get(g)
+            if level is not None:
+                for place in (level.get(p), level.get(None)):
+                    if place is not None:
+                        place.note(s, o, item, found)
+            if anywhere is not None and g:
+                for place in (anywhere.get(p), anywhere.get(None)):
+                    if place is not None:
+                        place.note(s, o, item, found)
         self.hits += len(found)
         return found
 
 
-def _places(key: Key) -> tuple[int, ...]:
-    """Which places of a pattern are fixed; for a variable graph the fourth is not."""
-    return tuple([place for place, term in enumerate(key) if term is not None])
-
-
-def _folded(key: K) -> K:
+def _folded(key: Key) -> Key:
     """Language tags match whatever their case."""
     s, p, o, g = key
-    return (s, p, fold(o), g) if o is not None and is_tagged(o) else key  # type: ignore[return-value]
+    return (s, p, fold(o), g) if o is not None and is_tagged(o) else key

@@ -63,6 +63,7 @@ class Planner:
     def __init__(self, members: Membership | None = None) -> None:
         self.routes: list[Route] = []
         self.reevaluates = False
+        """Whether anything on the spine is: that would be for all members at once."""
         self._members = members
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
@@ -129,7 +130,6 @@ class Planner:
         planner = Planner()
         built = planner.build(node, states)
         self.routes.extend(planner.routes)
-        self.reevaluates |= planner.reevaluates
         return Built(Pinned(built.operator), built.rows)
 
     def _evaluated(self, operator: Operator, node: Node, states: States) -> Built:
@@ -142,7 +142,7 @@ class Planner:
         return Built(operator, lambda member: map(align, plan.run(start(member))))
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
-        self.reevaluates = True
+        self.reevaluates |= self._is_spine(node)
         routes = tuple(routes_in(node, states.graph))
         self.routes.extend(routes)
         return self._evaluated(Reevaluate(node, routes, why, states), node, states)

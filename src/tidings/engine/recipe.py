@@ -3,19 +3,22 @@
 from collections.abc import Hashable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from tidings.engine.before import Before
 from tidings.engine.core import Core
 from tidings.engine.lift import Lifted, canonical, lift, mapped, ordered_slices, settled
 from tidings.engine.maintain import ANY, routes_in
 from tidings.engine.operators.base import Route, States
 from tidings.engine.spu import Family, Reread, Spu, variables_of
+from tidings.engine.thresholds import Range, RangeFamily
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Describe, Query, every_expression
+from tidings.sparql.algebra import Describe, Query, Select, every_expression
 from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import View
-from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.evaluate.layout import Row, picker
 from tidings.sparql.evaluate.query import evaluate
 
 SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
@@ -35,15 +38,25 @@ class Workshop:
         self.restless: dict[Spu, None] = {}
         """Those that are evaluated after every commit, whatever it was about."""
 
-    def family(self, query: Query, parameters: tuple[Var, ...], rights: Hashable) -> Spu:
-        """An incrementally maintained plan."""
-        plain, names = canonical(query)
-        renamed = tuple(names[parameter] for parameter in parameters)
-        key = (plain, renamed, rights)
+    def family(self, lifted: Lifted, shown: int, rights: Hashable) -> Spu | None:
+        """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
+        plain, names = canonical(lifted.query)
+        renamed = tuple(names[parameter] for parameter in lifted.parameters)
+        condition = lifted.range
+        if condition is not None:
+            condition = Range(names[condition.variable], condition.operator)
+        key = (plain, renamed, (rights, condition, shown))
         found = self._spus.get(key)
         if found is not None:
             return found
-        return self._keep(key, Family(plain, renamed, self._states(plain)))
+        family = Family(plain, renamed, self._states(plain))
+        if family.reevaluates and renamed:
+            return None
+        if condition is None:
+            return self._keep(key, family)
+        assert isinstance(plain, Select)
+        column = plain.variables.index(condition.variable)
+        return self._keep(key, RangeFamily(family, condition, column, picker(range(shown))))
 
     def reread(self, query: Query, rights: Hashable, why: str, *, restless: bool) -> Spu:
         """A plan that is evaluated in full: after every commit, or after a hit."""
@@ -109,16 +122,19 @@ class Recipe:
         spu = self._spus.get(key)
         if spu is None or not spu.members:
             spu = self._spus[key] = self._make(values, rights)
-        if isinstance(spu, Family) and spu.variables:
-            return spu, member
-        return spu, ()
+        return spu, member if spu.variables else ()
 
     def _make(self, values: tuple[Term, ...], rights: Hashable) -> Spu:
         if self._why:
             restless = self._workshop.naive or _is_momentary(self._query)
             return self._workshop.reread(settled(self._query, values), rights, self._why, restless=restless)
-        query = settled(self._lifted.query, values)
-        return self._workshop.family(query, self._lifted.parameters, rights)
+        lifted, shown = self._lifted, len(self.variables)
+        query = settled(lifted.query, values)
+        spu = self._workshop.family(replace(lifted, query=query), shown, rights)
+        if spu is None:
+            spu = self._workshop.family(Lifted(settled(self._query, values), (), ()), shown, rights)
+        assert spu is not None
+        return spu
 
 
 def _constants(query: Query) -> list[int]:

@@ -14,7 +14,7 @@ from tidings.engine.lutt import Key
 from tidings.engine.maintain import Planner
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
 from tidings.model.results import Boolean, Result, Solutions, Triples
-from tidings.model.terms import FALSE, TRUE, Var
+from tidings.model.terms import FALSE, TRUE, Quad, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
 from tidings.sparql.evaluate.layout import Layout, Row, picker
 
@@ -61,6 +61,13 @@ class Spu(Protocol):
     def advance(self, hits: Hits) -> dict[Row, Changes]:
         """The changes of answers, by member."""
 
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """The parameters by which members differ."""
+
+    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
+        """The members whose constants on a route of their own the quads match."""
+
     def explain(self) -> Explanation: ...
 
 
@@ -77,6 +84,7 @@ class Family:
         "_states",
         "dataset",
         "members",
+        "reevaluates",
         "routes",
         "variables",
     )
@@ -90,6 +98,7 @@ class Family:
         self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
         planner = Planner(self if parameters else None)
         self._build = planner.build(query.pattern, states)
+        self.reevaluates = planner.reevaluates
         self.routes = tuple(dict.fromkeys(planner.routes))
         self._own = {route: _places(route, parameters) for route in self.routes}
         layout = self._build.operator.layout
@@ -148,8 +157,7 @@ class Family:
     def is_own(self, route: Route) -> bool:
         return bool(self._own[route])
 
-    def concerned(self, route: Route, hits: list[tuple[tuple[str, str, str, str], int]]) -> Iterable[Row]:
-        """The members whose constants on a route the quads match."""
+    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
         own = self._own[route]
         columns = tuple(column for _, column in own)
         for quad, _ in hits:
@@ -233,6 +241,13 @@ class Reread:
 
     def is_own(self, route: Route) -> bool:
         return False
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        return ()
+
+    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
+        return ()
 
     def admit(self, member: Row) -> Iterable[Row]:
         self._answer = Counter(answer_rows(self._evaluate()))

@@ -1,0 +1,185 @@
+"""Range filters on a shared plan: `?d > 80` with many thresholds is a sorted index, not a test for each subscriber.
+
+A changed row (d, ±1) concerns the thresholds on one side of d. Where a value moves, the old row and the new one cancel
+for all thresholds but those in between, so only the subscriptions whose threshold is crossed are visited.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+from msgspec import Struct
+
+from tidings.engine.graph import Leaf, drop, put, terms_of
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.spu import Family, Subscribers
+from tidings.model.terms import Quad, Term, Var
+from tidings.sparql.algebra import Comparator
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.values import Number, decode, less, less_or_equal
+from tidings.sparql.values.numerics import is_nan
+
+
+class Range(Struct, frozen=True):
+    """The condition `variable operator threshold`."""
+
+    variable: Var
+    operator: Comparator
+
+    def holds(self, value: Term, threshold: Term) -> bool:
+        match self.operator:
+            case ">":
+                return bool(less(threshold, value))
+            case ">=":
+                return bool(less_or_equal(threshold, value))
+            case "<":
+                return bool(less(value, threshold))
+            case _:
+                return bool(less_or_equal(value, threshold))
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether values must be above the threshold, so that those passed are the smallest ones."""
+        return self.operator in {">", ">="}
+
+
+def number_of(term: Term | None) -> int | Decimal | float | None:
+    """The value of a number that can be compared; None for anything else, which no range filter lets pass."""
+    value = None if term is None else decode(term)
+    return value.value if isinstance(value, Number) and not is_nan(value) else None
+
+
+class Thresholds:
+    """The thresholds of one range filter, in order."""
+
+    __slots__ = ("_condition", "_sorted", "_terms")
+
+    def __init__(self, condition: Range) -> None:
+        self._condition = condition
+        self._sorted: list[int | Decimal | float] = []
+        self._terms: dict[int | Decimal | float, Leaf] = {}
+        """By value: 80 and 80.0 are one place in the order, but different thresholds."""
+
+    def __bool__(self) -> bool:
+        return bool(self._sorted)
+
+    def add(self, threshold: Term) -> None:
+        value = _value(threshold)
+        if value not in self._terms:
+            insort(self._sorted, value)
+        put(self._terms, value, threshold)
+
+    def remove(self, threshold: Term) -> None:
+        value = _value(threshold)
+        drop(self._terms, value, threshold)
+        if value not in self._terms:
+            del self._sorted[bisect_left(self._sorted, value)]
+
+    def crossed(self, changes: Iterable[tuple[Term, int]]) -> Iterator[tuple[Term, int]]:
+        """The thresholds for which the changes do not add up to nothing, with what they add up to."""
+        steps: dict[int, int] = {}
+        for value, weight in changes:
+            if number_of(value) is not None:
+                boundary = self._boundary(value)
+                steps[boundary] = steps.get(boundary, 0) + weight
+        lower = self._condition.is_lower
+        edges = sorted(steps)
+        total = sum(steps.values()) if lower else 0
+        previous = 0
+        for edge in (*edges, len(self._sorted)):
+            if total:
+                for at in range(previous, edge):
+                    for term in terms_of(self._terms[self._sorted[at]]):
+                        yield term, total
+            if edge in steps:
+                total += -steps[edge] if lower else steps[edge]
+            previous = edge
+
+    def _boundary(self, value: Term) -> int:
+        """How many thresholds are passed by a value (`>`), or fail (`<`): the filter is monotone along the order."""
+        lower, holds = self._condition.is_lower, self._condition.holds
+        low, high = 0, len(self._sorted)
+        while low < high:
+            middle = (low + high) // 2
+            term = next(iter(terms_of(self._terms[self._sorted[middle]])))
+            if holds(value, term) == lower:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def _value(threshold: Term) -> int | Decimal | float:
+    value = number_of(threshold)
+    if value is None:
+        raise AssertionError("only numbers are lifted as thresholds")
+    return value
+
+
+class RangeFamily:
+    """A family whose members differ in a threshold as well: the last of their parameters."""
+
+    __slots__ = ("_column", "_condition", "_inner", "_pick", "_thresholds", "dataset", "members", "routes")
+
+    def __init__(self, inner: Family, condition: Range, column: int, pick: Callable[[Row], Row]) -> None:
+        self._inner = inner
+        self._condition = condition
+        self._column = column
+        self._pick = pick
+        self._thresholds: dict[Row, Thresholds] = {}
+        self.dataset = inner.dataset
+        self.routes = inner.routes
+        self.members: dict[Row, Subscribers] = {}
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        return (*self._inner.variables, self._condition.variable)
+
+    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
+        return self._inner.key(route, member)
+
+    def is_own(self, route: Route) -> bool:
+        return self._inner.is_own(route)
+
+    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
+        for shared in self._inner.concerned(route, hits):
+            yield from (member for member in self.members if member[:-1] == shared)
+
+    def admit(self, member: Row) -> Iterable[Row]:
+        shared, threshold = member[:-1], member[-1] or ""
+        if shared not in self._thresholds:
+            self._inner.admit(shared)
+            self._inner.members[shared] = {}
+            self._thresholds[shared] = Thresholds(self._condition)
+        self._thresholds[shared].add(threshold)
+        return self.answer(member)
+
+    def answer(self, member: Row) -> Iterable[Row]:
+        threshold, column, holds = member[-1] or "", self._column, self._condition.holds
+        rows = self._inner.answer(member[:-1])
+        return [self._pick(row) for row in rows if (value := row[column]) is not None and holds(value, threshold)]
+
+    def dismiss(self, member: Row) -> None:
+        shared, threshold = member[:-1], member[-1] or ""
+        self._thresholds[shared].remove(threshold)
+        if not self._thresholds[shared]:
+            del self._thresholds[shared], self._inner.members[shared]
+            self._inner.dismiss(shared)
+
+    def advance(self, hits: Hits) -> dict[Row, Changes]:
+        column, pick = self._column, self._pick
+        told: dict[Row, Changes] = {}
+        for shared, changes in self._inner.advance(hits).items():
+            by_row: dict[Row, list[tuple[Term, int]]] = {}
+            for row, weight in changes.items():
+                value = row[column]
+                if value is not None:
+                    by_row.setdefault(pick(row), []).append((value, weight))
+            for shown, values in by_row.items():
+                for threshold, weight in self._thresholds[shared].crossed(values):
+                    told.setdefault((*shared, threshold), {})[shown] = weight
+        return told
+
+    def explain(self) -> Explanation:
+        detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"
+        return Explanation("range", detail, True, (self._inner.explain(),))
