@@ -174,8 +174,8 @@ class _NoStore:
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> tuple[Term, ...]:
         return ()
 
-    def spelling(self, term: Term) -> Term:
-        return term
+    def spelling(self, term: Term) -> None:
+        return None
 
 
 # -- basic graph patterns and joins -----------------------------------------------------------------------------

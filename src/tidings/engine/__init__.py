@@ -1,1 +1,1 @@
-"""The live knowledge graph: the quad store and the exact delta of every update."""
+"""The live knowledge graph: the quad store, the exact delta of every update, and the subscriptions it concerns."""

@@ -40,7 +40,7 @@ class Before:
                 added.add((s, p, o))
             else:
                 removed.append((s, p, o))
-        self._graphs = {g: GraphBefore(self._store.graph(g), *change) for g, change in graphs.items()}
+        self._graphs = {g: GraphBefore(self._store, self._store.graph(g), *change) for g, change in graphs.items()}
         return self._graphs
 
     def graph(self, name: Term) -> TripleSource | None:
@@ -49,7 +49,7 @@ class Before:
             return self._store.graph(name)
         return changed if changed.exists() or not name else None
 
-    def spelling(self, term: Term) -> Term:
+    def spelling(self, term: Term) -> Term | None:
         return self._store.spelling(term)
 
     def names(self) -> Iterable[Term]:
@@ -65,9 +65,10 @@ class Before:
 class GraphBefore:
     """One changed graph before its change."""
 
-    __slots__ = ("_added", "_now", "_objects", "_predicates", "_removed", "_subjects")
+    __slots__ = ("_added", "_now", "_objects", "_predicates", "_removed", "_store", "_subjects")
 
-    def __init__(self, now: GraphIndex | None, added: set[Triple], removed: list[Triple]) -> None:
+    def __init__(self, store: Store, now: GraphIndex | None, added: set[Triple], removed: list[Triple]) -> None:
+        self._store = store
         self._now: TripleSource = NOTHING if now is None else now
         self._added = added
         self._removed = removed
@@ -81,10 +82,13 @@ class GraphBefore:
 
     def _matches(self, s: Term | None, p: Term | None, o: Term | None) -> Iterator[Triple]:
         added = self._added
+        tag = None
+        if o is not None and is_tagged(o):
+            tag = fold(o)
+            o = self._store.spelling(o) or o  # what is found must look like what was added
         for triple in match(self._now, s, p, o):
             if triple not in added:
                 yield triple
-        tag = fold(o) if o is not None and is_tagged(o) else None
         for triple in self._removed:
             if s in {None, triple[0]} and p in {None, triple[1]}:
                 other = triple[2]

@@ -91,6 +91,7 @@ class Engine:
         subscription = Subscription(self._next, spu, member, recipe.variables)
         self.subscriptions[self._next] = subscription
         self._sizes[spu] += 1
+        spu.enrolled(member, 1)
         others = spu.members.get(member)
         if others is None:
             spu.members[member] = subscription
@@ -107,6 +108,7 @@ class Engine:
             raise NotFound(f"there is no subscription {number}")
         spu, member = subscription.spu, subscription.member
         self._sizes[spu] -= 1
+        spu.enrolled(member, -1)
         others = spu.members[member]
         if isinstance(others, dict) and len(others) > 1:
             del others[number]
@@ -201,13 +203,8 @@ class Engine:
                 hits[wake.route] = found
                 partly[wake.spu] &= wake.own
         for spu, hits in touched.items():
-            self.timing.hits += self._concerned(spu, hits) if partly.get(spu) else self._sizes[spu]
+            self.timing.hits += spu.concerned(hits) if partly.get(spu) else self._sizes[spu]
         return touched
-
-    def _concerned(self, spu: Spu, hits: Hits) -> int:
-        """How many subscriptions may be concerned by hits that all have to do with constants of their own."""
-        members = {member for route, found in hits.items() for member in spu.concerned(route, found)}
-        return sum(len(found) if isinstance(found := spu.members[member], dict) else 1 for member in members)
 
     def _notify(self, told: list[tuple[Spu, dict[Row, Changes]]]) -> list[Notification]:
         notifications: list[Notification] = []

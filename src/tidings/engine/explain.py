@@ -29,7 +29,7 @@ class Explained(Struct, frozen=True):
     def to_text(self) -> str:
         lines = [
             f"shared by {self.members:,} member(s) with {self.subscribers:,} subscriber(s)",
-            "woken by " + ("; ".join(map(_route, self.routes)) if self.routes else "every commit"),
+            "woken by " + ("; ".join(dict.fromkeys(map(_route, self.routes))) if self.routes else "every commit"),
             *_tree(self.plan, "", ""),
         ]
         return "\n".join(lines)

@@ -6,10 +6,10 @@ differ in those are different plans.
 """
 
 from collections.abc import Callable
+from itertools import count
 from typing import TypeVar, cast
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from tidings.engine.thresholds import Range
 from tidings.model.terms import Term, Var
@@ -50,7 +50,7 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
         argument = None if value.argument is None else _mapped(value.argument, change)
         return Aggregate(value.function, cast(algebra.Expression | None, argument), value.distinct, value.separator)
     if isinstance(value, Struct):
-        return type(value)(*[_mapped(getattr(value, field.name), change) for field in fields(value)])
+        return type(value)(*[_mapped(getattr(value, name), change) for name in value.__struct_fields__])
     return value
 
 
@@ -124,21 +124,25 @@ def _nested_extends(node: Node) -> Node:
     return node
 
 
-def _core(node: Node) -> BGP | None:
-    """The first basic graph pattern with constants on the spine."""
+def _core(node: Node, top: bool = True) -> BGP | None:
+    """The first basic graph pattern with constants on the spine; not inside a sub-SELECT, which would hide them."""
     match node:
         case BGP(patterns):
             return node if any(map(_is_liftable, (t for s, _, o in patterns for t in (s, o)))) else None
         case algebra.Join(left, right):
-            return _core(left) or _core(right)
+            return _core(left, False) or _core(right, False)
         case algebra.LeftJoin(left, _) | algebra.Minus(left, _):
-            return _core(left)
+            return _core(left, False)
         case algebra.Graph(name, inner) if name[0] != "?" or binds_graph(inner, name):
-            return _core(inner)
-        case algebra.Filter(_, inner) | algebra.Extend(inner) | algebra.Project(inner) | algebra.Group(inner):
-            return _core(inner)
+            return _core(inner, False)
+        case algebra.Filter(_, inner) | algebra.Extend(inner):
+            return _core(inner, top)
+        case algebra.Project(inner):
+            return _core(inner, False) if top else None
         case algebra.Distinct(inner) | algebra.Reduced(inner) | algebra.OrderBy(inner) | algebra.Slice(inner):
-            return _core(inner)
+            return _core(inner, top)
+        case algebra.Group(inner):
+            return _core(inner, False)
         case _:
             return None
 
@@ -157,13 +161,14 @@ def _replaced(node: Node, core: BGP, raised: BGP, names: dict[str, Var]) -> Node
 def canonical(query: Q) -> tuple[Q, dict[Var, Var]]:
     """The query with its variables renamed in order of appearance, so that names make no difference; and the names."""
     names: dict[Var, Var] = {}
+    counters = {kind: count() for kind in ":$v"}
 
     def rename(term: str) -> str:
         if term[0] != "?":
             return term
         if term not in names:
             kind = term[1] if term[1:2] in {":", "$"} else "v"
-            names[term] = f"?{kind}{len(names)}"
+            names[term] = f"?{kind}{next(counters[kind])}"
         return names[term]
 
     return mapped(query, rename), names

@@ -68,6 +68,8 @@ class Planner:
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
     def build(self, node: Node, states: States) -> Built:
+        if not isinstance(node, algebra.Filter) and any(map(has_exists, expressions(node))):
+            return self._reevaluated(node, "EXISTS outside of FILTER", states)
         match node:
             case BGP(patterns):
                 return self._conjunction(patterns, states)
@@ -110,6 +112,8 @@ class Planner:
             case algebra.OrderBy(inner):
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
             case algebra.Slice(inner, offset, limit):
+                if any(has_exists(expression) for expression, _ in _unstacked(inner)[2]):
+                    return self._reevaluated(node, "EXISTS in the order of a window", states)
                 return self._window(inner, offset, limit, states)
             case algebra.Group():
                 return self._group(node, states)
@@ -166,8 +170,6 @@ class Planner:
         layout = first.operator.layout
         witness = self._witness(right, layout, certain(right), states)
         plans = optional_plans(layout, right, condition, states)
-        if condition is not None and has_exists(condition):
-            return self._reevaluated(node, "OPTIONAL with EXISTS in its filter", states)
         return self._evaluated(Dependent("optional", first.operator, left, witness, plans, states), node, states)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
@@ -313,7 +315,7 @@ def routes_in(node: Node, graph: str) -> Iterator[Route]:
         case BGP(patterns):
             yield from (Route(pattern, graph) for pattern in patterns)
         case PathPattern():
-            yield from (Route(pattern, graph) for pattern in watched(node))
+            yield from (Route(pattern, graph) for pattern in watched(node, graph))
         case algebra.Graph(name, inner):
             if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
                 yield Route(ANY, name)  # whether the graph is there at all matters

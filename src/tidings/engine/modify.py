@@ -37,7 +37,7 @@ class PreparedModify:
     ) -> tuple[Iterator[Quad], Iterator[Quad]]:
         """The quads to delete and those to insert, from all solutions of the pattern at once."""
         context, plan = self._compiled(store, moment, limits, service)
-        context.begin(moment, parameters, deadline)
+        context.begin(moment, parameters, limits, deadline)
         rows = list(rows_of(plan, context))
         operation = self._operation
         return (
@@ -51,7 +51,8 @@ class PreparedModify:
         context, plan = self._context, self._plan
         size = store.size
         fitting = self._size <= size * _DRIFT and size <= self._size * _DRIFT
-        if context is None or plan is None or not fitting or context.limits is not limits:
+        timed = limits.seconds is not None
+        if context is None or plan is None or not fitting or (context.limits.seconds is not None) != timed:
             self._context = context = Context(View(store, self._operation.dataset), moment, limits, service)
             self._plan = plan = compile_pattern(self._operation.pattern, context)
             self._size = size

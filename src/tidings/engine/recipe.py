@@ -1,7 +1,8 @@
 """How a query becomes an SPU: what of it is shared with which other queries, and whether it can be maintained."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -11,15 +12,17 @@ from tidings.engine.lift import Lifted, canonical, lift, mapped, ordered_slices,
 from tidings.engine.maintain import ANY, routes_in
 from tidings.engine.operators.base import Route, States
 from tidings.engine.spu import Family, Reread, Spu, variables_of
-from tidings.engine.thresholds import Range, RangeFamily
-from tidings.model.terms import Term, Var
+from tidings.engine.thresholds import Range, RangeFamily, exact
+from tidings.model.terms import Term, Var, is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Describe, Query, Select, every_expression
+from tidings.sparql.algebra import Describe, Expression, Node, Query, Select, every_expression
 from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import Row, picker
 from tidings.sparql.evaluate.query import evaluate
+
+_SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after every commit"
 
 SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
 
@@ -104,37 +107,68 @@ def _routes(query: Query) -> tuple[Route, ...]:
 class Recipe:
     """One kind of query text, its constants lifted out."""
 
-    __slots__ = ("_fixed", "_lifted", "_query", "_spus", "_why", "_workshop", "variables")
+    __slots__ = ("_bindable", "_lifted", "_plain", "_query", "_why", "_workshop", "variables")
 
     def __init__(self, query: Query, workshop: Workshop) -> None:
         self.variables = variables_of(query)
         self._query = query = _with_ordered_slices(query)
         self._workshop = workshop
         self._why = _unmaintainable(query, workshop.naive)
-        self._lifted = Lifted(query, (), ()) if self._why else lift(query)
-        self._fixed = tuple(n for n in _constants(self._lifted.query) if n not in self._lifted.numbers)
-        self._spus: dict[tuple[Row, Hashable], Spu] = {}
+        self._bindable = tuple(_bindable(query))
+        self._plain = _Variant(Lifted(query, (), ()))
+        self._lifted = self._plain if self._why else _Variant(lift(query))
 
     def spu(self, values: tuple[Term, ...], rights: Hashable) -> tuple[Spu, Row]:
         """The SPU for a query with these constants, and the member of it that the query is."""
-        key = (tuple([values[n] for n in self._fixed]), rights)
-        member = tuple([values[n] for n in self._lifted.numbers])
-        spu = self._spus.get(key)
-        if spu is None or not spu.members:
-            spu = self._spus[key] = self._make(values, rights)
-        return spu, member if spu.variables else ()
-
-    def _make(self, values: tuple[Term, ...], rights: Hashable) -> Spu:
-        if self._why:
-            restless = self._workshop.naive or _is_momentary(self._query)
-            return self._workshop.reread(settled(self._query, values), rights, self._why, restless=restless)
-        lifted, shown = self._lifted, len(self.variables)
-        query = settled(lifted.query, values)
-        spu = self._workshop.family(replace(lifted, query=query), shown, rights)
+        if any(is_tagged(values[number]) for number in self._bindable):
+            return self._workshop.reread(settled(self._query, values), rights, _SPELT, restless=True), ()
+        variant = self._lifted if self._lifted.suits(values) else self._plain
+        spu = variant.known(values, rights) or self._make(variant, values, rights)
         if spu is None:
-            spu = self._workshop.family(Lifted(settled(self._query, values), (), ()), shown, rights)
+            variant = self._lifted = self._plain  # what would be shared cannot be maintained for all at once
+            spu = variant.known(values, rights) or self._make(variant, values, rights)
         assert spu is not None
+        return spu, variant.member(values) if spu.variables else ()
+
+    def _make(self, variant: "_Variant", values: tuple[Term, ...], rights: Hashable) -> Spu | None:
+        if self._why:
+            restless = self._workshop.naive or _is_momentary(self._query) or self._why is _SPELT
+            spu: Spu | None = self._workshop.reread(settled(self._query, values), rights, self._why, restless=restless)
+        else:
+            lifted = replace(variant.lifted, query=settled(variant.lifted.query, values))
+            spu = self._workshop.family(lifted, len(self.variables), rights)
+        if spu is not None:
+            variant.remember(values, rights, spu)
         return spu
+
+
+class _Variant:
+    """A query with some of its constants as parameters, and the SPUs made of it, by the constants that are not."""
+
+    __slots__ = ("_fixed", "_spus", "lifted")
+
+    def __init__(self, lifted: Lifted) -> None:
+        self.lifted = lifted
+        self._fixed = tuple(number for number in _constants(lifted.query) if number not in lifted.numbers)
+        self._spus: WeakValueDictionary[tuple[Row, Hashable], Spu] = WeakValueDictionary()
+
+    def suits(self, values: tuple[Term, ...]) -> bool:
+        """Whether these constants can be parameters."""
+        return self.lifted.range is None or exact(values[self.lifted.numbers[-1]]) is not None
+
+    def member(self, values: tuple[Term, ...]) -> Row:
+        return tuple([values[number] for number in self.lifted.numbers])
+
+    def _key(self, values: tuple[Term, ...], rights: Hashable) -> tuple[Row, Hashable]:
+        return tuple([values[number] for number in self._fixed]), rights
+
+    def known(self, values: tuple[Term, ...], rights: Hashable) -> Spu | None:
+        """An SPU made before, if it is still in use."""
+        spu = self._spus.get(self._key(values, rights))
+        return spu if spu is not None and spu.members else None
+
+    def remember(self, values: tuple[Term, ...], rights: Hashable, spu: Spu) -> None:
+        self._spus[self._key(values, rights)] = spu
 
 
 def _constants(query: Query) -> list[int]:
@@ -154,6 +188,32 @@ def _with_ordered_slices(query: Query) -> Query:
     return algebra.with_pattern(query, ordered_slices(query.pattern))
 
 
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for inner in algebra.inputs(node):
+        yield from _nodes(inner)
+
+
+def _spells(pattern: Node) -> bool:
+    """Whether VALUES holds a language-tagged literal."""
+    found = (node for node in _nodes(pattern) if isinstance(node, algebra.Values))
+    return any(cell is not None and is_tagged(cell) for node in found for row in node.rows for cell in row)
+
+
+def _bindable(query: Query) -> Iterator[int]:
+    """The numbers of the constants that a BIND or a SELECT expression may give to a variable."""
+    for node in _nodes(query.pattern):
+        if isinstance(node, algebra.Extend):
+            yield from (int(part[2:]) for part in _parts(node.expression) if part[:2] == "$x")
+
+
+def _parts(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, str):
+        yield expression
+    for part in algebra.operands(expression):
+        yield from _parts(part)
+
+
 def _is_momentary(query: Query) -> bool:
     return any(map(is_momentary, every_expression(query.pattern)))
 
@@ -164,6 +224,8 @@ def _unmaintainable(query: Query, naive: bool) -> str:
         return "naive: evaluated in full after every commit"
     if _is_momentary(query):
         return "depends on the moment (NOW, RAND, UUID): evaluated in full after every commit"
+    if _spells(query.pattern):
+        return _SPELT
     if isinstance(query, Describe):
         return "DESCRIBE: evaluated in full after a commit to the default graph"
     if any(map(names_blanks, every_expression(query.pattern))):

@@ -17,8 +17,12 @@ class Spellings:
 
     def of(self, term: Term) -> Term:
         """The spelling in use, or else the term itself."""
+        return self.known(term) or term
+
+    def known(self, term: Term) -> Term | None:
+        """The spelling in use; None if there is none."""
         found = self._in_use.get(fold(term))
-        return term if found is None else found[0]
+        return None if found is None else found[0]
 
     def hold(self, term: Term) -> None:
         """One more place uses this spelling, which is the one in use or the first."""

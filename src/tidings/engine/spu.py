@@ -14,7 +14,7 @@ from tidings.engine.lutt import Key
 from tidings.engine.maintain import Planner
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
 from tidings.model.results import Boolean, Result, Solutions, Triples
-from tidings.model.terms import FALSE, TRUE, Quad, Var
+from tidings.model.terms import FALSE, TRUE, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
 from tidings.sparql.evaluate.layout import Layout, Row, picker
 
@@ -65,8 +65,11 @@ class Spu(Protocol):
     def variables(self) -> tuple[Var, ...]:
         """The parameters by which members differ."""
 
-    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
-        """The members whose constants on a route of their own the quads match."""
+    def enrolled(self, member: Row, by: int) -> None:
+        """A member has so many subscribers more, or less."""
+
+    def concerned(self, hits: Hits) -> int:
+        """How many subscribers have constants that hits on routes of their own match."""
 
     def explain(self) -> Explanation: ...
 
@@ -75,6 +78,7 @@ class Family:
     """One incremental plan and its members."""
 
     __slots__ = (
+        "__weakref__",
         "_build",
         "_form",
         "_indexes",
@@ -157,11 +161,23 @@ class Family:
     def is_own(self, route: Route) -> bool:
         return bool(self._own[route])
 
-    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
-        own = self._own[route]
-        columns = tuple(column for _, column in own)
-        for quad, _ in hits:
-            yield from self.matching(columns, tuple([quad[place] for place, _ in own]))
+    def enrolled(self, member: Row, by: int) -> None:
+        pass  # its members are counted when they are looked at
+
+    def concerned(self, hits: Hits) -> int:
+        return sum(
+            len(found) if isinstance(found := self.members[member], dict) else 1 for member in self.matched(hits)
+        )
+
+    def matched(self, hits: Hits) -> set[Row]:
+        """The members whose constants the hits on routes of their own match."""
+        members: set[Row] = set()
+        for route, found in hits.items():
+            own = self._own[route]
+            columns = tuple(column for _, column in own)
+            for quad, _ in found:
+                members.update(self.matching(columns, tuple([quad[place] for place, _ in own])))
+        return members
 
     # -- change -------------------------------------------------------------------------------------------------
 
@@ -225,7 +241,7 @@ def _form(query: Query, layout: Layout, states: States) -> Form:
 class Reread:
     """Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment."""
 
-    __slots__ = ("_answer", "_evaluate", "_why", "dataset", "members", "routes")
+    __slots__ = ("__weakref__", "_answer", "_evaluate", "_why", "dataset", "members", "routes")
 
     def __init__(self, evaluate: Callable[[], Result], routes: tuple[Route, ...], why: str, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -246,8 +262,11 @@ class Reread:
     def variables(self) -> tuple[Var, ...]:
         return ()
 
-    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
-        return ()
+    def enrolled(self, member: Row, by: int) -> None:
+        pass  # it has no routes of its own
+
+    def concerned(self, hits: Hits) -> int:
+        return 0
 
     def admit(self, member: Row) -> Iterable[Row]:
         self._answer = Counter(answer_rows(self._evaluate()))

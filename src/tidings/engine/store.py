@@ -108,9 +108,9 @@ class Store:
                 result[quad] = None
         return result
 
-    def spelling(self, term: Term) -> Term:
-        """A language-tagged literal as the store spells it, if it holds it."""
-        return self._spellings.of(term)
+    def spelling(self, term: Term) -> Term | None:
+        """A language-tagged literal as the store spells it; None if it does not hold it."""
+        return self._spellings.known(term)
 
     # -- look-ups -----------------------------------------------------------------------------------------------
 

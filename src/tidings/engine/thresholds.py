@@ -13,7 +13,7 @@ from msgspec import Struct
 from tidings.engine.graph import Leaf, drop, put, terms_of
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.engine.spu import Family, Subscribers
-from tidings.model.terms import Quad, Term, Var
+from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import Comparator
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import Number, decode, less, less_or_equal
@@ -43,35 +43,46 @@ class Range(Struct, frozen=True):
         return self.operator in {">", ">="}
 
 
-def number_of(term: Term | None) -> int | Decimal | float | None:
-    """The value of a number that can be compared; None for anything else, which no range filter lets pass."""
-    value = None if term is None else decode(term)
-    return value.value if isinstance(value, Number) and not is_nan(value) else None
+def exact(term: Term) -> int | Decimal | None:
+    """The value of an integer or a decimal: all thresholds are of these.
+
+    Among them, promotion to the type of whatever they are compared with keeps their order; doubles beside them would
+    not.
+    """
+    value = decode(term)
+    return value.value if isinstance(value, Number) and not isinstance(value.value, float) else None
+
+
+def _is_comparable(term: Term) -> bool:
+    """Whether a range filter is not simply in error."""
+    value = decode(term)
+    return isinstance(value, Number) and not is_nan(value)
 
 
 class Thresholds:
     """The thresholds of one range filter, in order."""
 
-    __slots__ = ("_condition", "_sorted", "_terms")
+    __slots__ = ("_condition", "_count", "_sorted", "_terms")
 
     def __init__(self, condition: Range) -> None:
         self._condition = condition
-        self._sorted: list[int | Decimal | float] = []
-        self._terms: dict[int | Decimal | float, Leaf] = {}
+        self._count = 0
+        self._sorted: list[int | Decimal] = []
+        self._terms: dict[int | Decimal, Leaf] = {}
         """By value: 80 and 80.0 are one place in the order, but different thresholds."""
 
-    def __bool__(self) -> bool:
-        return bool(self._sorted)
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, threshold: Term) -> None:
         value = _value(threshold)
         if value not in self._terms:
             insort(self._sorted, value)
-        put(self._terms, value, threshold)
+        self._count += put(self._terms, value, threshold)
 
     def remove(self, threshold: Term) -> None:
         value = _value(threshold)
-        drop(self._terms, value, threshold)
+        self._count -= drop(self._terms, value, threshold)
         if value not in self._terms:
             del self._sorted[bisect_left(self._sorted, value)]
 
@@ -79,7 +90,7 @@ class Thresholds:
         """The thresholds for which the changes do not add up to nothing, with what they add up to."""
         steps: dict[int, int] = {}
         for value, weight in changes:
-            if number_of(value) is not None:
+            if _is_comparable(value):
                 boundary = self._boundary(value)
                 steps[boundary] = steps.get(boundary, 0) + weight
         lower = self._condition.is_lower
@@ -109,17 +120,28 @@ class Thresholds:
         return low
 
 
-def _value(threshold: Term) -> int | Decimal | float:
-    value = number_of(threshold)
+def _value(threshold: Term) -> int | Decimal:
+    value = exact(threshold)
     if value is None:
-        raise AssertionError("only numbers are lifted as thresholds")
+        raise AssertionError("only integers and decimals are lifted as thresholds")
     return value
 
 
 class RangeFamily:
     """A family whose members differ in a threshold as well: the last of their parameters."""
 
-    __slots__ = ("_column", "_condition", "_inner", "_pick", "_thresholds", "dataset", "members", "routes")
+    __slots__ = (
+        "__weakref__",
+        "_column",
+        "_condition",
+        "_inner",
+        "_pick",
+        "_sizes",
+        "_thresholds",
+        "dataset",
+        "members",
+        "routes",
+    )
 
     def __init__(self, inner: Family, condition: Range, column: int, pick: Callable[[Row], Row]) -> None:
         self._inner = inner
@@ -127,6 +149,7 @@ class RangeFamily:
         self._column = column
         self._pick = pick
         self._thresholds: dict[Row, Thresholds] = {}
+        self._sizes: dict[Row, int] = {}
         self.dataset = inner.dataset
         self.routes = inner.routes
         self.members: dict[Row, Subscribers] = {}
@@ -141,9 +164,14 @@ class RangeFamily:
     def is_own(self, route: Route) -> bool:
         return self._inner.is_own(route)
 
-    def concerned(self, route: Route, hits: list[tuple[Quad, int]]) -> Iterable[Row]:
-        for shared in self._inner.concerned(route, hits):
-            yield from (member for member in self.members if member[:-1] == shared)
+    def enrolled(self, member: Row, by: int) -> None:
+        shared = member[:-1]
+        self._sizes[shared] = size = self._sizes.get(shared, 0) + by
+        if not size:
+            del self._sizes[shared]
+
+    def concerned(self, hits: Hits) -> int:
+        return sum(self._sizes[shared] for shared in self._inner.matched(hits))
 
     def admit(self, member: Row) -> Iterable[Row]:
         shared, threshold = member[:-1], member[-1] or ""

@@ -106,10 +106,7 @@ class SharedCore:
             raise
 
     def _watch(self, left: threading.Event) -> Callable[[], float]:
-        """A clock that raises when it is too late: evaluations look at it again and again.
-
-        An update begins its time limit anew with each of its operations; here the whole request has one.
-        """
+        """A clock that raises when it is too late: evaluations look at it again and again."""
         deadline = time.monotonic() + (self._seconds or _FOR_EVER)
 
         def clock() -> float:

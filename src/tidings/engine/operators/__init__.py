@@ -1,4 +1,4 @@
-"""Incremental operators, one a file: each turns the changes below it into the exact change of its own answer.
+"""Incremental operators: each turns the changes below it into the exact change of its own answer.
 
     conjunction  triple patterns      Δ = Σᵢ new(<i) ⋈ Δᵢ ⋈ old(>i)
     join         A ⋈ B                Δ = ΔA ⋈ B' + A ⋈ ΔB
@@ -13,5 +13,5 @@
     window       ORDER BY, LIMIT      an ordered answer, and tells who enters and who leaves
     reevaluate   anything else        new - old, after a hit only
 
-Only the last four kinds but one keep state; all others look into the store, before and after.
+Distinct, group and window keep state; all others look into the store, before and after.
 """

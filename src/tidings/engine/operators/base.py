@@ -10,7 +10,7 @@ from tidings.sparql.algebra import Node, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
-from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker
 from tidings.sparql.evaluate.scan import ActiveGraph
 from tidings.sparql.rewrite import rewrite
 
@@ -138,7 +138,11 @@ def difference(new: Plan, old: Plan, rows: Iterable[Row] = ONE) -> Changes:
     rows = list(rows)
     result: Changes = {}
     absorb(result, ((row, 1) for row in new.run(rows)))
-    absorb(result, ((row, -1) for row in old.run(rows)))
+    if new.layout.variables == old.layout.variables:
+        absorb(result, ((row, -1) for row in old.run(rows)))
+    else:  # each went by the counts of its own state, and may have joined in another order
+        align = picker([old.layout.index[variable] for variable in new.layout.variables])
+        absorb(result, ((align(row), -1) for row in old.run(rows)))
     return result
 
 

@@ -7,7 +7,7 @@ from the ends of the edge, in both states; the rest of the graph is not looked a
 from collections.abc import Iterable, Iterator
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, absorb, shown
-from tidings.model.terms import Term
+from tidings.model.terms import Term, fold, is_tagged
 from tidings.sparql.algebra import (
     Alternative,
     Inverse,
@@ -18,6 +18,7 @@ from tidings.sparql.algebra import (
     Sequence,
     may_stand_still,
 )
+from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.evaluate.walk import closure, ends, is_node, reverse
@@ -37,7 +38,7 @@ class Walk(Stateless):
         for step in _letters(pattern.path):
             self._steps = step if self._steps is None else Alternative(self._steps, step)
         graph = states.graph
-        self.routes = tuple(Route(each, graph) for each in watched(pattern))
+        self.routes = tuple(Route(each, graph) for each in watched(pattern, graph))
         variables = dict.fromkeys(t for t in (pattern.subject, pattern.object, graph) if t[:1] == "?")
         self.layout = Layout(tuple(variables), frozenset(variables))
 
@@ -50,8 +51,10 @@ class Walk(Stateless):
         for graph, nodes in touched.items():
             now, before = self._sources(graph)
             starts = self._starts(nodes, (now, before))
-            absorb(changes, ((row, 1) for row in self._rows(starts, now, graph)))
-            absorb(changes, ((row, -1) for row in self._rows(starts, before, graph)))
+            if self._is_there(graph, self._states.new):
+                absorb(changes, ((row, 1) for row in self._rows(starts, now, graph)))
+            if self._is_there(graph, self._states.old):
+                absorb(changes, ((row, -1) for row in self._rows(starts, before, graph)))
         return changes
 
     def _sources(self, graph: Term) -> tuple[TripleSource, TripleSource]:
@@ -59,6 +62,10 @@ class Walk(Stateless):
         if not self._states.graph:
             return new.default(), old.default()
         return new.named(graph), old.named(graph)
+
+    def _is_there(self, graph: Term, context: Context) -> bool:
+        """Zero steps are taken in no graph that is not there."""
+        return not self._states.graph or context.view.has(graph)
 
     def _starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource]) -> dict[Term, None]:
         """Everything from which one of the nodes can be reached, in either state."""
@@ -74,18 +81,17 @@ class Walk(Stateless):
         s, o = self.pattern.subject, self.pattern.object
         for start in self._candidates(starts, source):
             for end in ends(self.pattern.path, source, start):
-                found = {s: start, o: end}
-                if (s[0] != "?" or found[s] == start) and (o[0] == "?" or o == end) and (s != o or start == end):
-                    found[self._states.graph] = graph
+                if (o[0] == "?" or _same(o, end)) and (s != o or start == end):
+                    found = {s: start, o: end, self._states.graph: graph}
                     yield tuple([found[variable] for variable in self.layout.variables])
 
     def _candidates(self, starts: dict[Term, None], source: TripleSource) -> Iterable[Term]:
         """The starts that a full evaluation would try: a constant, or any node of the graph."""
         s, o = self.pattern.subject, self.pattern.object
         if s[0] != "?":
-            return (s,) if s in starts else ()
+            return (s,)
         known = [start for start in starts if is_node(start, source)]
-        if o[0] != "?" and o in starts and o not in known:
+        if o[0] != "?" and o not in known:
             known.append(o)  # zero steps lead from a term to itself, whether the graph knows it or not
         return known
 
@@ -107,12 +113,18 @@ def _letters(path: Path) -> list[Path]:
             return _letters(left) + _letters(right)
 
 
-def watched(pattern: PathPattern) -> list[tuple[str, str, str]]:
+def _same(term: Term, other: Term) -> bool:
+    """Whether two terms are one, whatever the case of their language tags."""
+    return term == other or (is_tagged(term) and is_tagged(other) and fold(term) == fold(other))
+
+
+def watched(pattern: PathPattern, graph: str) -> list[tuple[str, str, str]]:
     """The triple patterns whose changes may matter."""
     letters = _letters(pattern.path)
     predicates = dict.fromkeys(_predicate(step) for step in letters)
-    free = pattern.subject[0] == "?" and pattern.object[0] == "?"
-    if None in predicates or (free and may_stand_still(pattern.path)):
+    # Where zero steps are enough, it matters which nodes the graph has, or whether it is there at all.
+    anywhere = graph[:1] == "?" or (pattern.subject[0] == "?" and pattern.object[0] == "?")
+    if None in predicates or (anywhere and may_stand_still(pattern.path)):
         return [_ANY]
     return [(_ANY[0], predicate, _ANY[2]) for predicate in predicates if predicate is not None]
 

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import count, islice
 from typing import assert_never
 
-from tidings.model.errors import NotAllowed, ServiceFailed, TidingsError
+from tidings.model.errors import NotAllowed, RowLimitExceeded, ServiceFailed, TidingsError
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
     BGP,
@@ -227,12 +227,15 @@ class Compiler:
 
         def run(rows: Iterable[Row]) -> Iterator[Row]:
             groups: dict[Row, list[Accumulator]] = {}
+            most = self._context.limits.rows
             if not node.keys:
                 groups[()] = [accumulator(shape) for shape in shapes]
             for row in plan.run(rows):
                 found = groups.get(cells := key(row))
                 if found is None:
                     found = groups[cells] = [accumulator(shape) for shape in shapes]
+                    if most is not None and len(groups) > most:
+                        raise RowLimitExceeded(most)
                 for each, argument in zip(found, arguments, strict=True):
                     each.add(argument(row))
             for cells, found in groups.items():

@@ -92,17 +92,18 @@ class Context:
         if limits.seconds is not None:
             self._deadline = limits.deadline()
 
-    def begin(self, moment: Moment, parameters: tuple[Term, ...], deadline: float = 0.0) -> None:
-        """Evaluate once more, with other constants and until another deadline."""
+    def begin(self, moment: Moment, parameters: tuple[Term, ...], limits: Limits, deadline: float) -> None:
+        """Evaluate once more, with other constants and limits; there is a time limit if there was one."""
         self.moment = moment
         self.parameters = parameters
+        self.limits = limits
         self._deadline = deadline
 
     def spelled(self, term: Term) -> Term:
         """A constant as the store spells it, or else as it was first spelt in this request."""
         if not is_tagged(term):
             return term
-        return self._spellings.setdefault(fold(term), self.view.spelling(term))
+        return self.view.spelling(term) or self._spellings.setdefault(fold(term), term)
 
     def constant(self, term: Term) -> Term:
         """A constant of the pattern, be it lifted or not."""

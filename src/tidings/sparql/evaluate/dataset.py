@@ -29,7 +29,7 @@ class QuadSource(Protocol):
     def graph(self, name: Term) -> TripleSource | None: ...
     def names(self) -> Iterable[Term]: ...
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]: ...
-    def spelling(self, term: Term) -> Term: ...
+    def spelling(self, term: Term) -> Term | None: ...
 
 
 def match(source: TripleSource, s: Term | None, p: Term | None, o: Term | None) -> Iterator[Triple]:
@@ -121,8 +121,8 @@ class View:
         graph = self._store.graph(name) if name else None
         return NOTHING if graph is None else graph
 
-    def spelling(self, term: Term) -> Term:
-        """A language-tagged literal as the store spells it."""
+    def spelling(self, term: Term) -> Term | None:
+        """A language-tagged literal as the store spells it; None if it does not hold it."""
         return self._store.spelling(term)
 
     def has(self, name: Term) -> bool:

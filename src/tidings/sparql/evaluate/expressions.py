@@ -89,6 +89,8 @@ def compile_test(expression: Expression, scope: Scope) -> Test:
 def _leaf(term: str, layout: Layout, context: Context) -> Value:
     if term[0] == "$":
         number = int(term[2:])
+        if term[1] == "x":
+            return lambda _: context.spelled(context.parameters[number])
         return lambda _: context.parameters[number]
     if term[0] != "?":
         term = context.spelled(term)

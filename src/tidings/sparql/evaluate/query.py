@@ -11,7 +11,7 @@ from tidings.sparql.evaluate.calls import blank_of
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
-from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, named, picker, tiebreak
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker, tiebreak
 from tidings.sparql.rewrite import rewrite
 
 _TOO_DEEP = "the pattern is nested too deeply to be evaluated"
@@ -74,7 +74,7 @@ def instantiate(
 ) -> Iterator[Triple]:
     """The triples of a template, once a row, with fresh blank nodes for each; ill-formed ones are left out."""
     index = layout.index
-    settle = picker([index[variable] for variable in named(layout)])
+    settle = picker([index[variable] for variable in sorted(index) if not variable.startswith("?$")])
 
     def fresh_blank(label: str, row: Row) -> Term:
         if not context.stable:

@@ -146,7 +146,7 @@ def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Cont
         return [((each,), view.named(each)) for each in ((name,) if name is not None else view.names())]
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
-        constants = [None if term is None else context.constant(term) for term in known]
+        constants = [None if term is None else context.spelled(context.constant(term)) for term in known]
         for row in rows:
             s, o, *name = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
             for suffix, source in sources(name[0] if name else None):

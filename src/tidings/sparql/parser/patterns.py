@@ -109,8 +109,10 @@ def _service(c: Cursor) -> Node:
     silent = c.accept_word("SILENT")
     name = _variable_or_iri(c)
     start = c.i
+    lifted, c.lifted = c.lifted, None  # its text goes out as it is written, constants and all
     inner = group(c)
-    text = " ".join([*c.prologue, "SELECT * WHERE", *c.toks[start : c.i]])
+    c.lifted = lifted
+    text = " ".join([f"BASE <{c.base}>", *c.prologue, "SELECT * WHERE", *c.toks[start : c.i]])
     return Service(name, inner, silent, text)
 
 
