@@ -63,15 +63,12 @@ class _Place(Generic[T]):
                 found[entry].append(item)
             else:
                 found[entry] = [item]
-        for leaf in (
-            self.by_subject.get(s) if self.by_subject else None,
-            self.by_object.get(o) if self.by_object else None,
-            self.by_both.get((s, o)) if self.by_both else None,
-        ):
-            if leaf is not None:
-                entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
-                for entry in entries:
-                    found.setdefault(entry, []).append(item)
+        if self.by_subject and (leaf := self.by_subject.get(s)) is not None:
+            _note(leaf, item, found)
+        if self.by_object and (leaf := self.by_object.get(o)) is not None:
+            _note(leaf, item, found)
+        if self.by_both and (leaf := self.by_both.get((s, o))) is not None:
+            _note(leaf, item, found)
 
     def __len__(self) -> int:
         return len(self.any) + len(self.by_subject) + len(self.by_object) + len(self.by_both)
@@ -89,6 +86,12 @@ def _put(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
     if not isinstance(leaf, dict):
         leaf = leaves[key] = {leaf: 1}
     leaf[entry] = leaf.get(entry, 0) + 1
+
+
+def _note(leaf: dict[T, int] | T, item: tuple[Quad, int], found: dict[T, list[tuple[Quad, int]]]) -> None:
+    entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
+    for entry in entries:
+        found.setdefault(entry, []).append(item)
 
 
 def _drop(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
@@ -148,13 +151,15 @@ class Lutt(Generic[T]):
                 o = fold(o)
             level = graphs.get(g)
             if level is not None:
-                for place in (level.get(p), level.get(None)):
-                    if place is not None:
-                        place.note(s, o, item, found)
+                if (place := level.get(p)) is not None:
+                    place.note(s, o, item, found)
+                if (place := level.get(None)) is not None:
+                    place.note(s, o, item, found)
             if anywhere is not None and g:
-                for place in (anywhere.get(p), anywhere.get(None)):
-                    if place is not None:
-                        place.note(s, o, item, found)
+                if (place := anywhere.get(p)) is not None:
+                    place.note(s, o, item, found)
+                if (place := anywhere.get(None)) is not None:
+                    place.note(s, o, item, found)
         self.hits += len(found)
         return found
 

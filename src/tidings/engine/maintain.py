@@ -11,12 +11,13 @@ from typing import assert_never
 from msgspec import Struct
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
-from tidings.engine.operators.conjunction import Conjunction, Membership
+from tidings.engine.operators.conjunction import Conjunction
 from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Union, Witness
 from tidings.engine.operators.pairs import Dependent, Join, minus_plans, optional_plans
 from tidings.engine.operators.path import Walk, watched
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.stateful import Distinct, Group, Window, ranker
+from tidings.engine.operators.surroundings import Membership
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra

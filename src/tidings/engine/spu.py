@@ -91,6 +91,7 @@ class Family:
         "reevaluates",
         "routes",
         "variables",
+        "version",
     )
 
     def __init__(self, query: Query, parameters: tuple[Var, ...], states: States) -> None:
@@ -99,6 +100,7 @@ class Family:
         self._merges = len(query.dataset.default or ()) > 1
         self._states = states
         self.members: dict[Row, Subscribers] = {}
+        self.version = 0
         self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
         planner = Planner(self if parameters else None)
         self._build = planner.build(query.pattern, states)
@@ -127,6 +129,7 @@ class Family:
         return list(index.get(values, ()))
 
     def admit(self, member: Row) -> Iterable[Row]:
+        self.version += 1
         self._build.operator.admit(member)
         for columns, index in self._indexes.items():
             index.setdefault(tuple([member[i] for i in columns]), {})[member] = None
@@ -141,6 +144,7 @@ class Family:
         return [row[width:] for row in rows] if width else rows
 
     def dismiss(self, member: Row) -> None:
+        self.version += 1
         self._build.operator.dismiss(member)
         self._form.dismiss(member)
         for columns, index in self._indexes.items():

@@ -5,25 +5,14 @@ there in the store, most selective first. Nothing of the store is copied.
 """
 
 from collections.abc import Callable, Container, Iterable
-from typing import Protocol
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, add, shown
+from tidings.engine.operators.surroundings import Membership, Surroundings
 from tidings.model.terms import Quad, Var
 from tidings.sparql.algebra import BGP, Join, Node, TriplePattern
 from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
 from tidings.sparql.evaluate.scan import scan
 from tidings.sparql.rewrite.order import order_joins
-
-
-class Membership(Protocol):
-    """The parameter tuples of the subscriptions that share a plan."""
-
-    @property
-    def variables(self) -> tuple[Var, ...]: ...
-    @property
-    def members(self) -> Container[Row]: ...
-    def matching(self, columns: tuple[int, ...], values: Row) -> Iterable[Row]:
-        """The tuples that have these values in these columns."""
 
 
 class Conjunction(Stateless):
@@ -55,10 +44,14 @@ class Conjunction(Stateless):
 
     def delta(self, hits: Hits) -> Changes:
         changes: Changes = {}
-        for route, found in hits.items():
-            arm = self._arms.get(route)
-            if arm is not None:
-                arm.grow(found, hits, changes)
+        arms = self._arms
+        hit = [route for route in hits if route in arms]
+        for route in hit:
+            arms[route].grow(hits[route], hits if len(hit) > 1 else None, changes)
+        if hit and len(arms) > 1:
+            for route, arm in arms.items():
+                if len(hit) > 1 or route is not hit[0]:
+                    arm.surroundings.forget()
         return changes
 
     def explain(self) -> Explanation:
@@ -86,6 +79,7 @@ class _Arm:
         "_whose",
         "_width",
         "route",
+        "surroundings",
     )
 
     def __init__(
@@ -95,6 +89,7 @@ class _Arm:
         self._later = routes[number + 1 :]
         others = [(route, i < number) for i, route in enumerate(routes) if i != number]
         seed, self._twice = _columns(self.route)
+        sharers = members
         parameters = () if members is None else members.variables
         elsewhere = {variable for route, _ in others for variable in _variables(route)}.union(parameters)
         shared = tuple(variable for variable in seed if variable in elsewhere)
@@ -114,6 +109,8 @@ class _Arm:
         self._whose = None if members is None or not order else picker([layout.index[v] for v in parameters])
         columns = {**{v: at + len(layout.variables) for v, at in seed.items()}, **layout.index}
         self._finish = picker([columns[variable] for variable in wanted.variables])
+        others_only = [route for route, _ in order]
+        self.surroundings = Surroundings(others_only, shared, layout, states, sharers)
 
     def _bind_members(self, members: Membership, start: Layout) -> Layout:
         """Start from the whole parameter tuples of the members that the seed may concern."""
@@ -130,8 +127,12 @@ class _Arm:
         fresh = tuple(members.variables[i] for i in missing)
         return start.extended(fresh, fresh)
 
-    def grow(self, found: list[tuple[Quad, int]], hits: Hits, changes: Changes) -> None:
-        """Add the rows that grow from the quads found for this pattern."""
+    def grow(self, found: list[tuple[Quad, int]], hits: Hits | None, changes: Changes) -> None:
+        """Add the rows that grow from the quads found for this pattern; `hits` if other patterns were hit as well."""
+        known = self.surroundings.known() if hits is None else None
+        if known is not None:
+            self._grow_from(known, found, changes)
+            return
         seeds: dict[Row, list[tuple[Quad, int]]] = {}
         join, twice = self._join, self._twice
         for item in found:
@@ -145,7 +146,7 @@ class _Arm:
                 seeds[key] = [item]
         # Where no later pattern was hit, the state before is the state now, and needs no looking through the delta.
         steps = self._plain
-        if len(hits) > 1 and any(route in hits for route in self._later):
+        if hits is not None and any(route in hits for route in self._later):
             steps = self._mixed
         rows: Iterable[Row] = seeds
         if self._members is not None:
@@ -156,6 +157,15 @@ class _Arm:
         for row in rows:
             if whose is None or whose(row) in tuples:
                 for quad, weight in seeds[row[:width]]:
+                    add(changes, finish(row + quad), weight)
+
+    def _grow_from(self, known: dict[Row, list[Row]], found: list[tuple[Quad, int]], changes: Changes) -> None:
+        """The same where all that the other patterns have to say is at hand."""
+        join, twice, finish = self._join, self._twice, self._finish
+        for quad, weight in found:
+            rows = known.get(join(quad))
+            if rows is not None and not (twice and any(quad[a] != quad[b] for a, b in twice)):
+                for row in rows:
                     add(changes, finish(row + quad), weight)
 
     def explain(self) -> Explanation:
