@@ -323,14 +323,14 @@ def found_by_force(entries: list[tuple[Key, int]]) -> dict[int, list[tuple[Quad,
     for number in dict.fromkeys(number for _, number in entries):
         mine = [key for key, each in entries if each == number]
         if hit := [(quad, 1) for quad in ALL_QUADS if any(matches(key, quad) for key in mine)]:
-            found[number] = hit
+            found[number] = sorted(hit)
     return found
 
 
 def found_in(lutt: Lutt[int]) -> dict[int, list[tuple[Quad, int]]]:
     """What the LUTT finds; an entry under several patterns that a quad matches may be found as often."""
     hits = lutt.find([(quad, 1) for quad in ALL_QUADS])
-    return {number: list(dict.fromkeys(found)) for number, found in hits.items()}
+    return {number: sorted(dict.fromkeys(found)) for number, found in hits.items()}
 
 
 @settings(deadline=None)

@@ -17,6 +17,9 @@ T = TypeVar("T")
 ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
 
+Items: TypeAlias = list[tuple[Quad, int]]
+"""Quads with their weights."""
+
 Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
 """Subject, predicate, object and graph of a pattern, None where it has a variable."""
 
@@ -56,19 +59,27 @@ class _Place(Generic[T]):
             if not self.any[entry]:
                 del self.any[entry]
 
-    def note(self, s: Term, o: Term, item: tuple[Quad, int], found: dict[T, list[tuple[Quad, int]]]) -> None:
-        """Put a quad under every entry that it matches."""
+    def note(self, items: Items, found: dict[T, Items]) -> None:
+        """Put quads of this predicate and graph under every entry that they match."""
         for entry in self.any:
             if entry in found:
-                found[entry].append(item)
+                found[entry] += items
             else:
-                found[entry] = [item]
-        if self.by_subject and (leaf := self.by_subject.get(s)) is not None:
-            _note(leaf, item, found)
-        if self.by_object and (leaf := self.by_object.get(o)) is not None:
-            _note(leaf, item, found)
-        if self.by_both and (leaf := self.by_both.get((s, o))) is not None:
-            _note(leaf, item, found)
+                found[entry] = items.copy()
+        if self.by_subject:
+            get = self.by_subject.get
+            for item in items:
+                if (leaf := get(item[0][0])) is not None:
+                    _note(leaf, item, found)
+        if self.by_object:
+            for item in items:
+                if (leaf := self.by_object.get(_folded(item[0][2]))) is not None:
+                    _note(leaf, item, found)
+        if self.by_both:
+            for item in items:
+                s, _, o, _ = item[0]
+                if (leaf := self.by_both.get((s, _folded(o)))) is not None:
+                    _note(leaf, item, found)
 
     def __len__(self) -> int:
         return len(self.any) + len(self.by_subject) + len(self.by_object) + len(self.by_both)
@@ -88,7 +99,7 @@ def _put(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
     leaf[entry] = leaf.get(entry, 0) + 1
 
 
-def _note(leaf: dict[T, int] | T, item: tuple[Quad, int], found: dict[T, list[tuple[Quad, int]]]) -> None:
+def _note(leaf: dict[T, int] | T, item: tuple[Quad, int], found: dict[T, Items]) -> None:
     entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
     for entry in entries:
         found.setdefault(entry, []).append(item)
@@ -119,17 +130,17 @@ class Lutt(Generic[T]):
         """Entries found, each once a commit."""
 
     def put(self, key: Key, entry: T) -> None:
-        s, p, o, g = _folded(key)
+        s, p, o, g = key
         level = self._graphs.setdefault(g, {})
         place = level.get(p)
         if place is None:
             place = level[p] = _Place()
-        place.put(s, o, entry)
+        place.put(s, None if o is None else _folded(o), entry)
 
     def drop(self, key: Key, entry: T) -> None:
-        s, p, o, g = _folded(key)
+        s, p, o, g = key
         level = self._graphs[g]
-        level[p].drop(s, o, entry)
+        level[p].drop(s, None if o is None else _folded(o), entry)
         if not level[p]:
             del level[p]
         if not level:
@@ -139,32 +150,30 @@ class Lutt(Generic[T]):
         """How many patterns are filed."""
         return sum(len(place) for level in self._graphs.values() for place in level.values())
 
-    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, list[tuple[Quad, int]]]:
+    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, Items]:
         """Every entry whose pattern a quad matches, with the quads that do, and their weights."""
-        found: dict[T, list[tuple[Quad, int]]] = {}
-        graphs = self._graphs
-        anywhere = graphs.get(ANY_NAMED)
         self.lookups += len(delta)
+        alike: dict[tuple[Term, Term], Items] = {}
+        items: Items = []
+        last_p = last_g = None
         for item in delta:
-            s, p, o, g = item[0]
-            if o[-1] not in '">' and is_tagged(o):
-                o = fold(o)
-            level = graphs.get(g)
-            if level is not None:
-                if (place := level.get(p)) is not None:
-                    place.note(s, o, item, found)
-                if (place := level.get(None)) is not None:
-                    place.note(s, o, item, found)
-            if anywhere is not None and g:
-                if (place := anywhere.get(p)) is not None:
-                    place.note(s, o, item, found)
-                if (place := anywhere.get(None)) is not None:
-                    place.note(s, o, item, found)
+            _, p, _, g = item[0]
+            if p is not last_p or g is not last_g:  # mostly a commit is about one predicate
+                items = alike.setdefault((g, p), [])
+                last_p, last_g = p, g
+            items.append(item)
+        found: dict[T, Items] = {}
+        for (g, p), items in alike.items():
+            for level in (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None):
+                if level is not None:
+                    for predicate in (p, None):
+                        place = level.get(predicate)
+                        if place is not None:
+                            place.note(items, found)
         self.hits += len(found)
         return found
 
 
-def _folded(key: Key) -> Key:
+def _folded(o: Term) -> Term:
     """Language tags match whatever their case."""
-    s, p, o, g = key
-    return (s, p, fold(o), g) if o is not None and is_tagged(o) else key
+    return fold(o) if is_tagged(o) else o
