@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
 from tidings.engine.operators.conjunction import Conjunction
-from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Union, Witness
-from tidings.engine.operators.pairs import Dependent, Join, minus_plans, optional_plans
+from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Witness
+from tidings.engine.operators.pairs import Dependent, Join, Union, minus_plans, optional_plans
 from tidings.engine.operators.path import Walk, watched
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.stateful import Distinct, Group, Window, ranker

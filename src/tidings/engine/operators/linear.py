@@ -1,4 +1,4 @@
-"""Operators that pass changes on, one row at a time: union, filters, BIND and projection."""
+"""Operators that pass changes on, one row at a time: filters, BIND and projection."""
 
 from collections.abc import Iterable
 
@@ -33,35 +33,6 @@ class Nothing(Stateless):
 
     def explain(self) -> Explanation:
         return Explanation("constant", "never changes", True)
-
-
-class Union:
-    """Δ(A ∪ B) = ΔA + ΔB."""
-
-    __slots__ = ("_align", "_left", "_padding", "_right", "layout")
-
-    def __init__(self, left: Operator, right: Operator) -> None:
-        self._left, self._right = left, right
-        after = left.layout.extended(right.layout.variables)
-        self.layout = Layout(after.variables, left.layout.certain & right.layout.certain)
-        self._padding = (None,) * (len(after.variables) - len(left.layout.variables))
-        self._align = picker([right.layout.index.get(variable) for variable in after.variables])
-
-    def delta(self, hits: Hits) -> Changes:
-        changes = {row + self._padding: weight for row, weight in self._left.delta(hits).items()}
-        absorb(changes, ((self._align(row), weight) for row, weight in self._right.delta(hits).items()))
-        return changes
-
-    def admit(self, parameters: Row) -> None:
-        self._left.admit(parameters)
-        self._right.admit(parameters)
-
-    def dismiss(self, parameters: Row) -> None:
-        self._left.dismiss(parameters)
-        self._right.dismiss(parameters)
-
-    def explain(self) -> Explanation:
-        return Explanation("union", "ΔA + ΔB", True, (self._left.explain(), self._right.explain()))
 
 
 class _Unary:

@@ -1,4 +1,4 @@
-"""Operators over two patterns: join, OPTIONAL and MINUS."""
+"""Operators over two patterns: union, join, OPTIONAL and MINUS."""
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, States, absorb, difference, through
 from tidings.engine.operators.linear import Suspects, Witness
@@ -7,13 +7,52 @@ from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
 from tidings.sparql.rewrite import rewrite
 
 
-class Join:
+class _Both:
+    """An operator over two others, which alone may keep state."""
+
+    __slots__ = ("_left", "_right")
+
+    def __init__(self, left: Operator, right: Operator) -> None:
+        self._left = left
+        self._right = right
+
+    def admit(self, parameters: Row) -> None:
+        self._left.admit(parameters)
+        self._right.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        self._left.dismiss(parameters)
+        self._right.dismiss(parameters)
+
+
+class Union(_Both):
+    """Δ(A ∪ B) = ΔA + ΔB."""
+
+    __slots__ = ("_align", "_padding", "layout")
+
+    def __init__(self, left: Operator, right: Operator) -> None:
+        super().__init__(left, right)
+        after = left.layout.extended(right.layout.variables)
+        self.layout = Layout(after.variables, left.layout.certain & right.layout.certain)
+        self._padding = (None,) * (len(after.variables) - len(left.layout.variables))
+        self._align = picker([right.layout.index.get(variable) for variable in after.variables])
+
+    def delta(self, hits: Hits) -> Changes:
+        changes = {row + self._padding: weight for row, weight in self._left.delta(hits).items()}
+        absorb(changes, ((self._align(row), weight) for row, weight in self._right.delta(hits).items()))
+        return changes
+
+    def explain(self) -> Explanation:
+        return Explanation("union", "ΔA + ΔB", True, (self._left.explain(), self._right.explain()))
+
+
+class Join(_Both):
     """Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB."""
 
-    __slots__ = ("_align", "_left", "_onto_left", "_onto_right", "_right", "layout")
+    __slots__ = ("_align", "_onto_left", "_onto_right", "layout")
 
     def __init__(self, left: Operator, right: Operator, nodes: tuple[Node, Node], states: States) -> None:
-        self._left, self._right = left, right
+        super().__init__(left, right)
         self._onto_left = states.plan(nodes[1], states.new, left.layout)
         self._onto_right = states.plan(nodes[0], states.old, right.layout)
         self.layout = self._onto_left.layout
@@ -27,14 +66,6 @@ class Join:
             more = through(self._onto_right, right)
             absorb(changes, ((self._align(row), weight) for row, weight in more.items()))
         return changes
-
-    def admit(self, parameters: Row) -> None:
-        self._left.admit(parameters)
-        self._right.admit(parameters)
-
-    def dismiss(self, parameters: Row) -> None:
-        self._left.dismiss(parameters)
-        self._right.dismiss(parameters)
 
     def explain(self) -> Explanation:
         return Explanation("join", "ΔA ⋈ B' + A ⋈ ΔB", True, (self._left.explain(), self._right.explain()))
