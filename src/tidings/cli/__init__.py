@@ -11,6 +11,8 @@ from tidings.cli.arguments import Parser, UsageError
 COMMANDS = {
     "query": "ask a question of RDF files",
     "update": "change RDF files, and see exactly what changed",
+    "watch": "subscribe on RDF files, and see who is told what",
+    "explain": "see how a subscription is kept up to date",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
     "serve": "run the broker",
@@ -48,6 +50,14 @@ def command(name: str | None) -> ModuleType:
             from tidings.cli import update
 
             return update
+        case "watch":
+            from tidings.cli import watch
+
+            return watch
+        case "explain":
+            from tidings.cli import explain
+
+            return explain
         case "convert":
             from tidings.cli import convert
 

@@ -44,9 +44,13 @@ def add_data(parser: Parser) -> None:
 
 
 def add_text(parser: Parser, what: str) -> None:
-    """The text of the request, and its limits."""
+    """The text of the request."""
     parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `-` reads it from stdin")
     parser.add_argument("--file", "-f", metavar="FILE", help=f"read the {what} from a file")
+
+
+def add_limits(parser: Parser) -> None:
+    """How long the request may take, and how much."""
     group = parser.add_argument_group("limits")
     group.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after so long")
     group.add_argument("--max-rows", metavar="N", type=count, help="give up when there are more rows than that")

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from tidings.cli.arguments import Parser, UsageError, add_data, add_text, read_text
+from tidings.cli.arguments import Parser, UsageError, add_data, add_limits, add_text, read_text
 from tidings.cli.loading import absolute, base_of, load
 from tidings.cli.names import Names, prefixes_of
 from tidings.cli.table import draw
@@ -42,6 +42,7 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings query", DESCRIPTION, EXAMPLES)
     add_text(result, "query")
+    add_limits(result)
     add_data(result)
     group = result.add_argument_group("dataset")
     group.add_argument("--default-graph", metavar="IRI", action="append", default=[], help="graph to ask by default")

@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidings.cli.arguments import Parser, UsageError, add_data, add_text, read_text
+from tidings.cli.arguments import Parser, UsageError, add_data, add_limits, add_text, read_text
 from tidings.cli.loading import base_of, documents, load
 from tidings.cli.names import harmless, prefixes_of
-from tidings.cli.writing import wants_colour, write
+from tidings.cli.writing import signed, wants_colour, write
 from tidings.engine.core import Core
 from tidings.files import FolderLoader, rdf_format
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
@@ -28,12 +28,12 @@ examples:
   tidings update --data city.nt --output city.ttl.gz 'INSERT DATA { <http://example.org/a> <http://example.org/b> 1 }'
   tidings update --allow-load --output - 'LOAD <city.nt> INTO GRAPH <http://example.org/city>' | head -n 3
 """
-_RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 
 def parser() -> Parser:
     result = Parser("tidings update", DESCRIPTION, EXAMPLES)
     add_text(result, "update")
+    add_limits(result)
     add_data(result)
     result.add_argument("--allow-load", action="store_true", help="let LOAD read files below the working directory")
     group = result.add_argument_group("output")
@@ -80,7 +80,7 @@ def _target(arguments: Namespace) -> tuple[str, RdfFormat] | None:
 
 def delta_lines(delta: ZSet[Quad], *, colour: bool) -> Iterator[str]:
     """What was removed, then what was added, as N-Quads with a sign."""
-    for sign, paint, quads in (("-", _RED, delta.removed()), ("+", _GREEN, delta.added())):
+    for sign, quads in (("-", delta.removed()), ("+", delta.added())):
         for s, p, o, g in quads:
-            line = f"{sign} {s} {p} {o} {g} ." if g else f"{sign} {s} {p} {o} ."
-            yield f"{paint}{harmless(line)}{_PLAIN}\n" if colour else f"{line}\n"
+            line = f"{s} {p} {o} {g} ." if g else f"{s} {p} {o} ."
+            yield signed(sign, harmless(line) if colour else line, colour=colour)

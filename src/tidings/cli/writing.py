@@ -11,6 +11,9 @@ from typing import IO, cast
 
 from tidings.files import FileTrouble
 
+_PAINTS = {"-": "\x1b[31m", "+": "\x1b[32m"}
+_PLAIN = "\x1b[0m"
+
 
 def write(chunks: Iterable[bytes], target: str | None) -> None:
     """Write all chunks to stdout (None, or `-`) or to a file."""
@@ -72,3 +75,8 @@ def is_terminal(stream: IO[str]) -> bool:
 def wants_colour(stream: IO[str]) -> bool:
     """Whether to paint: a terminal that can, and nobody who asked not to (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def signed(sign: str, text: str, *, colour: bool) -> str:
+    """A line about what came (`+`, green) or went (`-`, red)."""
+    return f"{_PAINTS[sign]}{sign} {text}{_PLAIN}\n" if colour else f"{sign} {text}\n"

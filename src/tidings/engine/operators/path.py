@@ -21,7 +21,7 @@ from tidings.sparql.algebra import (
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
-from tidings.sparql.evaluate.walk import closure, ends, is_node, reverse
+from tidings.sparql.evaluate.walk import ends, is_node, reverse
 
 _ANY = ("?:s", "?:p", "?:o")
 
@@ -29,14 +29,17 @@ _ANY = ("?:s", "?:p", "?:o")
 class Walk(Stateless):
     """A path pattern inside one active graph."""
 
-    __slots__ = ("_states", "_steps", "layout", "pattern", "routes")
+    __slots__ = ("_longest", "_states", "_steps", "layout", "pattern", "routes")
 
     def __init__(self, pattern: PathPattern, states: States) -> None:
         self.pattern = pattern
         self._states = states
-        self._steps: Path | None = None
-        for step in _letters(pattern.path):
-            self._steps = step if self._steps is None else Alternative(self._steps, step)
+        letters = _letters(pattern.path)
+        self._steps = letters[0]
+        for step in letters[1:]:
+            self._steps = Alternative(self._steps, step)
+        self._longest = None if _goes_on(pattern.path) else len(letters) - 1
+        """How many steps may lie before a changed edge; None if any number."""
         graph = states.graph
         self.routes = tuple(Route(each, graph) for each in watched(pattern, graph))
         variables = dict.fromkeys(t for t in (pattern.subject, pattern.object, graph) if t[:1] == "?")
@@ -68,13 +71,16 @@ class Walk(Stateless):
         return not self._states.graph or context.view.has(graph)
 
     def _starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource]) -> dict[Term, None]:
-        """Everything from which one of the nodes can be reached, in either state."""
-        backwards = None if self._steps is None else reverse(self._steps)
-        found: dict[Term, None] = {}
-        for source in sources:
-            for node in nodes:
-                if node not in found or source is sources[1]:
-                    found.update(closure(backwards, source, node, 0, True) if backwards is not None else {node: None})
+        """Everything from which one of the nodes can be reached on the path, in either state."""
+        found = dict.fromkeys(nodes)
+        frontier: Iterable[Term] = found
+        backwards = reverse(self._steps)
+        steps = 0
+        while frontier and (self._longest is None or steps < self._longest):
+            steps += 1
+            before = (end for source in sources for term in frontier for end in ends(backwards, source, term))
+            frontier = dict.fromkeys(term for term in before if term not in found)
+            found.update(frontier)
         return found
 
     def _rows(self, starts: dict[Term, None], source: TripleSource, graph: Term) -> Iterator[Row]:
@@ -111,6 +117,19 @@ def _letters(path: Path) -> list[Path]:
             return _letters(inner)
         case Sequence(left, right) | Alternative(left, right):
             return _letters(left) + _letters(right)
+
+
+def _goes_on(path: Path) -> bool:
+    """Whether a path may be of any length."""
+    match path:
+        case Repeat(inner, _, many):
+            return many or _goes_on(inner)
+        case Inverse(inner):
+            return _goes_on(inner)
+        case Sequence(left, right) | Alternative(left, right):
+            return _goes_on(left) or _goes_on(right)
+        case _:
+            return False
 
 
 def _same(term: Term, other: Term) -> bool:
