@@ -175,18 +175,24 @@ def canonical(query: Q) -> tuple[Q, dict[Var, Var]]:
 
 
 def ordered_slices(node: Node) -> Node:
-    """Every slice over an order, be it empty: which rows it takes must not depend on how they were found."""
-    node = algebra.rebuilt(node, ordered_slices)
-    if not isinstance(node, algebra.Slice):
-        return node
-    return algebra.Slice(_ordered(node.inner), node.offset, node.limit)
+    """Every slice over an order, be it empty: which rows it takes must not depend on how they were found.
+
+    Any other order goes: the answer of a subscription is a multiset.
+    """
+    match node:
+        case algebra.Slice(inner, offset, limit):
+            return algebra.Slice(_ordered(inner), offset, limit)
+        case algebra.OrderBy(inner):
+            return ordered_slices(inner)
+        case _:
+            return algebra.rebuilt(node, ordered_slices)
 
 
 def _ordered(node: Node) -> Node:
     match node:
         case algebra.Distinct() | algebra.Reduced() | algebra.Project():
             return algebra.rebuilt(node, _ordered)
-        case algebra.OrderBy():
-            return node
+        case algebra.OrderBy(inner, conditions):
+            return algebra.OrderBy(ordered_slices(inner), conditions)
         case _:
-            return algebra.OrderBy(node, ())
+            return algebra.OrderBy(ordered_slices(node), ())

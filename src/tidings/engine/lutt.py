@@ -147,7 +147,7 @@ class Lutt(Generic[T]):
             del self._graphs[g]
 
     def __len__(self) -> int:
-        """How many patterns are filed."""
+        """How many places are taken: none if nothing is filed."""
         return sum(len(place) for level in self._graphs.values() for place in level.values())
 
     def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, Items]:

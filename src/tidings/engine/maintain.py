@@ -99,7 +99,9 @@ class Planner:
                 value = states.compiler(states.new).value(expression, below.operator.layout)
                 return Built(extend, lambda member: ((*row, value(row)) for row in below.rows(member)))
             case algebra.Graph(name, inner):
-                if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+                if name[0] == "?" and not binds_graph(inner, name):
+                    return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
+                if name[0] != "?" and not needs_triples(inner):
                     return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
                 return self.build(inner, states.inside(name))
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:

@@ -156,7 +156,7 @@ class RangeFamily:
 
     @property
     def variables(self) -> tuple[Var, ...]:
-        return (*self._inner.variables, self._condition.variable)
+        return (*self._inner.variables, "?$threshold")
 
     def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
         return self._inner.key(route, member)

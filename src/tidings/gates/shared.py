@@ -38,7 +38,7 @@ class Done:
 class SharedCore:
     """A core that may be asked and told by many at once. `clock` tells the time in microseconds since 1970.
 
-    A core has one moment and one memory of texts, so each query that runs borrows a core of its own, made by `reader`
+    A core has one memory of texts, so each query that runs borrows a core of its own, made by `reader`
     on the same store.
     """
 

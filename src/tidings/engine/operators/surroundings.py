@@ -6,7 +6,7 @@ quad that concerns no member is then dismissed by one look-up. It is the context
 it pays, and forgotten as soon as one of the other patterns is hit or the members change.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Protocol
 
@@ -31,7 +31,7 @@ class Membership(Protocol):
     @property
     def variables(self) -> tuple[Var, ...]: ...
     @property
-    def members(self) -> Container[Row]: ...
+    def members(self) -> Collection[Row]: ...
     @property
     def version(self) -> int:
         """Another number whenever there are other members."""
@@ -74,8 +74,10 @@ class Surroundings:
         return self._known
 
     def _gather(self, plan: Plan, members: Membership) -> None:
-        rows = list(islice(plan.run(members.matching((), ())), _MOST + 1))
-        if len(rows) > _MOST:
+        rows: list[Row] = []
+        if len(members.members) <= _MOST:
+            rows = list(islice(plan.run(members.matching((), ())), _MOST + 1))
+        if len(members.members) > _MOST or len(rows) > _MOST:
             self._quiet = -_PATIENCE
             return
         known: dict[Row, list[Row]] = {}
