@@ -19,6 +19,8 @@ SEPARATOR = b"---"
 class RequestFailed(BadRequest):
     """A request that cannot be carried out, in words that say which one it is."""
 
+    code = "request_failed"
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
