@@ -84,9 +84,7 @@ class Engine:
         spu, member = recipe.spu(values, rights)
         if spu not in self._wakes:
             self._enter(spu)
-        answer = spu.admit(member) if member not in spu.members else spu.answer(member)
-        if member not in spu.members:
-            self._file(spu, member)
+        answer = list(spu.answer(member)) if member in spu.members else self._admit(spu, member)
         self._next += 1
         subscription = Subscription(self._next, spu, member, recipe.variables)
         self.subscriptions[self._next] = subscription
@@ -99,7 +97,18 @@ class Engine:
             others[subscription.id] = subscription
         else:
             spu.members[member] = {others.id: others, subscription.id: subscription}
-        return subscription, list(answer)
+        return subscription, answer
+
+    def _admit(self, spu: Spu, member: Row) -> list[Row]:
+        """A new member's first answer; if it cannot be had, nothing of the member is left."""
+        try:
+            answer = list(spu.admit(member))
+        except BaseException:
+            if not spu.members:
+                self._leave(spu)
+            raise
+        self._file(spu, member)
+        return answer
 
     def unsubscribe(self, number: int) -> None:
         """End a subscription. The last one of a member takes its state with it, the last of a plan the plan."""
