@@ -150,6 +150,21 @@ def test_a_commit_that_adds_and_removes_the_same_quad_tells_nobody() -> None:
             ("INSERT DATA { :c :p :b }", "INSERT DATA { :c :p :c . :b :q 1 }", "DELETE DATA { :b :q 1 }"),
             id="an order that depends on EXISTS",
         ),
+        pytest.param(
+            "SELECT * { GRAPH ?x { ?x !:p ?y } }",
+            ("INSERT DATA {}", "INSERT DATA { GRAPH :h { :a :q 1 } }", "INSERT DATA { GRAPH :h { :h :q 1 } }"),
+            id="one variable for a graph and for the start of a path in it",
+        ),
+        pytest.param(
+            "CONSTRUCT { _:t :p ?y } { BIND (:b AS ?x) VALUES (?w ?y) { (:c :c) } ?w :r :a }",
+            ("INSERT DATA {}", "INSERT DATA { :c :r :a }"),
+            id="a made blank node is named after its solution, wherever its BIND stands",
+        ),
+        pytest.param(
+            'SELECT ?w { ?w :p* "s"@en }',
+            ("INSERT DATA {}", 'INSERT DATA { GRAPH :g { :a :q "s"@EN } }', "DELETE WHERE { GRAPH :g { ?s ?p ?o } }"),
+            id="the end of zero steps is spelled as the store does now",
+        ),
     ],
 )
 def test_an_answer_is_right_that_once_was_not(query: str, updates: tuple[str, ...]) -> None:

@@ -158,17 +158,20 @@ def _replaced(node: Node, core: BGP, raised: BGP, names: dict[str, Var]) -> Node
     return changed
 
 
-def canonical(query: Q) -> tuple[Q, dict[Var, Var]]:
-    """The query with its variables renamed in order of appearance, so that names make no difference; and the names."""
+def canonical(query: Q, kinds: str = ":$v") -> tuple[Q, dict[Var, Var]]:
+    """The query with its variables renamed in order of appearance, so that names make no difference; and the names.
+
+    There are made-up variables (`:`), parameters (`$`) and those of the text (`v`); only the given kinds are renamed.
+    """
     names: dict[Var, Var] = {}
-    counters = {kind: count() for kind in ":$v"}
+    counters = {kind: count() for kind in kinds}
 
     def rename(term: str) -> str:
         if term[0] != "?":
             return term
         if term not in names:
             kind = term[1] if term[1:2] in {":", "$"} else "v"
-            names[term] = f"?{kind}{next(counters[kind])}"
+            names[term] = f"?{kind}{next(counters[kind])}" if kind in counters else term
         return names[term]
 
     return mapped(query, rename), names

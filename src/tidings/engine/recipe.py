@@ -1,6 +1,6 @@
 """How a query becomes an SPU: what of it is shared with which other queries, and whether it can be maintained."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from tidings.engine.before import Before
 from tidings.engine.core import Core
 from tidings.engine.lift import Lifted, canonical, lift, mapped, ordered_slices, settled
-from tidings.engine.maintain import ANY, routes_in
+from tidings.engine.maintain import ANY, exists_patterns, routes_in
 from tidings.engine.operators.base import Route, States
 from tidings.engine.spu import Family, Reread, Spu, variables_of
-from tidings.engine.thresholds import Range, RangeFamily, exact
+from tidings.engine.thresholds import RangeFamily, exact
 from tidings.model.terms import Term, Var, is_tagged
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Describe, Expression, Node, Query, Select, every_expression
@@ -43,11 +43,9 @@ class Workshop:
 
     def family(self, lifted: Lifted, shown: int, rights: Hashable) -> Spu | None:
         """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
-        plain, names = canonical(lifted.query)
+        plain, names = canonical(lifted.query, "$")
         renamed = tuple(names[parameter] for parameter in lifted.parameters)
         condition = lifted.range
-        if condition is not None:
-            condition = Range(names[condition.variable], condition.operator)
         key = (plain, renamed, (rights, condition, shown))
         found = self._spus.get(key)
         if found is not None:
@@ -63,17 +61,16 @@ class Workshop:
 
     def reread(self, query: Query, rights: Hashable, why: str, *, restless: bool) -> Spu:
         """A plan that is evaluated in full: after every commit, or after a hit."""
-        plain, _ = canonical(query)
-        key = (plain, (), (rights, restless))
+        key = (query, (), (rights, restless))
         found = self._spus.get(key)
         if found is not None:
             return found
         core = self._core
         spu = Reread(
-            lambda: evaluate(plain, core.store, core.moment, stable=True),
-            () if restless else _routes(plain),
+            lambda: evaluate(query, core.store, core.moment, stable=True),
+            () if restless else _routes(query),
             why,
-            plain.dataset,
+            query.dataset,
         )
         if restless:
             self.restless[spu] = None
@@ -111,7 +108,8 @@ class Recipe:
 
     def __init__(self, query: Query, workshop: Workshop) -> None:
         self.variables = variables_of(query)
-        self._query = query = _with_ordered_slices(query)
+        # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
+        self._query = query = canonical(_with_ordered_slices(query))[0]
         self._workshop = workshop
         self._why = _unmaintainable(query, workshop.naive)
         self._bindable = tuple(_bindable(query))
@@ -189,9 +187,13 @@ def _with_ordered_slices(query: Query) -> Query:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
+    """Every node of a pattern, those inside EXISTS included."""
     yield node
     for inner in algebra.inputs(node):
         yield from _nodes(inner)
+    for expression in algebra.expressions(node):
+        for pattern in exists_patterns(expression):
+            yield from _nodes(pattern)
 
 
 def _spells(pattern: Node) -> bool:
@@ -201,10 +203,15 @@ def _spells(pattern: Node) -> bool:
 
 
 def _bindable(query: Query) -> Iterator[int]:
-    """The numbers of the constants that a BIND or a SELECT expression may give to a variable."""
+    """The numbers of the constants that a BIND, a SELECT expression or zero steps of a path may give to a variable."""
     for node in _nodes(query.pattern):
-        if isinstance(node, algebra.Extend):
-            yield from (int(part[2:]) for part in _parts(node.expression) if part[:2] == "$x")
+        terms: Iterable[str] = ()
+        match node:
+            case algebra.Extend(_, _, expression):
+                terms = _parts(expression)
+            case algebra.PathPattern(subject, path, object_) if algebra.may_stand_still(path):
+                terms = (subject, object_)
+        yield from (int(term[2:]) for term in terms if term[:2] == "$x")
 
 
 def _parts(expression: Expression) -> Iterator[str]:

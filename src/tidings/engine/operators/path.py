@@ -84,11 +84,14 @@ class Walk(Stateless):
         return found
 
     def _rows(self, starts: dict[Term, None], source: TripleSource, graph: Term) -> Iterator[Row]:
-        s, o = self.pattern.subject, self.pattern.object
+        s, o, g = self.pattern.subject, self.pattern.object, self._states.graph
         for start in self._candidates(starts, source):
+            if s == g and start != graph:
+                continue  # one variable for the graph and for what it says
             for end in ends(self.pattern.path, source, start):
-                if (o[0] == "?" or _same(o, end)) and (s != o or start == end):
-                    found = {s: start, o: end, self._states.graph: graph}
+                agrees = (o[0] == "?" or _same(o, end)) and (s != o or start == end) and (o != g or end == graph)
+                if agrees:
+                    found = {s: start, o: end, g: graph}
                     yield tuple([found[variable] for variable in self.layout.variables])
 
     def _candidates(self, starts: dict[Term, None], source: TripleSource) -> Iterable[Term]:
