@@ -156,6 +156,15 @@ def test_a_commit_that_adds_and_removes_the_same_quad_tells_nobody() -> None:
             id="one variable for a graph and for the start of a path in it",
         ),
         pytest.param(
+            "SELECT * { GRAPH ?g { ?z ?y ?w . ?x :r? :b } }",
+            (
+                "INSERT DATA { GRAPH :g { :c :r :b } }",
+                "DELETE DATA { GRAPH :g { :c :r :b } }",
+                "INSERT DATA { GRAPH :g { :a :q 1 } }",
+            ),
+            id="no step, not even none, in a graph that has gone",
+        ),
+        pytest.param(
             "CONSTRUCT { _:t :p ?y } { BIND (:b AS ?x) VALUES (?w ?y) { (:c :c) } ?w :r :a }",
             ("INSERT DATA {}", "INSERT DATA { :c :r :a }"),
             id="a made blank node is named after its solution, wherever its BIND stands",

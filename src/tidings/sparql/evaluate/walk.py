@@ -143,7 +143,8 @@ def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Cont
     def sources(name: Term | None) -> Iterable[tuple[tuple[Term, ...], TripleSource]]:
         if not isinstance(graph, str):
             return (((), graph()),)
-        return [((each,), view.named(each)) for each in ((name,) if name is not None else view.names())]
+        names = view.names() if name is None else (name,) if view.has(name) else ()
+        return [((each,), view.named(each)) for each in names]
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         constants = [None if term is None else context.spelled(context.constant(term)) for term in known]
