@@ -14,7 +14,7 @@ from typing import Any
 import pyoxigraph
 
 from measure import NOW, check, our_city, per_call, report, rounded, say, their_city
-from tidings.bench.city import PAPER_ROADS, posts_of_road, subscriptions, update_lamp, update_road
+from tidings.bench.city import PAPER_ROADS, lamp_updates, posts_of_road, road_updates, subscriptions
 from tidings.engine.core import Core
 from tidings.engine.engine import Engine
 from tidings.engine.spu import answer_rows
@@ -25,9 +25,7 @@ EXPECTED = {"lamp": (0.40, 23, 1), "road": (0.72, 1004, 31)}
 
 
 def texts(name: str, value: str) -> list[str]:
-    if name == "lamp":
-        return [update_lamp(road, 1, value) for road in range(1, PAPER_ROADS + 1)]
-    return [update_road(road, value) for road in range(1, PAPER_ROADS + 1)]
+    return lamp_updates(value) if name == "lamp" else road_updates(value)
 
 
 def main() -> None:

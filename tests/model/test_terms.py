@@ -76,7 +76,6 @@ def test_the_first_character_tells_the_kind() -> None:
     assert terms.is_iri(terms.iri("urn:a"))
     assert terms.is_blank(terms.blank("b"))
     assert terms.is_literal(terms.literal("c"))
-    assert terms.is_variable("?d")
 
 
 @given(texts)

@@ -294,11 +294,11 @@ def subscriptions() -> list[str]:
     return fine + [subscribe_road(road) for road in COARSE_ROADS]
 
 
-def lamp_updates() -> list[str]:
+def lamp_updates(value: str = "100") -> list[str]:
     """The update profile LAMP: the first lamp of every road of the paper's city."""
-    return [update_lamp(road, 1) for road in range(1, PAPER_ROADS + 1)]
+    return [update_lamp(road, 1, value) for road in range(1, PAPER_ROADS + 1)]
 
 
-def road_updates() -> list[str]:
+def road_updates(value: str = "100") -> list[str]:
     """The update profile ROAD: all the lamps of a road, for every road of the paper's city."""
-    return [update_road(road) for road in range(1, PAPER_ROADS + 1)]
+    return [update_road(road, value) for road in range(1, PAPER_ROADS + 1)]

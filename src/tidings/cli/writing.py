@@ -68,10 +68,6 @@ def _umask() -> int:
     return mask
 
 
-def is_terminal(stream: IO[str]) -> bool:
-    return stream.isatty()
-
-
 def wants_colour(stream: IO[str]) -> bool:
     """Whether to paint: a terminal that can, and nobody who asked not to (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -108,10 +108,6 @@ def fold(term: Term) -> Term:
     return term[:end] + term[end:].lower()
 
 
-def is_variable(term: Term | Var) -> bool:
-    return term[0] == "?"
-
-
 def iri_text(term: Term) -> str:
     """The bare IRI of an IRI term."""
     return term[1:-1]

@@ -1,13 +1,13 @@
 """Joins of rows with a pattern evaluated on its own: by hash on the columns that are bound on both sides."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from tidings.model.terms import Var
 from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.expressions import Test
 from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker
 
-Test: TypeAlias = Callable[[Row], bool | None]
 Buckets: TypeAlias = dict[Row, list[Row]]
 
 

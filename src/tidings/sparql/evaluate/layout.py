@@ -6,9 +6,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from tidings.model.terms import Term, Var
+from tidings.model import results
+from tidings.model.terms import Var
 
-Row: TypeAlias = tuple[Term | None, ...]
+Row: TypeAlias = results.Row
 Step: TypeAlias = Callable[[Iterable[Row]], Iterator[Row]]
 
 _BATCH = 256
