@@ -1,0 +1,46 @@
+"""What the log is a sequence of, and a place in that sequence.
+
+An entry with a delta is a commit, and has the number after that of the commit before it. An entry of notes only has
+the number of the last commit (0 before the first). Times are microseconds since 1970 and never go backwards.
+"""
+
+from typing import Any
+
+import msgspec
+
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A durable fact of the broker that is no quad: a subscription, a delayed update."""
+
+    kind: str
+    content: dict[str, Any]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What becomes durable at once: whole, or not there."""
+
+    seq: int
+    time: int
+    delta: ZSet[Quad]
+    notes: tuple[Note, ...] = ()
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A place between two entries: the end of one, where the next is written."""
+
+    seq: int = 0
+    """The last commit before this place."""
+    time: int = 0
+    segment: int = 0
+    """The first commit of the segment, which names it; 0 where there is none yet."""
+    offset: int = 0
+    crc: int = 0
+    """Of the line that ends here: what the next line's is chained to."""
+    opened: int = 0
+    """The time of the segment's first entry, by which it grows old."""
+
+
+START = Place()

@@ -1,0 +1,116 @@
+"""The data folder of a broker: its layout, its format, and the lock that keeps a second broker out."""
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import orjson
+
+from tidings.log.errors import FolderInUse, FolderUnusable
+from tidings.log.layout import log_of, snapshots_of, sync_folder, write_whole
+
+FORMAT = {"format": "tidings", "version": 1}
+_OURS = {"lock", "format.json.tmp", "lost+found"}
+"""What may be in a folder without a format: a crash came while it was made, or it is a volume of its own."""
+
+
+class Folder:
+    """A folder that is ours until it is released. Raises FolderUnusable, FolderInUse."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            made = _is_made(path)
+            self._lock = _locked(path)
+            if not made:
+                write_whole(path / "format.json", orjson.dumps(FORMAT, option=orjson.OPT_APPEND_NEWLINE))
+            log_of(path).mkdir(exist_ok=True)
+            snapshots_of(path).mkdir(exist_ok=True)
+            sync_folder(path)
+        except OSError as error:
+            self.release()
+            raise FolderUnusable(_explained(path, error)) from error
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let others have it. The file stays: to remove it could take away the lock of whoever comes next."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> "Folder":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+def check_format(path: Path) -> None:
+    """Raise FolderUnusable unless this is a folder whose format we know."""
+    try:
+        if not _is_made(path):
+            raise FolderUnusable(f"{path} is not a data folder of Tidings: it has no format.json")
+    except OSError as error:
+        raise FolderUnusable(_explained(path, error)) from error
+
+
+def _is_made(path: Path) -> bool:
+    """Whether a folder has our format, rather than nothing at all."""
+    try:
+        found = _parsed((path / "format.json").read_bytes())
+    except FileNotFoundError:
+        others = sorted({entry.name for entry in path.iterdir()} - _OURS)
+        if others:
+            raise FolderUnusable(
+                f"{path} has no format.json but other things in it ({others[0]}): give an empty or a new folder"
+            ) from None
+        return False
+    if not isinstance(found, dict) or found.get("format") != FORMAT["format"]:
+        raise FolderUnusable(f"{path / 'format.json'} is not that of a data folder of Tidings")
+    if found.get("version") != FORMAT["version"]:
+        raise FolderUnusable(
+            f"{path} has version {found.get('version')!r} of the format, this Tidings knows {FORMAT['version']} only"
+        )
+    return True
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _locked(path: Path) -> int:
+    """The lock of the folder, as a file that must stay open."""
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, b"%d\n" % os.getpid(), 0)
+    except BlockingIOError:
+        pid = os.pread(lock, 20, 0).strip()
+        os.close(lock)
+        raise FolderInUse(path, int(pid) if pid.isdigit() else None) from None
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _explained(path: Path, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    match error:
+        case PermissionError():
+            hint = "the broker's user must be allowed to read and write it"
+        case FileExistsError() | NotADirectoryError():
+            hint = "a file is where a folder should be"
+        case _:
+            hint = "give a folder that can be written"
+    return f"{error.filename or path} cannot be used for data: {reason}; {hint}"

@@ -1,0 +1,175 @@
+"""Reads one segment from a place on, entry by entry, and says why it stopped.
+
+What a crash may leave at the end of the last segment is *torn*, and may be cut: the rest of a line or of an entry,
+a line of garbage with nothing whole behind it, or sectors of zeros where the file grew but its bytes did not arrive.
+Everything else is damage, and no crash explains it.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+from zlib import crc32
+
+import msgspec
+
+from tidings.log.entry import Entry, Note, Place
+from tidings.log.errors import LogDamaged
+from tidings.log.layout import segment_path
+from tidings.log.lines import SEAL, WEIGHTS, Line, is_sealed, read_line, seed, stated
+from tidings.model.terms import Quad, intern
+from tidings.model.zset import ZSet
+
+CHUNK = 1 << 20
+SECTOR = 512
+_ZEROS = re.compile(rb"\0+")
+_LINE_END = re.compile(rb'\n|(?<="\}).(?=\{"seq":)', re.DOTALL)  # also one that was altered
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """What is wrong behind the last sound entry."""
+
+    offset: int
+    """Where the line begins that cannot be read on from."""
+    what: str
+    torn: bool
+    """Whether a crash explains it, in the last segment."""
+    behind: bool = False
+    """Whether whole lines follow it."""
+
+
+class _Wrong(Exception):
+    """A line that is whole but makes no sense where it stands."""
+
+
+class Scan:
+    """The entries of a segment; iterate once. Then `place` is the end of the last, and `flaw` what stopped the scan."""
+
+    def __init__(self, folder: Path, place: Place) -> None:
+        self.folder = folder
+        self.path = segment_path(folder, place.segment)
+        self._end = place.seq, place.time, place.segment, place.offset, place.crc, place.opened
+        self.flaw: Flaw | None = None
+
+    def __iter__(self) -> Iterator[Entry]:
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                yield from self._entries(file.fileno())
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise LogDamaged(self.folder, self.path, f"it cannot be read: {error.strerror}") from error
+
+    def _entries(self, file: int) -> Iterator[Entry]:
+        # One loop over lines with everything in local variables: 1.5 times the speed of a method for each entry.
+        begun = self.place
+        seq, time = begun.seq, begun.time
+        opened = begun.opened if begun.offset else None
+        offset, crc = begun.offset, begun.crc
+        rest = b""
+        former: Line | None = None  # of the same entry
+        delta: dict[Quad, int] = {}
+        notes: list[Note] = []
+        while chunk := os.pread(file, CHUNK, offset + len(rest)):
+            texts = (rest + chunk).split(b"\n")
+            rest = texts.pop()
+            for text in texts:
+                chained = crc32(text[:-SEAL], crc)
+                if text[-SEAL:] != b',"crc":"%08x"}' % chained:
+                    self.flaw = _flaw(file, offset, crc)
+                    return
+                crc = chained
+                try:
+                    line = read_line(text)
+                    if former is not None:
+                        _check_same_entry(line, former)
+                    if line.note is None:
+                        quad = intern(line.s), intern(line.p), intern(line.o), intern(line.g)
+                        delta[quad] = WEIGHTS[line.op]
+                    else:
+                        notes.append(Note(line.op, line.note))
+                    if line.left:
+                        former = line
+                    else:
+                        if line.seq != seq + bool(delta) or line.time < time:
+                            _refuse(f"commit {line.seq} at {line.time} follows commit {seq} at {time}")
+                        seq, time = line.seq, line.time
+                except (_Wrong, KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
+                    self.flaw = Flaw(offset, f"not a line of the log: {error}", torn=False)
+                    return
+                offset += len(text) + 1
+                if not line.left:
+                    if opened is None:
+                        opened = time
+                    self._end = seq, time, begun.segment, offset, crc, opened
+                    yield Entry(seq, time, ZSet.owning(delta), tuple(notes))
+                    former, delta = None, {}
+                    if notes:
+                        notes = []
+        if rest or former:
+            self.flaw = Flaw(offset, "an incomplete line" if rest else "an incomplete entry", torn=True)
+
+    @property
+    def place(self) -> Place:
+        return Place(*self._end)
+
+    def damaged(self) -> LogDamaged:
+        """The flaw as an error."""
+        assert self.flaw
+        with self.path.open("rb") as file:
+            line = file.read(self.flaw.offset).count(b"\n") + 1
+        return LogDamaged(self.folder, self.path, self.flaw.what, line=line)
+
+
+def beginning(first: int, time: int = 0) -> Place:
+    """The place before the first entry of a segment."""
+    return Place(seq=first - 1, time=time, segment=first, crc=seed(first))
+
+
+def _refuse(what: str) -> NoReturn:
+    raise _Wrong(what)
+
+
+def _check_same_entry(line: Line, former: Line) -> None:
+    if (line.seq, line.time, line.left) != (former.seq, former.time, former.left - 1):
+        _refuse("it belongs to another entry than the lines before it")
+
+
+def _flaw(file: int, offset: int, crc: int) -> Flaw:
+    """Judge a line whose checksum is wrong by what it is and what follows it."""
+    size = os.fstat(file).st_size
+    # The rest may have changed since it was read, where a broker is writing: then a reader looks again.
+    texts = _LINE_END.split(b"".join(_pieces(file, offset, size)))
+    behind = _any_whole(texts, crc)
+    if _is_hole(texts[0], offset, size):
+        return Flaw(offset, "zeros where lines should be", torn=True, behind=behind)
+    return Flaw(offset, "the checksum is wrong", torn=not behind, behind=behind)
+
+
+def _pieces(file: int, offset: int, size: int) -> Iterator[bytes]:
+    while offset < size and (piece := os.pread(file, CHUNK, offset)):
+        yield piece
+        offset += len(piece)
+
+
+def _any_whole(texts: list[bytes], crc: int) -> bool:
+    """Whether lines follow the first, and one is sealed by what the line before it states or should have stated."""
+    if len(texts) > 1 and is_sealed(texts[0], crc):
+        return True  # it is its end that was altered
+    before: set[int | None] = {crc32(texts[0][:-SEAL], crc)}
+    for text, former in zip(texts[1:], texts, strict=False):
+        before.add(stated(former))
+        if any(is_sealed(text, known) for known in before if known is not None):
+            return True
+        before = set()
+    return False
+
+
+def _is_hole(text: bytes, offset: int, size: int) -> bool:
+    """Whether a line has zeros from its start or a sector's to a sector's end or the file's: blocks never written."""
+    for run in _ZEROS.finditer(text):
+        start, end = offset + run.start(), offset + run.end()
+        if (start == offset or start % SECTOR == 0) and (end % SECTOR == 0 or end == size):
+            return True
+    return False
