@@ -8,11 +8,12 @@ from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.query import evaluate
 from tidings.sparql.parser.query import read_query
 from tidings.sparql.parser.update import read_update
-from tidings.sparql.prepared import Templates
+from tidings.sparql.prepared import Parameters, Templates
 
 
 class Core:
@@ -46,6 +47,19 @@ class Core:
 
     def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
         """Carry out an update request, whole or not at all; the quads it removed and added, net."""
+        return self.execute(*self.prepare_update(text, dataset), now=now, limits=limits)
+
+    def prepare_update(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
+        """An update request, read and checked, and the constants of its text."""
+        return self._updates.prepare(text, self.base, dataset)
+
+    def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
+        """An update request whose variables may be bound to terms, each time to others."""
+        return Bindable(self._updates, text, self.base, dataset)
+
+    def execute(
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+    ) -> ZSet[Quad]:
+        """Carry out an update request that has been read already."""
         self.tell_time(now)
-        request, parameters = self._updates.prepare(text, self.base, dataset)
         return self._updater.execute(request, self.moment, limits, parameters)

@@ -18,6 +18,7 @@ from tidings.engine.operators.base import Changes, Hits, Route
 from tidings.engine.recipe import Recipe, Workshop
 from tidings.engine.spu import Spu, Subscription, keys_of
 from tidings.engine.timing import Timing
+from tidings.engine.update import PreparedUpdate
 from tidings.model.errors import NotFound
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -25,7 +26,7 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import UNLIMITED, Limits
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.parser.query import read_query
-from tidings.sparql.prepared import Templates
+from tidings.sparql.prepared import Parameters, Templates
 
 
 def _no_clock() -> float:
@@ -45,6 +46,13 @@ class Commit(Struct, frozen=True):
 
     delta: ZSet[Quad]
     notifications: list[Notification]
+
+
+class Failure(Struct, frozen=True):
+    """A plan that could not be brought up to date: the answers of its subscribers are no longer known."""
+
+    subscriptions: tuple[Subscription, ...]
+    error: Exception
 
 
 class Wake(Struct, frozen=True, eq=False):
@@ -72,6 +80,8 @@ class Engine:
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
         self._next = 0
+        self.failures: list[Failure] = []
+        """What failed since somebody last looked, and emptied the list. Whose plan failed has been unsubscribed."""
 
     # -- subscribing --------------------------------------------------------------------------------------------
 
@@ -158,6 +168,10 @@ class Engine:
                 for key in keys_of(spu, route, member, spu.dataset):
                     self.lutt.drop(key, wake)
 
+    def depends_on_chance(self, subscription: Subscription) -> bool:
+        """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""
+        return not self._workshop.naive and subscription.spu in self._workshop.restless
+
     def explain(self, number: int) -> Explained:
         """The plan of a subscription."""
         subscription = self.subscriptions.get(number)
@@ -170,12 +184,26 @@ class Engine:
 
     def apply(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Commit:
         """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
+        request, parameters = self.core.prepare_update(text, dataset)
+        return self.execute(request, parameters, now=now, limits=limits)
+
+    def execute(
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+    ) -> Commit:
+        """Carry out an update that has been read already."""
         timing = self.timing
         clock = timing.clock or _no_clock
         start = clock()
-        delta = self.core.update(text, dataset, now=now, limits=limits)
+        delta = self.core.execute(request, parameters, now=now, limits=limits)
         timing.update += clock() - start
         timing.requests += 1
+        return Commit(delta, self.advance(delta) if delta else [])
+
+    def absorb(self, delta: ZSet[Quad], *, now: int) -> Commit:
+        """Take up a delta that was worked out elsewhere: by a replayed commit, or in a fork. It must be exact."""
+        self.core.tell_time(now)
+        self.core.store.apply(delta)
+        self.timing.requests += 1
         return Commit(delta, self.advance(delta) if delta else [])
 
     def advance(self, delta: ZSet[Quad]) -> list[Notification]:
@@ -188,7 +216,15 @@ class Engine:
         self._before.begin(delta)
         touched = self._route(delta)
         routed = clock()
-        told = [(spu, changed) for spu, hits in touched.items() if (changed := spu.advance(hits))]
+        told: list[tuple[Spu, dict[Row, Changes]]] = []
+        for spu, hits in touched.items():
+            try:
+                changed = spu.advance(hits)
+            except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
+                self._give_up(spu, error)
+            else:
+                if changed:
+                    told.append((spu, changed))
         boosted = clock()
         notifications = self._notify(told) if told else []
         timing.lutt += routed - begun
@@ -196,6 +232,14 @@ class Engine:
         timing.notify += clock() - boosted
         timing.notifications += len(notifications)
         return notifications
+
+    def _give_up(self, spu: Spu, error: Exception) -> None:
+        lost: list[Subscription] = []
+        for subscribers in spu.members.values():
+            lost.extend(subscribers.values() if isinstance(subscribers, dict) else (subscribers,))
+        self.failures.append(Failure(tuple(lost), error))
+        for subscription in lost:
+            self.unsubscribe(subscription.id)
 
     def _route(self, delta: ZSet[Quad]) -> dict[Spu, Hits]:
         """Which plans may be concerned, and by which quads."""

@@ -38,10 +38,11 @@ class Loader(Protocol):
 class PreparedUpdate:
     """The operations of a request, and the plans compiled for them so far."""
 
-    __slots__ = ("modifies", "operations")
+    __slots__ = ("loads", "modifies", "operations")
 
     def __init__(self, operations: tuple[Operation, ...]) -> None:
         self.operations = operations
+        self.loads = any(isinstance(each, Load) for each in operations)
         self.modifies = [PreparedModify(each) if isinstance(each, Modify) else None for each in operations]
 
 

@@ -32,6 +32,17 @@ class TidingsError(Exception):
         """The error envelope of the SPARQL Event protocol, the same on HTTP and WebSocket."""
         return {"error": self.code, "status_code": self.status, "error_description": str(self)}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors come back from other processes, whatever their constructors ask for."""
+        return _remade, (type(self), self.args, self.__dict__)
+
+
+def _remade(kind: type[TidingsError], args: tuple[Any, ...], state: dict[str, Any]) -> TidingsError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class BadRequest(TidingsError):
     status = 400

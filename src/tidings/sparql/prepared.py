@@ -25,13 +25,13 @@ _LENGTHS = 64
 class _Template(Generic[T]):
     """One text with its constants lifted out, and what was made of it."""
 
-    __slots__ = ("_base", "_dataset", "_fixed", "_pick", "_slots", "made")
+    __slots__ = ("_base", "_dataset", "_fixed", "_pick", "made", "slots")
 
     def __init__(self, toks: list[str], slots: list[Slot], base: str | None, dataset: Dataset | None, made: T) -> None:
         lifted = {slot.index for slot in slots}
         self._pick: Callable[[list[str]], Any] = itemgetter(*(i for i in range(len(toks)) if i not in lifted))
         self._fixed = self._pick(toks)
-        self._slots = [(slot.index, slot.read) for slot in slots]
+        self.slots = [(slot.index, slot.read) for slot in slots]
         self._base = base
         self._dataset = dataset
         self.made = made
@@ -40,7 +40,7 @@ class _Template(Generic[T]):
         """The constants of a text of this kind, by number; None if it is of another kind."""
         if self._pick(toks) != self._fixed or self._base != base or self._dataset != dataset:
             return None
-        found = tuple([read(toks[index]) for index, read in self._slots])
+        found = tuple([read(toks[index]) for index, read in self.slots])
         return None if None in found else found  # type: ignore[return-value]  # no None is left
 
 
@@ -57,6 +57,11 @@ class Templates(Generic[T]):
 
     def prepare(self, text: str, base: str | None = None, dataset: Dataset | None = None) -> tuple[T, Parameters]:
         """What was made of texts of this kind, and the constants of this one."""
+        template, parameters = self.find(text, base, dataset)
+        return template.made, parameters
+
+    def find(self, text: str, base: str | None, dataset: Dataset | None) -> tuple[_Template[T], Parameters]:
+        """The template of texts of this kind, and the constants of this one."""
         toks = tokenize(replace_codepoint_escapes(text))
         known = self._by_length.get(len(toks))
         if known is not None:
@@ -66,11 +71,13 @@ class Templates(Generic[T]):
                     self.hits += 1
                     if number:
                         known.insert(0, known.pop(number))
-                    return template.made, parameters
+                    return template, parameters
         self.misses += 1
         return self._learn(text, base, dataset, toks)
 
-    def _learn(self, text: str, base: str | None, dataset: Dataset | None, toks: list[str]) -> tuple[T, Parameters]:
+    def _learn(
+        self, text: str, base: str | None, dataset: Dataset | None, toks: list[str]
+    ) -> tuple[_Template[T], Parameters]:
         cursor = Cursor(text, base)
         cursor.lifted = []
         made = self._make(cursor, dataset)
@@ -83,4 +90,4 @@ class Templates(Generic[T]):
         del known[_PER_LENGTH:]
         if len(self._by_length) > _LENGTHS:
             del self._by_length[next(iter(self._by_length))]
-        return made, parameters
+        return template, parameters
