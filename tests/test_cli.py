@@ -6,7 +6,7 @@ import pty
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -16,7 +16,10 @@ from tidings import __version__, app, cli
 from tidings.cli import COMMANDS, main
 from tidings.cli.names import Names, harmless
 from tidings.cli.table import draw, fit, fold
+from tidings.config import Settings
+from tidings.log.folder import Folder
 from tidings.model.results import Solutions
+from tidings.model.terms import Quad
 
 DATA = """\
 @prefix : <http://example.org/> .
@@ -222,7 +225,8 @@ def test_of_a_long_line_only_the_place_is_shown_and_nothing_moves_the_cursor(cap
         (["convert", "data.ttl"], "give --to"),
         (["convert", "data.ttl", "x.nt", "--prefix", "x"], "NAME=IRI"),
         (["city", "--factor", "0"], "argument --factor"),
-        (["serve", "--port", "http"], "--port: 'http' is not"),
+        (["serve", "--http-port", "http"], "--http-port: 'http' is not"),
+        (["serve", "--memory", "--data", "folder"], "--memory and --data contradict each other"),
         (["serve", "--config", "nope.toml"], "nope.toml: No such file"),
     ],
 )
@@ -446,6 +450,7 @@ def test_every_example_of_the_help_runs(folder: Path, example: str) -> None:
         "PREFIX : <http://tidings.example/lighting#> "
         "DELETE { ?l :hasStatus :ON } INSERT { ?l :hasStatus :OFF } WHERE { ?l :hasStatus :ON }"
     )
+    Folder(folder / "folder").release()
     assert main(["city", "--factor", "0.01", "--output", "city.nt"]) == 0
     script = f'tidings() {{ {shlex.quote(sys.executable)} -m tidings "$@"; }}\n{example}'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
@@ -458,11 +463,27 @@ def test_every_example_of_the_help_runs(folder: Path, example: str) -> None:
 def test_every_example_of_serve_runs(
     capsys: Captured, folder: Path, monkeypatch: pytest.MonkeyPatch, example: str
 ) -> None:
-    monkeypatch.setattr(app, "serve", lambda core, settings, announce: announce(f"http://x:{settings.port}"))
-    (folder / "tidings.toml").write_text("port = 8001\n")
+    loaded: list[Quad] = []
+
+    def serve(
+        settings: Settings,
+        quads: Callable[[], Iterable[Quad]],
+        announce: Callable[[app.Opened], None],
+        say: Callable[[str], None],
+    ) -> None:
+        loaded.extend(quads())
+        announce(app.Opened(app.build_broker(settings), f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}"))
+
+    monkeypatch.setattr(app, "serve", serve)
+    monkeypatch.setattr("tidings.cli.serve.configure", lambda *_: None)
+    (folder / "tidings.toml").write_text("http_port = 8001\n")
     assert main(["city", "--factor", "0.01", "--output", "city.nt"]) == 0
     words = shlex.split(example)
     while "=" in words[0]:
         monkeypatch.setenv(*words.pop(0).split("=", 1))
     assert main(words[1:]) == 0
-    assert "/sparql" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "/sparql" in said
+    assert ("in memory only" in said) == ("--memory" in example)
+    assert bool(loaded) == ("--load " in example)
+    assert not (folder / "tidings-data").exists()

@@ -20,28 +20,31 @@ def test_without_anything_the_defaults_hold() -> None:
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> None:
-    file = written(tmp_path, "port = 1\nmax_rows = 1\ntimeout = 1\n")
-    settings = read_settings({"port": "3", "max_rows": None}, {"TIDINGS_PORT": "2", "TIDINGS_MAX_ROWS": "2"}, file)
-    assert (settings.port, settings.max_rows, settings.timeout) == (3, 2, 1.0)
+    file = written(tmp_path, "http_port = 1\nmax_rows = 1\ntimeout = 1\n")
+    environment = {"TIDINGS_HTTP_PORT": "2", "TIDINGS_MAX_ROWS": "2"}
+    settings = read_settings({"http_port": "3", "max_rows": None}, environment, file)
+    assert (settings.http_port, settings.max_rows, settings.timeout) == (3, 2, 1.0)
 
 
 def test_lists_are_lists_in_the_file_and_have_commas_in_the_environment(tmp_path: Path) -> None:
-    assert read_settings({}, {"TIDINGS_DATA": "a.nt, b.nt"}).data == ("a.nt", "b.nt")
-    assert read_settings({}, {}, written(tmp_path, 'data = ["a.nt", "b.nt"]')).data == ("a.nt", "b.nt")
-    assert read_settings({"data": ["a,b.nt"]}, {}).data == ("a,b.nt",)
+    assert read_settings({}, {"TIDINGS_LOAD": "a.nt, b.nt"}).load == ("a.nt", "b.nt")
+    assert read_settings({}, {}, written(tmp_path, 'load = ["a.nt", "b.nt"]')).load == ("a.nt", "b.nt")
+    assert read_settings({"load": ["a,b.nt"]}, {}).load == ("a,b.nt",)
 
 
 def test_sizes_may_have_units() -> None:
     assert read_settings({"max_body": "3M"}, {}).max_body == 3 << 20
     assert read_settings({"max_body": "2k"}, {}).max_body == 2048
+    assert read_settings({"keep_log": "1G"}, {}).keep_log == 1 << 30
+    assert read_settings({"keep_log": "0"}, {}).keep_log == 0
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("port", "70000"),
-        ("port", "eighty"),
-        ("port", "-1"),
+        ("http_port", "70000"),
+        ("http_port", "eighty"),
+        ("http_port", "-1"),
         ("timeout", "nan"),
         ("timeout", "soon"),
         ("max_rows", "1.5"),
@@ -51,6 +54,16 @@ def test_sizes_may_have_units() -> None:
         ("log_level", "loud"),
         ("base", "somewhere"),
         ("host", ""),
+        ("ws_port", "70000"),
+        ("data", ""),
+        ("memory", "perhaps"),
+        ("durability", "paper"),
+        ("slow", "hurry"),
+        ("slice", "0"),
+        ("ping", "0"),
+        ("workers", "0"),
+        ("keep_log", "-1"),
+        ("segment_size", "0"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_by_name(name: str, value: str) -> None:
@@ -58,7 +71,9 @@ def test_a_value_that_cannot_be_is_refused_by_name(name: str, value: str) -> Non
         read_settings({}, {f"TIDINGS_{name.upper()}": value})
 
 
-@pytest.mark.parametrize("text", ["port = true", "port = 1.5", "data = 1", "timeout = true", "host = 1", "cors = [1]"])
+@pytest.mark.parametrize(
+    "text", ["http_port = true", "ws_port = 1.5", "data = 1", "load = 1", "timeout = true", "host = 1", "cors = [1]"]
+)
 def test_a_value_of_the_wrong_type_in_the_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadSetting, match=text.partition(" ")[0]):
         read_settings({}, {}, written(tmp_path, text))
@@ -71,7 +86,7 @@ def test_an_unknown_key_in_the_file_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="not TOML"):
-        read_settings({}, {}, written(tmp_path, "port: 8000"))
+        read_settings({}, {}, written(tmp_path, "http_port: 8000"))
     with pytest.raises(BadSetting, match="No such file"):
         read_settings({}, {}, tmp_path / "nope.toml")
 

@@ -18,6 +18,7 @@ import pytest
 import tidings
 from tidings import cli
 from tidings.config import ENVIRONMENT, SETTINGS
+from tidings.gates.openapi import openapi
 from tidings.model.errors import TidingsError
 
 ROOT = Path(__file__).parents[1]
@@ -64,9 +65,12 @@ def test_every_command_and_every_option_is_documented(name: str) -> None:
             assert f"`{action.metavar}`" in section, action.metavar
 
 
-@pytest.mark.parametrize("path", ["/query", "/update", "/sparql", "/healthz", "/"])
-def test_every_path_is_documented(path: str) -> None:
-    assert f"| `{path}` |" in HTTP
+@pytest.mark.parametrize("path", openapi()["paths"])  # which has exactly the paths that are served
+def test_every_path_is_documented_with_its_methods(path: str) -> None:
+    methods = [
+        method.upper() for method in ("get", "head", "put", "post", "delete") if method in openapi()["paths"][path]
+    ]
+    assert f"| `{path}` | {', '.join(methods)} |" in HTTP
 
 
 def test_links_lead_somewhere() -> None:
@@ -93,8 +97,8 @@ def test_the_first_example_of_the_readme_works(tmp_path: Path) -> None:
     (_, serve), (_, calls), (_, answers), *_ = blocks(README)
     assert serve == "scripts/serve\n"
     with subprocess.Popen(
-        [sys.executable, "-m", "tidings", "serve"],
-        env=os.environ | {"TIDINGS_PORT": "0"}, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "tidings", "serve"], cwd=tmp_path,
+        env=os.environ | {"TIDINGS_HTTP_PORT": "0", "TIDINGS_WS_PORT": "0"}, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout
         try:

@@ -66,6 +66,18 @@ def _bytes(value: object) -> int:
     return _positive(value)
 
 
+def _size(value: object) -> int:
+    """As `_bytes`; 0 is allowed."""
+    return 0 if value in {0, "0"} else _bytes(value)
+
+
+def _some_seconds(value: object) -> float:
+    number = _seconds(value)
+    if not number:
+        raise ValueError("a number of seconds above 0")
+    return number
+
+
 def _flag(value: object) -> bool:
     known = value if isinstance(value, bool) else _TRUTH.get(str(value).lower())
     if known is None:
@@ -94,11 +106,13 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(_text(part) for part in value if part)
 
 
-def _level(value: object) -> str:
-    levels = ("debug", "info", "warning", "error")
-    if value not in levels:
-        raise ValueError(f"one of {', '.join(levels)}")
-    return str(value)
+def _one_of(*choices: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value not in choices:
+            raise ValueError(f"one of {', '.join(choices)}")
+        return str(value)
+
+    return read
 
 
 def _setting(default: Any, reads: Callable[[object], Any], help_: str, shown: str = "") -> Any:
@@ -110,20 +124,62 @@ class Settings:
     """What `tidings serve` can be told. The help texts below are those of the command line."""
 
     host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all", "ADDRESS")
-    port: int = _setting(8000, _port, "port to listen on; 0 takes any free one", "PORT")
-    data: tuple[str, ...] = _setting((), _texts, "RDF file to load at the start; may be given again", "FILE")
+    http_port: int = _setting(8000, _port, "port for HTTP; 0 takes any free one", "PORT")
+    ws_port: int = _setting(9000, _port, "port for WebSocket; 0 takes any free one", "PORT")
+    data: str = _setting(
+        "tidings-data", _text, "folder that keeps what is published; made if it is not there", "FOLDER"
+    )
+    memory: bool = _setting(False, _flag, "keep everything in memory, and nothing after the end")
+    load: tuple[str, ...] = _setting(
+        (), _texts, "RDF file to begin with, if there is nothing yet; again for more", "FILE"
+    )
+    naive: bool = _setting(False, _flag, "evaluate every subscription in full after every commit, to compare")
     base: str = _setting(DEFAULT_BASE, _base, "what relative IRIs are relative to", "IRI")
-    timeout: float = _setting(30.0, _seconds, "seconds a request may take; 0 is no limit", "SECONDS")
-    max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
-    max_body: int = _setting(16 << 20, _bytes, "bytes a request's body may have; K, M, G are understood", "BYTES")
-    max_requests: int = _setting(64, _positive, "requests in work at a time; others are asked to come back", "N")
-    workers: int = _setting(4, _positive, "queries evaluated beside each other; the others wait", "N")
-    read_only: bool = _setting(False, _flag, "answer queries, refuse updates")
+    read_only: bool = _setting(False, _flag, "answer queries and subscriptions, refuse updates")
     load_from: str | None = _setting(
         None, _text, "folder that LOAD may read files from; without it LOAD is off", "FOLDER"
     )
+
+    durability: str = _setting(
+        "fsync", _one_of("none", "os", "fsync"), "what an answered update has survived: none, os or fsync", "LEVEL"
+    )
+    segment_size: int = _setting(64 << 20, _bytes, "bytes after which the log begins a new segment", "BYTES")
+    segment_age: float = _setting(86_400.0, _seconds, "seconds after which it does so, too", "SECONDS")
+    snapshot_every: int = _setting(64 << 20, _bytes, "bytes of log after which a snapshot is written", "BYTES")
+    keep_log: int = _setting(0, _size, "bytes of log to keep although a snapshot covers it; 0 keeps all", "BYTES")
+
+    timeout: float = _setting(30.0, _seconds, "seconds an evaluation may take; 0 is no limit", "SECONDS")
+    slice: float = _setting(
+        0.01, _some_seconds, "seconds of it on the loop; what takes longer goes on in a fork", "SECONDS"
+    )
+    workers: int = _setting(2, _positive, "forks at a time; other long queries wait", "N")
+    max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_body: int = _setting(16 << 20, _bytes, "bytes a request or message may have; K, M, G are understood", "BYTES")
+    max_requests: int = _setting(1024, _positive, "HTTP requests in work at a time; others get 429", "N")
+    max_queue: int = _setting(10_000, _positive, "updates that may wait; others get 429", "N")
+    max_delayed: int = _setting(100_000, _positive, "delayed updates that may wait", "N")
+    max_connections: int = _setting(20_000, _positive, "WebSocket and event-stream clients at a time", "N")
+    max_subscriptions: int = _setting(1_000_000, _positive, "subscriptions at a time", "N")
+
+    outbox: int = _setting(256 << 10, _bytes, "bytes on their way to a client before it counts as slow", "BYTES")
+    outbox_rows: int = _setting(100_000, _positive, "changed rows that may wait for a slow client", "ROWS")
+    slow: str = _setting(
+        "merge", _one_of("merge", "disconnect"), "what happens to a slow client's notifications, or to it", "WHAT"
+    )
+    retain: int = _setting(64, _positive, "notifications kept for a client that comes back", "N")
+    grace: float = _setting(60.0, _seconds, "seconds a subscription outlives its connection", "SECONDS")
+    ping: float = _setting(
+        20.0, _some_seconds, "seconds of silence before a client is pinged, and then let go", "SECONDS"
+    )
+
     cors: tuple[str, ...] = _setting(("*",), _texts, "origin whose pages may call; may be given again", "ORIGIN")
-    log_level: str = _setting("warning", _level, "what is written to stderr: debug, info, warning or error", "LEVEL")
+    log_level: str = _setting(
+        "warning",
+        _one_of("debug", "info", "warning", "error"),
+        "what is written to stderr, from debug to error",
+        "LEVEL",
+    )
+    log_format: str = _setting("text", _one_of("text", "json"), "how it is written: text or json", "FORMAT")
 
 
 SETTINGS = dataclasses.fields(Settings)

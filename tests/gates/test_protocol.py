@@ -22,6 +22,12 @@ def test_a_get_asks_a_query() -> None:
     assert get("query=ASK%20%7B%7D&format=json") == Asked("query", "ASK {}", None, "json")
 
 
+def test_an_update_may_have_its_time() -> None:
+    later = post("application/sparql-update", "CLEAR ALL", "at=2026-11-15T10:00:00Z")
+    assert later == Asked("update", "CLEAR ALL", at="2026-11-15T10:00:00Z")
+    assert post(FORM, "update=CLEAR+ALL&delay=2.5") == Asked("update", "CLEAR ALL", delay="2.5")
+
+
 def test_a_get_without_anything_asks_for_a_description() -> None:
     assert get("").text is None
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
     "serve": "run the broker",
+    "repair": "make a damaged data folder usable again",
 }
 EXAMPLES = """\
 a first walk:
@@ -70,6 +71,10 @@ def command(name: str | None) -> ModuleType:
             from tidings.cli import serve
 
             return serve
+        case "repair":
+            from tidings.cli import repair
+
+            return repair
         case None:
             raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
         case _:

@@ -1,11 +1,18 @@
 """Where requests come in: each gate turns bytes into a request and an answer into bytes.
 
-http      the SPARQL 1.1 Protocol; read this first
-protocol  what a request of the Protocol asks for
-shared    one core for many requests: reads beside each other, an update alone
-turns     who may go in, and who waits
-spool     an answer that is complete before its first byte is sent
-admission how many requests, how large, how long
-describe  the service description
-page      the page for people
+http       the SPARQL 1.1 Protocol, and all paths; read this first
+websocket  the Subscribe language, and requests for publishers in a hurry
+protocol   what a request of the Protocol asks for
+language   what a message of the Subscribe language asks for
+wire       notifications and answers as bytes
+answers    results in the format that was asked for
+admission  how many requests, how large, how long
+describe   the service description
+page       the page for people
+sse        subscriptions as event streams
+graphstore whole graphs
+feed       the log, and what is added to it
+operations health, counters, subscriptions, delayed updates
+streams    answers without an end
+openapi    all paths, described for programs
 """

@@ -2,12 +2,13 @@
 
 import asyncio
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.gates.envelope import refusal
-from tidings.gates.errors import BodyTooLarge, BodyTooSlow, ClientLeft, TooManyRequests
+from tidings.gates.errors import BodyTooLarge, BodyTooSlow, ClientLeft
 from tidings.model.errors import UnsupportedFormat
+from tidings.service.errors import TooManyRequests
 
 BODY_SECONDS = 60.0
 
@@ -40,18 +41,29 @@ async def read_body(request: Request, most: int) -> bytes:
     """The body of a request. Raises BodyTooLarge as soon as that is known, BodyTooSlow."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedFormat("the body has a Content-Encoding; it must come as it is")
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > most:
+    announced = request.headers.get("content-length", "").encode("latin-1")
+    return await collect(announced, request.receive, most)
+
+
+async def collect(announced: bytes | None, receive: Receive, most: int) -> bytes:
+    """A body, piece by piece; `announced` is its Content-Length, if it has one."""
+    if announced and announced.isdigit() and int(announced) > most:
         raise BodyTooLarge(most)
-    body = bytearray()
+    parts: list[bytes] = []
+    size = 0
+    more = True
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft("the client left before its body was complete")
+                part = message.get("body", b"")
+                parts.append(part)
+                size += len(part)
+                if size > most:
                     raise BodyTooLarge(most)
+                more = message.get("more_body", False)
     except TimeoutError as error:
         raise BodyTooSlow(f"the body did not arrive within {BODY_SECONDS:g} s") from error
-    except ClientDisconnect as error:
-        raise ClientLeft("the client left before its body was complete") from error
-    return bytes(body)
+    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -1,4 +1,7 @@
-"""The service description (SPARQL 1.1 Service Description, W3C Recommendation, 21 March 2013)."""
+"""The service description (SPARQL 1.1 Service Description, W3C Recommendation, 21 March 2013).
+
+The Subscribe language is a language extension of ours; where it is spoken is said in terms of ours, too.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,10 +9,14 @@ from itertools import islice
 from tidings.engine.store import Store
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results import ResultFormat
+from tidings.model.iris import resolve
 from tidings.model.terms import RDF_TYPE, XSD, Term, Triple, blank, iri, literal
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
+OURS = "urn:tidings:"
+SUBSCRIBE = f"{OURS}subscribe"
+"""The language: a query whose answer is told again whenever it changes."""
 FORMATS = "http://www.w3.org/ns/formats/"
 PREFIXES = {"sd": SD, "void": VOID, "formats": FORMATS, "xsd": XSD}
 
@@ -30,8 +37,10 @@ _UNIQUE_NAMES = {
 }
 
 
-def describe(endpoint: str, store: Store, *, updates: bool, loads: bool) -> Iterator[Triple]:
-    """The triples of the description of an endpoint."""
+def describe(
+    endpoint: str, store: Store, *, updates: bool, loads: bool, sockets: str | None = None
+) -> Iterator[Triple]:
+    """The triples of the description of an endpoint; `sockets` is the address of the WebSocket gate."""
     service, dataset, default = blank("service"), blank("dataset"), blank("default")
     yield service, RDF_TYPE, _sd("Service")
     yield service, _sd("endpoint"), iri(endpoint)
@@ -41,6 +50,10 @@ def describe(endpoint: str, store: Store, *, updates: bool, loads: bool) -> Iter
     if loads:
         yield from ((service, _sd("inputFormat"), iri(FORMATS + _UNIQUE_NAMES[format_])) for format_ in RdfFormat)
     yield from ((service, _sd("resultFormat"), iri(FORMATS + name)) for name in _UNIQUE_NAMES.values())
+    yield service, _sd("languageExtension"), iri(SUBSCRIBE)
+    yield service, iri(f"{OURS}eventStreamEndpoint"), iri(resolve(endpoint, "subscribe"))
+    if sockets is not None:
+        yield service, iri(f"{OURS}webSocketEndpoint"), iri(sockets)
     yield service, _sd("defaultDataset"), dataset
     yield dataset, RDF_TYPE, _sd("Dataset")
     yield dataset, _sd("defaultGraph"), default

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from tidings.model.errors import TidingsError
 
-_BUSY = 503
+BUSY = (429, 503)
 
 
 class Envelope(Response):
@@ -21,5 +21,5 @@ class Envelope(Response):
 
 def refusal(error: TidingsError, headers: Mapping[str, str] | None = None) -> Envelope:
     """An error as the client sees it; one who came at a bad moment is asked to come back."""
-    later = {"retry-after": "1"} if error.status == _BUSY else {}
+    later = {"retry-after": "1"} if error.status in BUSY else {}
     return Envelope(error.to_json(), error.status, {**(headers or {}), **later})

@@ -3,14 +3,21 @@
 BadRequest
 ├── MethodNotAllowed     method_not_allowed    405   the path is right, the method is not
 ├── BodyTooLarge         body_too_large        413   bytes
+├── BadMessage           bad_message           400   a WebSocket message that makes no sense
 ├── BodyTooSlow          body_too_slow         408   the body did not arrive in time
 └── ClientLeft           client_left           499   nobody waits for the answer any more
+NotFound
+├── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
+└── NoLog                no_log                404   the broker keeps everything in memory
 LimitExceeded
-├── TooManyRequests      too_many_requests     503   come back in a moment
-└── ShuttingDown         shutting_down         503   the broker is stopping
+├── TooManyConnections   too_many_connections  429   come back in a moment
+├── TooSlow              too_slow              503   the client took less than it was sent
+└── TooManyPrepared      too_many_prepared     429   on this connection
+TakenOver (NotAllowed)   taken_over            409   the subscription goes on over another connection
+SubscriptionLost         subscription_lost     500   the subscription failed here
 """
 
-from tidings.model.errors import BadRequest, LimitExceeded
+from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
 
 
 class MethodNotAllowed(BadRequest):
@@ -37,9 +44,36 @@ class ClientLeft(BadRequest):
     code = "client_left"
 
 
-class TooManyRequests(LimitExceeded):
-    code = "too_many_requests"
+class BadMessage(BadRequest):
+    code = "bad_message"
 
 
-class ShuttingDown(LimitExceeded):
-    code = "shutting_down"
+class UnknownPrepared(NotFound):
+    code = "unknown_prepared"
+
+
+class NoLog(NotFound):
+    code = "no_log"
+
+
+class TooManyConnections(LimitExceeded):
+    status = 429
+    code = "too_many_connections"
+
+
+class TooManyPrepared(LimitExceeded):
+    status = 429
+    code = "too_many_prepared"
+
+
+class TooSlow(LimitExceeded):
+    code = "too_slow"
+
+
+class TakenOver(NotAllowed):
+    status = 409
+    code = "taken_over"
+
+
+class SubscriptionLost(TidingsError):
+    code = "subscription_lost"

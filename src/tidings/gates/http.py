@@ -1,15 +1,13 @@
-"""The SPARQL 1.1 Protocol over HTTP: `/query`, `/update`, and `/sparql` for both.
+"""The SPARQL 1.1 Protocol over HTTP: `/query`, `/update`, and `/sparql` for both; and where the other paths lead.
 
-    bytes -> Asked (protocol) -> SharedCore -> Spool -> bytes
+    bytes -> Asked (protocol) -> Broker -> Spool -> bytes
 
 Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
+import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -17,28 +15,34 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
-from tidings import __version__
 from tidings.gates import page
 from tidings.gates.admission import Admission, read_body
+from tidings.gates.answers import chosen, content_type, document
 from tidings.gates.describe import PREFIXES, describe
 from tidings.gates.envelope import Envelope, refusal
-from tidings.gates.errors import ClientLeft, MethodNotAllowed
+from tidings.gates.errors import MethodNotAllowed
+from tidings.gates.feed import Feeds
+from tidings.gates.graphstore import GraphStore
+from tidings.gates.openapi import openapi
+from tidings.gates.operations import Operations
 from tidings.gates.protocol import Asked, Kind, read_get, read_post
-from tidings.gates.shared import SharedCore
-from tidings.gates.spool import Spool, SpoolResponse
-from tidings.model.errors import BadRequest, NotAllowed, NotFound, TidingsError
+from tidings.gates.publishing import publish
+from tidings.gates.routing import accept_of, route, while_present
+from tidings.gates.sending import SpoolResponse
+from tidings.gates.sse import EventStreams
+from tidings.gates.streams import Streams
+from tidings.model.errors import BadRequest, NotFound, TidingsError
 from tidings.model.formats.grammar import ABSOLUTE_IRI
-from tidings.model.formats.media import F, Media, by_media_type, by_name, negotiate
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
-from tidings.model.formats.results import ResultFormat, write_results
 from tidings.model.iris import resolve
-from tidings.model.results import Boolean, Result, Solutions, Triples
+from tidings.service.broker import Broker
 
-T = TypeVar("T")
-Handler = Callable[[Request], Awaitable[Response]]
-
+SECURE = "/secure"
+"""Every path is served with this prefix as well: some clients ask for it."""
+_OPEN = ("/healthz", "/metrics", "/subscribe", "/log")
+"""Never refused for want of room: a full broker wants watching, and answers without an end count as connections."""
 _EITHER: tuple[Kind, ...] = ("query", "update")
 
 
@@ -52,26 +56,49 @@ class Terms:
     read_only: bool
     loads: bool
     cors: tuple[str, ...]
+    max_connections: int = 20_000
+    high_water: int = 1 << 18
+    """Bytes on their way to an event stream before it counts as slow."""
+    ping: float = 20.0
+    ws_port: int | None = None
+    """Where the WebSocket gate is, if there is one."""
 
 
 class HttpGate:
-    """The handlers, on one shared core."""
+    """The handlers, on one broker."""
 
-    def __init__(self, shared: SharedCore, terms: Terms) -> None:
-        self._shared = shared
+    def __init__(self, broker: Broker, terms: Terms) -> None:
+        self._broker = broker
         self._terms = terms
+        self._streams = Streams(broker, terms.max_connections)
+        self._events = EventStreams(
+            broker, self._streams, base=terms.base, high_water=terms.high_water, ping=terms.ping
+        )
+        self._feeds = Feeds(broker, self._streams, ping=terms.ping)
+        self._graphs = GraphStore(broker, base=terms.base, max_body=terms.max_body, read_only=terms.read_only)
+        self._operations = Operations(broker, read_only=terms.read_only)
+
+    def end(self) -> None:
+        """End the answers that have no end of their own; requests in work go on."""
+        self._streams.end()
 
     def app(self) -> Starlette:
-        routes = [
-            Route("/", _with_options(self._root, "GET", "HEAD"), methods=["GET", "HEAD", "OPTIONS"]),
-            Route("/healthz", _with_options(_health, "GET", "HEAD"), methods=["GET", "HEAD", "OPTIONS"]),
+        routes: list[BaseRoute] = [
+            route("/", self._root, "GET", "HEAD"),
             self._route("/query", ("query",), "GET", "HEAD", "POST"),
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
+            route("/subscribe", self._events.subscribe, "GET", "HEAD"),
+            route("/log", self._feeds.log, "GET", "HEAD"),
+            route("/openapi.json", _openapi, "GET", "HEAD"),
+            *self._graphs.routes(),
+            *self._operations.routes(),
         ]
+        routes.append(Mount(SECURE, routes=routes.copy()))
+        open_paths = (*_OPEN, *(SECURE + path for path in _OPEN))
         middleware = [
             Middleware(CORSMiddleware, allow_origins=self._terms.cors, allow_methods=["*"], allow_headers=["*"]),
-            Middleware(Admission, most=self._terms.max_requests, open_paths=("/healthz",)),
+            Middleware(Admission, most=self._terms.max_requests, open_paths=open_paths),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ]
         handlers = {TidingsError: _refusal, HTTPException: _not_routed, Exception: _accident}
@@ -86,9 +113,10 @@ class HttpGate:
                 raise BadRequest(f"{path} takes no {asked.kind}; /{asked.kind} does")
             if asked.kind == "query":
                 return await self._query(request, asked, asked.text)
-            return await self._update(asked, asked.text)
+            answer = await publish(self._broker, asked, read_only=self._terms.read_only)
+            return Envelope(orjson.Fragment(answer))
 
-        return Route(path, _with_options(handle, *methods), methods=[*methods, "OPTIONS"])
+        return route(path, handle, *methods)
 
     async def _read(self, request: Request) -> Asked:
         query_string = request.scope["query_string"]
@@ -98,84 +126,38 @@ class HttpGate:
         return read_post(request.headers.get("content-type", ""), query_string, body, self._terms.base)
 
     async def _query(self, request: Request, asked: Asked, text: str) -> Response:
-        accept = _accept(request)
-
-        def write(result: Result) -> Spool:
-            return _spool(result, accept, asked.format)
-
-        spool = await _while_present(request, self._shared.query(text, asked.dataset, write))
-        return SpoolResponse(spool)
-
-    async def _update(self, asked: Asked, text: str) -> Response:
-        if self._terms.read_only:
-            raise NotAllowed("this endpoint is read-only")
-        done = await self._shared.update(text, asked.dataset)
-        return Envelope({"response": {"added": done.added, "removed": done.removed, "time": done.time}})
+        write = document(accept_of(request), asked.format)
+        return SpoolResponse(await while_present(request, self._broker.query(text, asked.dataset, write)))
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
 
     def _introduce(self, request: Request, wanted: str | None) -> Response:
         """The page for browsers, the service description for programs."""
-        accept = _accept(request)
+        accept = accept_of(request)
         if wanted is None and "text/html" in (accept or ""):
             return HTMLResponse(page.HTML, headers={"content-security-policy": page.POLICY, "vary": "accept"})
-        format_ = _chosen(tuple(RdfFormat), accept, wanted)
+        format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
             _address(request, self._terms.base),
-            self._shared.core.store,
+            self._broker.engine.core.store,
             updates=not self._terms.read_only,
             loads=self._terms.loads,
+            sockets=self._sockets(request),
         )
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
-        return Response(document, media_type=_content_type(format_.media), headers={"vary": "accept"})
+        return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
+
+    def _sockets(self, request: Request) -> str | None:
+        """Where the client finds the WebSocket gate: on the same host, at the other port."""
+        if self._terms.ws_port is None:
+            return None
+        scheme, host = "wss" if request.url.scheme == "https" else "ws", request.url.hostname or "localhost"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._terms.ws_port}/subscribe"
+        return address if ABSOLUTE_IRI.fullmatch(address) else None
 
 
-# -- answers ----------------------------------------------------------------------------------------------------
-
-
-def _spool(result: Result, accept: str | None, wanted: str | None) -> Spool:
-    match result:
-        case Solutions() | Boolean():
-            results = _chosen(tuple(ResultFormat), accept, wanted)
-            return Spool.of(_content_type(results.media), write_results(result, results))
-        case Triples(triples):
-            rdf = _chosen(tuple(RdfFormat), accept, wanted)
-            return Spool.of(_content_type(rdf.media), serialize_rdf(triples, rdf))
-
-
-def _chosen(formats: Sequence[F], accept: str | None, wanted: str | None) -> F:
-    """The format by name or media type, if one was asked for with `?format=`, else by the Accept header."""
-    if not wanted:
-        return negotiate(accept, formats)
-    return by_media_type(formats, wanted) if "/" in wanted else by_name(formats, wanted)
-
-
-def _content_type(media: Media) -> str:
-    name = media.types[0]
-    return f"{name}; charset=utf-8" if name.startswith("text/") else name
-
-
-def _accept(request: Request) -> str | None:
-    return ", ".join(request.headers.getlist("accept")) or None
-
-
-async def _while_present(request: Request, work: Awaitable[T]) -> T:
-    """The outcome of the work; if the client leaves meanwhile, the work is given up."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            leaving = group.create_task(_departure(request))
-            outcome = await work
-            leaving.cancel()
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return outcome
-
-
-async def _departure(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    raise ClientLeft("the client left before its answer was complete")
+# -- where it is ------------------------------------------------------------------------------------------------
 
 
 def _address(request: Request, base: str) -> str:
@@ -187,19 +169,8 @@ def _address(request: Request, base: str) -> str:
 # -- every path -------------------------------------------------------------------------------------------------
 
 
-def _with_options(handler: Handler, *methods: str) -> Handler:
-    allow = ", ".join((*methods, "OPTIONS"))
-
-    async def answer(request: Request) -> Response:
-        if request.method == "OPTIONS":
-            return Response(status_code=204, headers={"allow": allow})
-        return await handler(request)
-
-    return answer
-
-
-async def _health(_: Request) -> Response:
-    return Envelope({"status": "ok", "version": __version__})
+async def _openapi(_: Request) -> Response:
+    return Envelope(openapi())
 
 
 async def _refusal(_: Request, error: Exception) -> Response:

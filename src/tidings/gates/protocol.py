@@ -33,6 +33,8 @@ class Asked:
     text: str | None
     dataset: Dataset | None = None
     format: str | None = None
+    at: str | None = None
+    delay: str | None = None
 
 
 class Parameters:
@@ -45,7 +47,8 @@ class Parameters:
         return bool(self._pairs)
 
     def all(self, name: str) -> list[str]:
-        return [value for key, value in self._pairs if key == name]
+        """All values of a name; some libraries write lists as `name[]`."""
+        return [value for key, value in self._pairs if key in {name, f"{name}[]"}]
 
     def one(self, name: str) -> str | None:
         """A value that may be given at most once."""
@@ -101,14 +104,15 @@ def _of_form(parameters: Parameters, base: str) -> Asked:
 def _asked(kind: Kind, text: str | None, parameters: Parameters, base: str) -> Asked:
     default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
     dataset = Dataset(default, named) if default or named else None
-    return Asked(kind, text, dataset, parameters.one("format"))
+    return Asked(kind, text, dataset, parameters.one("format"), parameters.one("at"), parameters.one("delay"))
 
 
 def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:
-    return tuple(_graph(value, name, base) for value in parameters.all(name))
+    return tuple(graph(value, name, base) for value in parameters.all(name))
 
 
-def _graph(value: str, name: str, base: str) -> Term:
+def graph(value: str, name: str, base: str) -> Term:
+    """A graph by the IRI, perhaps relative, that a client gave it."""
     if not value or not IRI_REFERENCE.fullmatch(value):
         raise BadRequest(f"{name} is not an IRI: {value!r}")
     return iri(resolve(base, value))

@@ -1,0 +1,23 @@
+"""An update that came over HTTP: now, or in its time."""
+
+import orjson
+
+from tidings.gates.instants import Instant
+from tidings.gates.protocol import Asked
+from tidings.gates.wire import delayed_json, outcome
+from tidings.model.errors import BadRequest, NotAllowed
+from tidings.service.broker import Broker
+
+
+async def publish(broker: Broker, asked: Asked, *, read_only: bool) -> bytes:
+    """Carry an update out, or accept it for later; the answer. Raises what is wrong with it."""
+    if asked.kind != "update" or asked.text is None:
+        raise BadRequest(f"/update takes no {asked.kind}; /{asked.kind} does")
+    if read_only:
+        raise NotAllowed("this endpoint is read-only")
+    at = None
+    if asked.at is not None or asked.delay is not None:
+        at = Instant.of(asked.at, asked.delay, broker.chronicle.clock())
+    if at is None:
+        return outcome(await broker.update(asked.text, asked.dataset), None)
+    return orjson.dumps({"response": delayed_json(await broker.delay(asked.text, asked.dataset, at))})

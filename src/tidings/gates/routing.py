@@ -1,0 +1,64 @@
+"""What the handlers of all paths share: a route that tells its methods, what a client accepts, whether it is there."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive
+
+from tidings.gates.errors import ClientLeft
+from tidings.model.errors import BadRequest
+
+T = TypeVar("T")
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def route(path: str, handler: Handler, *methods: str) -> Route:
+    """A path that also answers OPTIONS."""
+    allow = ", ".join((*methods, "OPTIONS"))
+
+    async def answer(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"allow": allow})
+        return await handler(request)
+
+    return Route(path, answer, methods=[*methods, "OPTIONS"])
+
+
+def accept_of(request: Request) -> str | None:
+    return ", ".join(request.headers.getlist("accept")) or None
+
+
+def whole(value: str | None, name: str, default: int, most: int) -> int:
+    """A parameter that is a whole number, at most so large. Raises BadRequest."""
+    if value is None:
+        return default
+    if not (value.isascii() and value.isdigit() and len(value) < 20):
+        raise BadRequest(f"{name} is {value!r}, and must be a whole number")
+    return min(int(value), most)
+
+
+async def while_present(request: Request, work: Awaitable[T]) -> T:
+    """The outcome of the work; if the client leaves meanwhile, the work is given up."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            leaving = group.create_task(_leave(request.receive))
+            outcome = await work
+            leaving.cancel()
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return outcome
+
+
+async def _leave(receive: Receive) -> None:
+    await departure(receive)
+    raise ClientLeft("the client left before its answer was complete")
+
+
+async def departure(receive: Receive) -> None:
+    """Until the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

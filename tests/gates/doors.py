@@ -1,0 +1,155 @@
+"""A broker within the test's own loop: its HTTP gate called directly, or over a real socket where that matters."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from gates.wire import PATIENCE, Message
+from tidings import app as wiring
+from tidings.config import Settings
+from tidings.gates.http import HttpGate
+from tidings.log.folder import Folder
+from tidings.service.broker import Broker
+
+
+class Server(uvicorn.Server):
+    """Signals are the test runner's."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@dataclass
+class House:
+    """A broker, its HTTP gate, and a client."""
+
+    broker: Broker
+    gate: HttpGate
+    http: httpx.AsyncClient
+
+    async def update(self, text: str) -> Message:
+        answer = await self.http.post("/update", data={"update": text})
+        assert answer.status_code == 200, answer.text
+        response = answer.json()["response"]
+        assert isinstance(response, dict)
+        return response
+
+    async def get(self, path: str, status: int = 200, **options: Any) -> httpx.Response:
+        answer = await self.http.get(path, **options)
+        assert answer.status_code == status, answer.text
+        return answer
+
+
+def is_error(answer: httpx.Response, status: int, code: str) -> bool:
+    envelope = answer.json()
+    return (answer.status_code, envelope["status_code"], envelope["error"]) == (status, status, code)
+
+
+@asynccontextmanager
+async def built(folder: Path | None = None, **changes: Any) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
+    """A broker in memory, or with a folder that keeps what is published."""
+    settings = Settings(**changes)
+    if folder is None:
+        broker = wiring.build_broker(settings)
+        async with broker:
+            yield broker, wiring.http_gate(broker, settings), settings
+        return
+    with Folder(folder) as locked:
+        broker = wiring.open_broker(settings, locked.path, lambda _: None)
+        async with broker:
+            yield broker, wiring.http_gate(broker, settings), settings
+
+
+@asynccontextmanager
+async def indoors(folder: Path | None = None, **changes: Any) -> AsyncIterator[House]:
+    """Without a socket."""
+    async with built(folder, **changes) as (broker, gate, settings):
+        transport = httpx.ASGITransport(wiring.http_app(broker, settings, gate), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://tidings.test") as client:
+            yield House(broker, gate, client)
+
+
+@asynccontextmanager
+async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator[House]:
+    """On a port of the loopback interface."""
+    async with built(folder, **changes) as (broker, gate, settings):
+        app = wiring.http_app(broker, settings, gate)
+        server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
+        serving = asyncio.create_task(server.serve())
+        async with asyncio.timeout(PATIENCE):
+            while not server.started:
+                await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            try:
+                yield House(broker, gate, client)
+            finally:
+                gate.end()
+                server.should_exit = True
+                async with asyncio.timeout(PATIENCE):
+                    await serving
+
+
+# -- event streams ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Event:
+    id: str | None
+    name: str | None
+    data: Message
+
+    @property
+    def notification(self) -> Message:
+        content = self.data["notification"]
+        assert isinstance(content, dict)
+        return content
+
+
+class Listener:
+    """A client of an event stream, as the HTML standard describes one."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.answer = answer
+        self._lines = answer.aiter_lines()
+        self.comments = 0
+
+    async def next(self) -> Event:
+        async with asyncio.timeout(PATIENCE):
+            return await self._next()
+
+    async def _next(self) -> Event:
+        fields: dict[str, str] = {}
+        async for line in self._lines:
+            if line.startswith(":"):
+                self.comments += 1
+            elif line:
+                name, _, value = line.partition(":")
+                fields[name] = value.removeprefix(" ")
+            elif "data" in fields:
+                return Event(fields.get("id"), fields.get("event"), json.loads(fields["data"]))
+        raise EOFError("the stream has ended")
+
+    async def is_over(self) -> bool:
+        try:
+            await self.next()
+        except EOFError:
+            return True
+        return False
+
+
+@asynccontextmanager
+async def subscribed(house: House, query: str | None = None, **options: Any) -> AsyncIterator[Listener]:
+    parameters = dict(options.pop("params", {})) | ({} if query is None else {"query": query})
+    async with house.http.stream("GET", "/subscribe", params=parameters, **options) as answer:
+        if answer.status_code != 200:
+            await answer.aread()
+        yield Listener(answer)

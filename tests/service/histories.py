@@ -1,0 +1,268 @@
+"""Histories of a broker: publishers, clients that come and go, delayed updates, snapshots and crashes, in any order."""
+
+import asyncio
+import os
+import shutil
+import signal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from service.making import BASE, Client, Clock, Line, in_memory, opened, quads_of, settled
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.service.broker import Broker
+
+Step: TypeAlias = tuple[Any, ...]
+
+QUERIES = (
+    "SELECT ?s ?o { ?s <p> ?o }",
+    "SELECT ?o { <s1> <p> ?o }",
+    "SELECT ?o { <s2> <p> ?o }",
+    "ASK { <s1> <p> ?o }",
+    "SELECT (COUNT(*) AS ?n) { ?s <p> ?o }",
+    "SELECT ?s ?o { ?s <p> ?o } ORDER BY ?o LIMIT 2",
+    "SELECT ?a ?b { ?a <p> ?o . ?b <p> ?o }",
+    "SELECT ?s ?o ?q { ?s <p> ?o OPTIONAL { ?o <q> ?q } }",
+    "SELECT ?n { <counter> <is> ?n }",
+)
+COUNT = "DELETE { <counter> <is> ?x } INSERT { <counter> <is> ?y } WHERE { <counter> <is> ?x BIND(?x + 1 AS ?y) }"
+"""What every delayed update does: so it can be seen how often they were carried out."""
+
+_clients = st.integers(0, 1)
+_texts = st.builds(
+    str.format,
+    st.sampled_from(
+        (
+            "INSERT DATA {{ <s{0}> <p> {1} }}",
+            "INSERT DATA {{ <s{0}> <p> {1} , {0} . {1} <q> {0} }}".replace("{1} <q> {0}", "<s{1}> <q> {0}"),
+            "DELETE DATA {{ <s{0}> <p> {1} }}",
+            "DELETE WHERE {{ <s{0}> <p> ?o }}",
+            "DELETE {{ ?s <p> ?o }} INSERT {{ ?s <p> {1} }} WHERE {{ ?s <p> ?o FILTER(?o != {1}) }}",
+        )
+    ),
+    st.integers(1, 2),
+    st.integers(1, 3),
+)
+_gentle: list[st.SearchStrategy[Step]] = [
+    st.tuples(st.just("update"), _texts),
+    st.tuples(st.just("update"), _texts),
+    st.tuples(st.just("subscribe"), _clients, st.sampled_from(QUERIES)),
+    st.tuples(st.just("unsubscribe"), _clients, st.integers(0, 5)),
+    st.tuples(st.sampled_from(("lose", "cut off", "notice", "back", "back", "fill", "drain")), _clients),
+    st.tuples(st.just("delay"), st.integers(0, 3)),
+    st.tuples(st.just("cancel"), st.integers(0, 3)),
+    st.tuples(st.just("pass by"), st.integers(0, 3)),
+    st.tuples(st.sampled_from(("turn", "turn", "settle"))),
+]
+_rough: list[st.SearchStrategy[Step]] = [
+    *_gentle,
+    st.tuples(st.sampled_from(("crash", "snapshot", "snapshot begins"))),
+]
+gentle_histories = st.lists(st.one_of(_gentle), min_size=5, max_size=30)
+histories = st.lists(st.one_of(_rough), min_size=5, max_size=30)
+
+
+class Scene:
+    """A broker and two clients living through a history."""
+
+    def __init__(self, clock: Clock, broker: Broker, folder: Path | None = None) -> None:
+        self.clock = clock
+        self.folder = folder
+        self.crashes = 0
+        self.stale: dict[int, list[Line]] = {0: [], 1: []}
+        self.away = {0: False, 1: False}
+        self.promised: set[Quad] = set()
+        self.tasks: list[asyncio.Task[Any]] = []
+        self.delays: list[str] = []
+        self.accepted = 0
+        self._watch(broker)
+        self.clients = [Client(broker), Client(broker)]
+
+    def _watch(self, broker: Broker) -> None:
+        self.broker = broker
+        broker.chronicle.followers.add(self._promise)
+
+    def _promise(self, sequence: int, time: int, delta: ZSet[Quad]) -> None:
+        """A commit is durable."""
+        self.promised.difference_update(delta.removed())
+        self.promised.update(delta.added())
+
+    async def live(self, history: list[Step]) -> None:
+        await self.broker.update("INSERT DATA { <counter> <is> 0 }")
+        for name, *arguments in history:
+            await getattr(self, name.replace(" ", "_"))(*arguments)
+        await self.end()
+
+    async def end(self) -> None:
+        """Everybody comes back, has room, and is up to date."""
+        await self.settle()
+        for number, client in enumerate(self.clients):
+            if self.away[number]:
+                await self.back(number)
+            client.drain()
+        await self.settle()
+        for client in self.clients:
+            assert not client.errors
+            client.check()
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    async def update(self, text: str) -> None:
+        self.broker.submit(text, None, lambda _: None)
+
+    async def subscribe(self, number: int, text: str) -> None:
+        if not self.away[number] and len(self.clients[number].known) < 3:
+            self.clients[number].subscribe(text)
+
+    async def unsubscribe(self, number: int, which: int) -> None:
+        client = self.clients[number]
+        mine = [each for each in client.known if each in client.line.session.subscribers]
+        if mine and not self.away[number]:
+            client.unsubscribe(mine[which % len(mine)])
+
+    async def lose(self, number: int) -> None:
+        if not self.away[number]:
+            self.away[number] = True
+            self.clients[number].lose()
+
+    async def cut_off(self, number: int) -> None:
+        """The client is cut off; the broker has not noticed yet."""
+        if not self.away[number]:
+            self.away[number] = True
+            line = self.clients[number].line
+            line.down = True
+            self.stale[number].append(line)
+
+    async def notice(self, number: int) -> None:
+        if self.stale[number]:
+            self.broker.disconnect(self.stale[number].pop(0).session)
+
+    async def back(self, number: int) -> None:
+        if self.away[number]:
+            self.away[number] = False
+            client = self.clients[number]
+            client.come_back(self.broker)
+            for spuid in list(client.known):
+                client.resume(spuid)
+
+    async def fill(self, number: int) -> None:
+        if not self.away[number]:
+            self.clients[number].fill()
+
+    async def drain(self, number: int) -> None:
+        if not self.away[number]:
+            self.clients[number].drain()
+
+    async def delay(self, seconds: int) -> None:
+        at = self.clock.micros + seconds * 1_000_000
+        self.delays.append((await self.broker.delay(COUNT, None, at)).id)
+        self.accepted += 1
+
+    async def cancel(self, which: int) -> None:
+        waiting = [each for each in self.delays if each in self.broker.delays.agenda._by_id]
+        if waiting:
+            await self.settle()  # whether it was carried out is decided
+            if waiting[which % len(waiting)] in self.broker.delays.agenda._by_id:
+                await self.broker.delays.cancel(waiting[which % len(waiting)])
+                self.accepted -= 1
+
+    async def pass_by(self, seconds: int) -> None:
+        self.clock.pass_by(seconds)
+        self.broker._tick()
+
+    async def turn(self) -> None:
+        await asyncio.sleep(0)
+
+    async def settle(self) -> None:
+        await asyncio.gather(*self.tasks)
+        self.tasks.clear()
+        await settled(self.broker)
+        assert quads_of(self.broker) == self.promised
+        self._check_counter()
+        for number, client in enumerate(self.clients):
+            if not self.away[number] and not client.line.session.full:
+                client.check()
+
+    def _check_counter(self) -> None:
+        """Delayed updates are carried out once."""
+        done = self.accepted - len(self.broker.delays.agenda)
+        integer = "http://www.w3.org/2001/XMLSchema#integer"
+        assert (f"<{BASE}counter>", f"<{BASE}is>", f'"{done}"^^<{integer}>', "") in self.broker.engine.core.store
+
+    async def snapshot(self) -> None:
+        if self.broker.snapshots and not self.broker.snapshots.running:
+            await self.broker.snapshots.write()
+
+    async def snapshot_begins(self) -> None:
+        if self.broker.snapshots and not self.broker.snapshots.running:
+            self.tasks.append(asyncio.create_task(self.broker.snapshots.write()))
+
+    async def crash(self) -> None:
+        """The broker dies here and now, and is started again on what the disk has."""
+        if self.folder is None:
+            return
+        before = self.broker
+        self.crashes += 1
+        copy = self.folder / str(self.crashes)
+        for child in before.forks.running:
+            os.kill(child, signal.SIGKILL)
+            os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        shutil.copytree(self.folder / str(self.crashes - 1), copy)
+        waiting = sorted(before.delays.agenda._by_id)
+        up_to_date = self._up_to_date()
+        await self._abandon()
+        broker = opened(self.clock, copy)
+        assert quads_of(broker) == self.promised
+        assert sorted(broker.delays.agenda._by_id) == waiting
+        for client in self.clients:
+            for spuid, known in client.known.items():
+                assert broker.subscriptions.find(spuid).sequence >= known.sequence
+                known.resumed.clear()
+        self._watch(broker)
+        await broker.__aenter__()
+        for number in (0, 1):
+            await self.back(number)
+        await self.settle()
+        for client in self.clients:
+            for spuid, known in client.known.items():
+                assert known.resumed == [True] or (spuid not in up_to_date and known.resumed == [False])
+
+    def _up_to_date(self) -> set[str]:
+        """Those who have seen everything that was numbered: they must not need a fresh answer."""
+        return {
+            each.spuid
+            for client in self.clients
+            for each in client.known.values()
+            if self.broker.subscriptions.find(each.spuid).sequence == each.sequence
+        }
+
+    async def _abandon(self) -> None:
+        """Nobody hears of this broker any more, and nothing it does counts."""
+        self.broker.chronicle.followers.clear()
+        for client in self.clients:
+            client.line.down = True
+        self.stale = {0: [], 1: []}
+        self.away = {0: True, 1: True}
+        await self.broker.__aexit__()
+        await asyncio.gather(*self.tasks)
+        self.tasks.clear()
+
+
+def lived_through(history: list[Step], *, crashes: bool) -> None:
+    """Have a broker live through a history, in a folder if it is to survive crashes."""
+
+    async def story() -> None:
+        clock = Clock()
+        with TemporaryDirectory() as folder:
+            broker = opened(clock, Path(folder) / "0") if crashes else in_memory(clock)
+            scene = Scene(clock, broker, Path(folder) if crashes else None)
+            await broker.__aenter__()
+            try:
+                await scene.live(history)
+            finally:
+                await scene.broker.__aexit__()
+
+    asyncio.run(story())
