@@ -227,6 +227,7 @@ def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         log_level=settings.log_level,
         access_log=False,
         proxy_headers=False,
+        timeout_keep_alive=75,
         server_header=False,
         headers=[("server", f"tidings/{__version__}")],
         timeout_graceful_shutdown=2 * LAST_SECONDS,

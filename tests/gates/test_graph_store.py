@@ -130,6 +130,13 @@ async def test_a_path_names_the_graph_of_that_path_below_the_base(prefix: str) -
 
 
 @asynchronous
+async def test_a_path_that_is_escaped_without_need_names_the_same_graph() -> None:
+    async with indoors(base="http://base/") as house:
+        assert (await house.http.put("/rdf%2Dgraphs/a b", content=A, headers=TURTLE)).status_code == 201
+        assert await subjects(house, graph="http://base/rdf-graphs/a%20b") == {"<http://e/a>"}
+
+
+@asynchronous
 async def test_relative_iris_of_a_document_are_relative_to_its_graph() -> None:
     async with indoors(base="http://base/") as house:
         await put(house, "<x> <y> <z> .", graph="http://e/rooms/1")

@@ -1,8 +1,9 @@
 """The feed of commits: the log over HTTP, once or for as long as one likes."""
 
 import asyncio
+import errno
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from gates.doors import House, indoors, is_error, listening
 from gates.wire import PATIENCE, Message, asynchronous
 from tidings.gates import feed
 from tidings.gates.commits import FeedFormat
+from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path
 
 
@@ -44,6 +46,16 @@ async def take(lines: AsyncIterator[str], count: int) -> list[Message]:
             if line := await anext(lines):
                 found.append(json.loads(line))
     return found
+
+
+def follower(house: House) -> feed.Feed:
+    disk = house.broker.disk
+    assert disk is not None
+    return feed.Feed(house.broker, disk.folder, disk.journal, FeedFormat.JSON_LINES, asyncio.Semaphore(1), PATIENCE)
+
+
+def lines_of(piece: bytes) -> list[Message]:
+    return [json.loads(line) for line in piece.splitlines() if line]
 
 
 # -- once -------------------------------------------------------------------------------------------------------
@@ -173,11 +185,7 @@ async def test_a_follower_that_falls_behind_reads_the_log(tmp_path: Path, monkey
     monkeypatch.setattr(feed, "BACKLOG", 300)
     monkeypatch.setattr(feed, "LARGE", 3)
     async with indoors(tmp_path / "data") as house:
-        assert house.broker.disk is not None
-        disk = house.broker.disk
-        reader = feed.Feed(
-            house.broker, disk.folder, disk.journal, FeedFormat.JSON_LINES, asyncio.Semaphore(1), PATIENCE
-        )
+        reader = follower(house)
         pieces = reader.follow(1, feed.MOST)
         assert await anext(pieces) == b"\n"
         for number in range(20):
@@ -187,11 +195,42 @@ async def test_a_follower_that_falls_behind_reads_the_log(tmp_path: Path, monkey
         assert len(reader._fresh) < 5
         found: list[int] = []
         while len(found) < 46:
-            found += [json.loads(line)["seq"] for line in (await anext(pieces)).splitlines() if line]
+            found += [each["seq"] for each in lines_of(await anext(pieces))]
         assert found == sorted(found)
         assert (found.count(20), found.count(21), found.count(22)) == (2, 4, 2)
         await pieces.aclose()
         assert not house.broker.chronicle.followers
+
+
+@asynchronous
+async def test_a_commit_that_could_not_be_written_is_told_to_nobody(tmp_path: Path) -> None:
+    async with indoors(tmp_path / "data") as house:
+        assert house.broker.disk is not None
+        journal = house.broker.disk.journal
+        early, late = follower(house), follower(house)
+        pieces = early.follow(1, feed.MOST)
+        assert await anext(pieces) == b"\n"
+        await commit(house, 1)
+
+        def fail(_: object) -> None:
+            raise LogWriteFailed(OSError(errno.ENOSPC, "no space left"))
+
+        later: AsyncGenerator[bytes, None] | None = None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(journal, "write", fail)
+            lost = asyncio.create_task(house.http.post("/update", data={"update": "INSERT DATA { <a> <b> <lost> }"}))
+            while house.broker.chronicle.seq < 2:
+                await asyncio.sleep(0)
+            later = late.follow(2, feed.MOST)  # begins while the commit is on its way to a disk that will not take it
+            waiting = asyncio.create_task(anext(later))
+            assert is_error(await lost, 507, "log_write_failed")
+        await commit(house, 2)
+        assert [each["seq"] for each in lines_of(await anext(pieces)) + lines_of(await anext(pieces))] == [1, 1, 2, 2]
+        async with asyncio.timeout(PATIENCE):
+            told = lines_of(await waiting)
+        assert [(each["seq"], each["s"]) for each in told] == [(2, "<http://e/s>")] * 2
+        await pieces.aclose()
+        await later.aclose()
 
 
 @asynchronous

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
+import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error, listening, subscribed
-from gates.wire import PATIENCE, asynchronous, rows
+from gates.wire import PATIENCE, asynchronous, rows, serving
 from tidings.gates import sse
 from tidings.service.subscriptions import LOST
 
@@ -101,7 +103,7 @@ async def test_who_comes_back_too_late_gets_a_fresh_answer_if_there_is_a_query()
 
 @asynchronous
 async def test_a_subscription_that_goes_on_elsewhere_ends_the_stream_it_was_on() -> None:
-    async with listening(ping=0.05) as house, subscribed(house, ALL) as old:
+    async with listening() as house, subscribed(house, ALL) as old:
         last = (await old.next()).id
         async with subscribed(house, headers={"last-event-id": str(last)}) as new:
             await new.next()
@@ -177,6 +179,20 @@ async def test_streams_end_at_once_when_the_broker_stops() -> None:
         end = await stream.next()
         assert (end.name, end.data["error"], end.data["code"]) == ("error", "shutting_down", 1001)
         assert await stream.is_over()
+
+
+@pytest.mark.server
+def test_a_broker_that_is_told_to_stop_does_not_wait_for_streams(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        parameters = {"query": ALL}
+        with httpx.stream("GET", f"{broker.http}/subscribe", params=parameters, timeout=PATIENCE) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "retry: 1000"
+            with httpx.stream("GET", f"{broker.http}/log?follow=true", timeout=PATIENCE) as feed:
+                assert feed.status_code == 200
+                assert broker.stop() == 0
+                assert not "".join(feed.iter_text()).strip()
+            assert "event: error" in list(lines)
 
 
 @asynchronous

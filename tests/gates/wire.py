@@ -20,6 +20,7 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_
 
 PATIENCE = 10.0  # seconds after which whatever should have happened has not
 
+SERVE = ("-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
 Message = dict[str, Any]
 Row = tuple[str | None, ...]
 Graphs = str | list[str] | None  # as a request names them: one, several, or no word about it
@@ -74,9 +75,9 @@ class Broker:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[Broker]:
+def serving(folder: Path, *arguments: str, program: tuple[str, ...] = SERVE) -> Iterator[Broker]:
     """A broker that was started in a folder, on ports that were free."""
-    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0", *arguments]
+    command = [sys.executable, *program, *arguments]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Broker(*_addresses(process), process)
@@ -136,6 +137,11 @@ class Socket:
     def send(self, message: Message | str) -> None:
         text = message if isinstance(message, str) else json.dumps(message)
         self._transport.send(WSMsgType.TEXT, text.encode())
+
+    @property
+    def inbox(self) -> "asyncio.Queue[Message | None]":
+        """Messages that came, and None at the end."""
+        return self._inbox.messages
 
     async def next(self, timeout: float = PATIENCE) -> Message:
         message = await asyncio.wait_for(self._inbox.messages.get(), timeout)

@@ -385,6 +385,29 @@ async def test_a_log_that_breaks_while_an_update_is_worked_out_aside_is_an_error
 
 
 @asynchronous
+async def test_an_entry_that_cannot_be_written_down_is_an_error_and_the_queue_goes_on(
+    clock: Clock, tmp_path: Path
+) -> None:
+    async with opened(clock, tmp_path) as broker:
+        client = Client(broker)
+        client.subscribe(ALL)
+        await settled(broker)
+        with mock.patch.object(Journal, "append", side_effect=TypeError("nobody can encode this")):
+            with pytest.raises(TidingsError):
+                await asyncio.wait_for(broker.update(insert(1)), 5)
+            try:
+                client.subscribe(ALL)
+            except TidingsError as error:
+                client.errors.append(error)
+        assert len(client.errors) == 1
+        assert len(broker.subscriptions) == len(client.line.session.subscribers) == 1
+        assert quads_of(broker) == set()
+        assert (await asyncio.wait_for(broker.update(insert(2)), 5)).sequence == 1
+        await settled(broker)
+        client.check()
+
+
+@asynchronous
 async def test_with_a_broken_log_clients_can_still_leave(clock: Clock, tmp_path: Path) -> None:
     async with opened(clock, tmp_path) as broker:
         client = Client(broker)

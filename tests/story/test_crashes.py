@@ -75,7 +75,7 @@ class Reader:
                 self.resumed += 1
             self._take(first)
             while True:
-                message = await asyncio.wait_for(socket._inbox.messages.get(), None)
+                message = await socket.inbox.get()
                 if message is None:
                     raise ConnectionResetError
                 self._take(message["notification"])

@@ -1,0 +1,345 @@
+"""LAMP updates of the smart-lighting city through a whole broker, with its 1,004 subscriptions connected.
+
+Prints one JSON line with `http` and `websocket` (prepared updates), each with `updates_per_s` at full load, and with
+`p50_ms` and `p99_ms` at half of that, from when an update was due, sent or not, to the arrival of its notification;
+`engine_updates_per_s` and `engine_prepared_updates_per_s` (the bare engine, same subscriptions, same updates, as texts
+and prepared), `overhead` (time of an update through the broker / through the engine, like with like) and `durability`.
+The client has one core, the broker and the bare engine the other.
+"""
+
+import argparse
+import gc
+import os
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from measure import NOW, check, city_document, our_city, per_call, report, rounded, say
+from sockets import (
+    Address,
+    Broker,
+    Line,
+    Lines,
+    broker_core,
+    open_websockets,
+    split_http,
+    subscribe,
+    take_client_core,
+    tidings,
+    websocket_json,
+)
+from tidings.bench.city import COARSE_ROADS, FINE_ROADS, NS, PAPER_ROADS, PREFIX, ns, subscriptions, update_lamp
+from tidings.engine.engine import Engine
+from tidings.model.terms import literal
+
+_ROUNDS = 3
+_UPDATES = 31 * PAPER_ROADS  # a round
+_SOCKETS = 100
+_HTTP_CONNECTIONS = 16
+_WINDOW = 64  # updates that a WebSocket publisher has sent and not seen answered
+_NOTIFYING = frozenset((*FINE_ROADS, *COARSE_ROADS))
+_PREPARED = (
+    f"{PREFIX}DELETE {{ ?lamp ns:hasDimmingValue ?old }} INSERT {{ ?lamp ns:hasDimmingValue ?new }} "
+    "WHERE { ?lamp ns:hasDimmingValue ?old }"
+)
+
+
+def road_of(number: int) -> int:
+    """Update n gives the first lamp of one road after another the value n, by which its notification is known."""
+    return number % PAPER_ROADS + 1
+
+
+class Publisher(Protocol):
+    """Sends updates as fast as it may."""
+
+    answered: int
+
+    def ready(self) -> bool:
+        """Whether one more update may be sent."""
+
+    def send(self, packet: bytes) -> None: ...
+
+    def packet(self, number: int) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class HttpPublisher:
+    """Connections that are kept, with one update on its way over each."""
+
+    def __init__(self, broker: Broker, lines: Lines) -> None:
+        self.answered = 0
+        self._lines = lines
+        self._free = [Line(broker.http, split_http) for _ in range(_HTTP_CONNECTIONS)]
+        for line in self._free:
+            line.hear = self._hearer(line)
+            lines.add(line)
+
+    def ready(self) -> bool:
+        return bool(self._free)
+
+    def send(self, packet: bytes) -> None:
+        self._free.pop().send(packet)
+
+    def packet(self, number: int) -> bytes:
+        return http_request("/update", "application/sparql-update", update_lamp(road_of(number), 1, str(number)))
+
+    def close(self) -> None:
+        for line in self._free:
+            self._lines.remove(line)
+
+    def _hearer(self, line: Line) -> Callable[[bytes], None]:
+        def hear(message: bytes) -> None:
+            check(message.startswith(b"HTTP/1.1 200 "), f"the update succeeds, not {message!r}")
+            self.answered += 1
+            self._free.append(line)
+
+        return hear
+
+
+class WebSocketPublisher:
+    """One connection, one prepared update, and a window of them on their way."""
+
+    def __init__(self, broker: Broker, lines: Lines) -> None:
+        self._lines = lines
+        (self._line,) = open_websockets(broker.websocket, 1)
+        lines.add(self._line)
+        answers: list[bytes] = []
+        self._line.hear = answers.append
+        self._line.send(websocket_json({"prepare": {"sparql": _PREPARED}}))
+        lines.poll_until(lambda: bool(answers), "an answer to the preparation")
+        check(b'"prepared"' in answers[0], f"the update is prepared, not {answers[0]!r}")
+        self._id = orjson.loads(answers[0])["response"]["prepared"]
+        self._line.hear = self._hear
+        self._sent = self.answered = 0
+
+    def ready(self) -> bool:
+        return self._sent - self.answered < _WINDOW
+
+    def send(self, packet: bytes) -> None:
+        self._sent += 1
+        self._line.send(packet)
+
+    def packet(self, number: int) -> bytes:
+        lamp = {"type": "uri", "value": f"{NS}LAMP_{road_of(number)}_1"}
+        new = {"type": "literal", "value": str(number)}
+        return websocket_json({"update": {"prepared": self._id, "bindings": {"lamp": lamp, "new": new}}})
+
+    def close(self) -> None:
+        self._lines.remove(self._line)
+
+    def _hear(self, message: bytes) -> None:
+        check(message.startswith(b'{"response"'), f"the update succeeds, not {message!r}")
+        self.answered += 1
+
+
+_PUBLISHERS: dict[str, Callable[[Broker, Lines], Publisher]] = {"http": HttpPublisher, "websocket": WebSocketPublisher}
+
+
+class Audience:
+    """The subscribers: what each was told, and when. Notifications are looked into when no clock is running."""
+
+    def __init__(self, address: Address, lines: Lines) -> None:
+        self._texts = subscriptions()
+        self._answers: list[Counter[bytes]] = [Counter() for _ in self._texts]
+        self._sequences = [-1] * len(self._texts)
+        self._heard: list[tuple[float, bytes]] = []
+        sockets = open_websockets(address, _SOCKETS)
+        for line in sockets:
+            line.hear = self._hear
+            lines.add(line)
+        everyone = [(sockets[n % _SOCKETS], text, str(n)) for n, text in enumerate(self._texts)]
+        subscribe(lines, everyone)
+        self.absorb()
+
+    def _hear(self, message: bytes) -> None:
+        self._heard.append((time.perf_counter(), message))
+
+    def __len__(self) -> int:
+        return len(self._heard)
+
+    def absorb(self) -> dict[int, float]:
+        """Add what was heard to the answers; by the number of the update, when its notification came."""
+        arrivals = {}
+        for arrival, message in self._heard:
+            notification = orjson.loads(message)["notification"]
+            subscriber = int(notification["alias"])
+            self._sequences[subscriber] += 1
+            check(notification["sequence"] == self._sequences[subscriber], f"sequences without gaps: {message!r}")
+            added = notification["addedResults"]["results"]["bindings"]
+            self._answers[subscriber].update(map(_row, added))
+            self._answers[subscriber].subtract(map(_row, notification["removedResults"]["results"]["bindings"]))
+            if notification["sequence"]:
+                check(len(added) == 1, f"one lamp an update: {message!r}")
+                arrivals[int(added[0]["dimming"]["value"])] = arrival
+        self._heard.clear()
+        return arrivals
+
+    def check(self, address: Address, lines: Lines) -> None:
+        """The first answers and all notifications together are what the queries answer now."""
+        line = Line(address, split_http)
+        lines.add(line)
+        answers: list[bytes] = []
+        line.hear = answers.append
+        for number, text in enumerate(self._texts):
+            line.send(http_request("/query", "application/sparql-query", text))
+            lines.poll_until(lambda wanted=number: len(answers) > wanted, "an answer to a query")  # type: ignore[misc]
+            rows = orjson.loads(answers[-1].split(b"\r\n\r\n", 1)[1])["results"]["bindings"]
+            check(+self._answers[number] == Counter(map(_row, rows)), f"the folded answer of {text}")
+
+
+def _row(row: Any) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
+
+
+def http_request(path: str, kind: str, text: str) -> bytes:
+    body = text.encode()
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+        f"Accept: application/sparql-results+json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+class Course:
+    """Rounds of updates through one kind of publisher; their rates, and how late their notifications came."""
+
+    def __init__(self, name: str, audience: Audience, lines: Lines) -> None:
+        self.rates: list[float] = []
+        self.latencies: list[float] = []
+        self._name = name
+        self._audience = audience
+        self._lines = lines
+
+    def run(self, publisher: Publisher, first: int) -> None:
+        """A round at full load, and one at half of it."""
+        self.rates.append(self._full_load(publisher, range(first, first + _UPDATES)))
+        self._half_load(publisher, range(first + _UPDATES, first + 2 * _UPDATES), self.rates[-1] / 2)
+
+    def figures(self) -> dict[str, float]:
+        cuts = statistics.quantiles(self.latencies, n=100)
+        return {
+            "updates_per_s": rounded(statistics.median(self.rates), 0),
+            "p50_ms": rounded(cuts[49] * 1e3),
+            "p99_ms": rounded(cuts[98] * 1e3),
+        }
+
+    def _full_load(self, publisher: Publisher, numbers: range) -> float:
+        poll = self._lines.poll
+        pending = iter([publisher.packet(number) for number in numbers])
+        wanted = publisher.answered + len(numbers)
+        packet = next(pending, None)
+        start, mine = time.perf_counter(), time.process_time()
+        while publisher.answered < wanted:
+            while packet is not None and publisher.ready():
+                publisher.send(packet)
+                packet = next(pending, None)
+            poll(1.0)
+        seconds, mine = time.perf_counter() - start, time.process_time() - mine
+        self._arrivals(numbers)
+        say(f"{self._name}: {len(numbers) / seconds:,.0f} updates a second; the client was busy {mine / seconds:.0%}")
+        return len(numbers) / seconds
+
+    def _half_load(self, publisher: Publisher, numbers: range, rate: float) -> None:
+        """An open loop: updates are due when they are due, however long others take."""
+        poll = self._lines.poll
+        packets = [publisher.packet(number) for number in numbers]
+        wanted = publisher.answered + len(numbers)
+        sent = 0
+        start = time.perf_counter()
+        while publisher.answered < wanted:
+            due = min(int((time.perf_counter() - start) * rate) + 1, len(packets))
+            while sent < due and publisher.ready():
+                publisher.send(packets[sent])
+                sent += 1
+            poll(0)
+        arrivals = self._arrivals(numbers)
+        late = [arrival - start - (number - numbers.start) / rate for number, arrival in arrivals.items()]
+        say(f"{self._name}: notified after {statistics.median(late) * 1e3:.3f} ms at {rate:,.0f} updates a second")
+        self.latencies += late
+
+    def _arrivals(self, numbers: range) -> dict[int, float]:
+        """When the notification of each update that has one came; there is no other."""
+        expected = {number for number in numbers if road_of(number) in _NOTIFYING}
+        self._lines.poll_until(lambda: len(self._audience) >= len(expected), f"{len(expected)} notifications")
+        self._lines.settle()
+        count = len(self._audience)
+        arrivals = self._audience.absorb()
+        check(count == len(expected) and arrivals.keys() == expected, f"{len(expected)} notifications, not {count}")
+        return arrivals
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--durability", default="fsync", help="of the broker's log (default fsync), or memory: no log")
+    durability = parser.parse_args().durability
+    take_client_core()
+    say("loading the city twice ...")
+    engine = Engine(our_city())
+    for text in subscriptions():
+        engine.subscribe(text, now=NOW)
+    gc.collect()
+    gc.disable()  # a pause of the client would pass for one of the broker
+    with tempfile.TemporaryDirectory() as folder:
+        document = Path(folder) / "city.nt"
+        document.write_bytes(city_document())
+        log = ("--memory",) if durability == "memory" else ("--data", f"{folder}/data", "--durability", durability)
+        with tidings(*log, "--load", str(document)) as broker:
+            figures = _measure(broker, engine)
+    report(**figures, durability=durability)
+
+
+def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
+    lines = Lines()
+    audience = Audience(broker.websocket, lines)
+    courses = {name: Course(name, audience, lines) for name in _PUBLISHERS}
+    broker.await_rest()
+    engines: dict[str, list[float]] = {name: [] for name in courses}
+    first = PAPER_ROADS * 1000  # no value of the city as it is loaded
+    for _ in range(_ROUNDS):
+        for name, course in courses.items():
+            engines[name].append(_bare(engine, name, range(first, first + _UPDATES)))
+            publisher = _PUBLISHERS[name](broker, lines)  # a fresh one: no broker keeps idle connections for ever
+            course.run(publisher, first)
+            publisher.close()
+            first += 2 * _UPDATES
+    audience.check(broker.http, lines)
+    lines.close()
+    return {
+        **{name: course.figures() for name, course in courses.items()},
+        "engine_updates_per_s": rounded(statistics.median(engines["http"]), 0),
+        "engine_prepared_updates_per_s": rounded(statistics.median(engines["websocket"]), 0),
+        "overhead": {name: rounded(_overhead(engines[name], course.rates), 2) for name, course in courses.items()},
+    }
+
+
+def _overhead(engine: list[float], broker: list[float]) -> float:
+    """Neighbours are compared: they met the same machine."""
+    return statistics.median(bare / whole for bare, whole in zip(engine, broker, strict=True))
+
+
+def _bare(engine: Engine, name: str, numbers: range) -> float:
+    """Updates a second of the engine alone, on the core that the broker has otherwise, in the form of a publisher."""
+    template = engine.core.prepare_template(_PREPARED)
+    os.sched_setaffinity(0, {broker_core()})
+    engine.timing.reset()
+    if name == "http":
+        texts = [update_lamp(road_of(number), 1, str(number)) for number in numbers]
+        seconds = per_call(lambda text: engine.apply(text, now=NOW), texts)
+    else:
+        bindings = [{"lamp": ns(f"LAMP_{road_of(each)}_1"), "new": literal(str(each))} for each in numbers]
+        seconds = per_call(lambda bound: engine.execute(*template.bind(bound), now=NOW), bindings)
+    take_client_core()
+    expected = sum(road_of(number) in _NOTIFYING for number in numbers)
+    check(engine.timing.notifications == expected, f"the engine notifies {expected} times")
+    say(f"engine, as over {name}: {1 / seconds:,.0f} updates a second")
+    return 1 / seconds
+
+
+if __name__ == "__main__":
+    main()

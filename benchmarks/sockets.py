@@ -1,0 +1,335 @@
+"""What the benchmarks of a whole broker share: brokers in processes of their own, and many connections in one loop.
+
+A receiver that is slower than the broker would measure itself, and one that is kinder to one peer than to the other
+would measure nothing: so all connections, of any protocol, are read by the same loop, which walks over length headers
+and looks no further, unless a connection has somebody to `hear` its messages. The broker has one core, the client one.
+"""
+
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import psutil
+
+from measure import check
+
+PATIENCE = 60.0
+"""Seconds in which whatever is awaited must have come."""
+TIDINGS = (sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
+
+_CHUNK = 1 << 16
+_BATCH = 200  # connections being opened at a time: fewer than any listener's backlog
+_HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+_ACCEPTED = b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="  # the answer to that key in RFC 6455, 1.3
+_TEXT, _CLOSE, _PING, _PONG = 0x81, 0x88, 0x89, 0x8A
+
+Split = Callable[[bytes], tuple[list[tuple[int, int]], list[bytes], int]]
+"""The whole messages at the front of some bytes (where each begins and ends), the answers they ask for at once
+(to a ping), and how far that got."""
+
+
+def split_websocket(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
+    """Text frames as servers send them: unmasked and in one piece (RFC 6455, 5.2)."""
+    messages: list[tuple[int, int]] = []
+    answers: list[bytes] = []
+    at, end = 0, len(data)
+    while at + 2 <= end:
+        start, size = at + 2, data[at + 1]
+        if size == 126:
+            if at + 4 > end:
+                break
+            start, size = at + 4, data[at + 2] << 8 | data[at + 3]
+        elif size == 127:
+            if at + 10 > end:
+                break
+            start, size = at + 10, int.from_bytes(data[at + 2 : at + 10], "big")
+        if start + size > end:
+            break
+        kind = data[at]
+        if kind == _TEXT:
+            messages.append((start, start + size))
+        elif kind == _PING:
+            answers.append(websocket_frame(data[start : start + size], _PONG))
+        else:
+            check(kind == _PONG, f"a text frame, not {data[at : start + size]!r}")
+        at = start + size
+    return messages, answers, at
+
+
+def split_mqtt(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
+    """Packets of any type (MQTT 3.1.1, 2.2); a message is what follows the length."""
+    messages: list[tuple[int, int]] = []
+    at, end = 0, len(data)
+    while at + 2 <= end:
+        start, size = at + 2, data[at + 1]
+        if size > 127:
+            if at + 3 > end:
+                break
+            check(data[at + 2] < 128, "a packet of less than 16 kB")
+            start, size = at + 3, size & 127 | data[at + 2] << 7
+        if start + size > end:
+            break
+        messages.append((start, start + size))
+        at = start + size
+    return messages, [], at
+
+
+def split_http(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
+    """Answers with a Content-Length; a message is the whole of one, with its head."""
+    messages: list[tuple[int, int]] = []
+    at = 0
+    while (body := data.find(b"\r\n\r\n", at) + 4) > 3:
+        length = _LENGTH.search(data, at, body)
+        if length is None:
+            raise SystemExit(f"an answer with a length, not {data[at:body]!r}")
+        end = body + int(length[1])
+        if end > len(data):
+            break
+        messages.append((at, end))
+        at = end
+    return messages, [], at
+
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+
+
+def websocket_frame(payload: bytes, kind: int = _TEXT) -> bytes:
+    """A client's frame. Its mask is zero: the payload stays as it is, at the cost of any mask for the broker."""
+    size = len(payload)
+    head = bytes((kind, 0x80 | size)) if size < 126 else bytes((kind, 0xFE)) + size.to_bytes(2, "big")
+    check(size < 1 << 16, "a frame of less than 64 kB")
+    return head + b"\0\0\0\0" + payload
+
+
+def websocket_json(message: Any) -> bytes:
+    return websocket_frame(orjson.dumps(message))
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+    path: str = "/"
+
+
+class Line:
+    """One connection, and what has come over it."""
+
+    __slots__ = ("_rest", "_split", "hear", "received", "socket")
+
+    def __init__(self, address: Address, split: Split) -> None:
+        # Blocking: it is only read when there is something, and what is sent fits into the kernel's buffers.
+        self.socket = socket.create_connection((address.host, address.port), timeout=PATIENCE)
+        self.socket.settimeout(None)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.hear: Callable[[bytes], object] | None = None
+        self.received = 0
+        self._split = split
+        self._rest = b""
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def read(self) -> int:
+        """How many messages what has arrived completes."""
+        data = self.socket.recv(_CHUNK)
+        check(bool(data), "the broker keeps the connection")
+        if self._rest:
+            data = self._rest + data
+        messages, answers, used = self._split(data)
+        self._rest = data[used:]
+        for answer in answers:
+            self.send(answer)
+        if self.hear is not None:
+            for start, end in messages:
+                self.hear(data[start:end])
+        self.received += len(messages)
+        return len(messages)
+
+    def read_head(self) -> bytes:
+        """The head of the answer to an upgrade; what follows it, if anything, is kept for `read`."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            more = self.socket.recv(_CHUNK)
+            check(bool(more), f"the broker answers the upgrade, not {data!r}")
+            data += more
+        head, self._rest = data.split(b"\r\n\r\n", 1)
+        return head
+
+
+class Lines:
+    """Many connections, read by one loop."""
+
+    def __init__(self, lines: Iterable[Line] = ()) -> None:
+        self.received = 0
+        self._epoll = select.epoll()
+        self._lines: dict[int, Line] = {}
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        self._lines[line.socket.fileno()] = line
+        self._epoll.register(line.socket.fileno(), select.EPOLLIN)
+
+    def remove(self, line: Line) -> None:
+        """Close it."""
+        self._epoll.unregister(line.socket.fileno())
+        self._lines.pop(line.socket.fileno()).socket.close()
+
+    def poll(self, seconds: float) -> None:
+        lines, received = self._lines, 0
+        for number, _ in self._epoll.poll(seconds, len(lines) or 1):
+            received += lines[number].read()
+        self.received += received
+
+    def poll_until(self, done: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not done():
+            self.poll(1.0)
+            check(time.monotonic() < deadline or done(), f"{what} within {PATIENCE:.0f} s")
+
+    def settle(self, seconds: float = 0.2) -> None:
+        """Read whatever comes, until nothing does for some time: what must not come has the time to."""
+        before = -1
+        while before != self.received:
+            before = self.received
+            self.poll(seconds)
+
+    def close(self) -> None:
+        self._epoll.close()
+        for line in self._lines.values():
+            line.socket.close()
+
+
+def open_websockets(address: Address, count: int) -> list[Line]:
+    """Connections over which WebSocket frames can be sent at once."""
+    handshake = _HANDSHAKE.format(path=address.path, host=address.host, port=address.port).encode()
+    opened: list[Line] = []
+    for start in range(0, count, _BATCH):
+        batch = [Line(address, split_websocket) for _ in range(min(_BATCH, count - start))]
+        for line in batch:
+            line.send(handshake)
+        for line in batch:
+            head = line.read_head()
+            check(head.startswith(b"HTTP/1.1 101 ") and _ACCEPTED in head, f"an upgrade to WebSocket, not {head!r}")
+        opened += batch
+    return opened
+
+
+def subscribe(lines: Lines, subscribers: Sequence[tuple[Line, str, str]]) -> None:
+    """Leave a query with its alias on each connection, and wait until all have their first answer."""
+    wanted = lines.received + len(subscribers)
+    for line, text, alias in subscribers:
+        line.send(websocket_json({"subscribe": {"sparql": text, "alias": alias}}))
+    lines.poll_until(lambda: lines.received >= wanted, "a first answer for every subscription")
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker in a process of its own."""
+
+    process: psutil.Process
+    http: Address
+    websocket: Address
+
+    def resident_bytes(self) -> int:
+        return int(self.process.memory_info().rss)
+
+    def await_rest(self, seconds: float = 0.5) -> None:
+        """Until it and its forks have done nothing for a moment: what a start or a load leaves to do is done."""
+        deadline, before = time.monotonic() + PATIENCE, -1.0
+        while (busy := self._busy_with_forks()) > before + seconds / 20:
+            check(time.monotonic() < deadline, "the broker comes to rest")
+            before = busy
+            time.sleep(seconds)
+
+    def _busy_with_forks(self) -> float:
+        return sum(busy_seconds(each) for each in (self.process, *self.process.children()))
+
+
+def busy_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+@contextmanager
+def tidings(*arguments: str) -> Iterator[Broker]:
+    """Tidings, started and greeted, and at the end stopped."""
+    with started((*TIDINGS, *arguments), stdout=subprocess.PIPE) as process:
+        greeting = _greeting(process)
+        http = re.search(r"http://([\d.]+):(\d+)", greeting)
+        websocket = re.search(r"ws://([\d.]+):(\d+)(/\S*)", greeting)
+        if http is None or websocket is None:
+            raise SystemExit(f"Tidings did not say where it listens: {greeting!r}")
+        yield Broker(
+            psutil.Process(process.pid),
+            Address(http[1], int(http[2])),
+            Address(websocket[1], int(websocket[2]), websocket[3]),
+        )
+
+
+def _greeting(process: subprocess.Popen[bytes]) -> str:
+    """What a broker says on its standard output until it has named both of its addresses."""
+    assert process.stdout is not None
+    said = b""
+    deadline = time.monotonic() + PATIENCE
+    while not (b"http://" in said and b"ws://" in said and said.endswith(b"\n")):
+        ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+        more = os.read(process.stdout.fileno(), _CHUNK) if ready else b""
+        if not more:
+            break
+        said += more
+    return said.decode()
+
+
+@contextmanager
+def started(command: Sequence[str], stdout: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[bytes]]:
+    """A process on the brokers' core, told to stop at the end and made to if it does not."""
+    process = subprocess.Popen(command, stdout=stdout)
+    try:
+        os.sched_setaffinity(process.pid, {broker_core()})  # it has no threads yet; they inherit it
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+_CORES = sorted(os.sched_getaffinity(0))
+
+
+def broker_core() -> int:
+    return _CORES[0]
+
+
+def take_client_core() -> None:
+    """This process is the client; without a second core it shares the brokers'."""
+    os.sched_setaffinity(0, {_CORES[-1]})
+
+
+def allow_open_files(count: int) -> None:
+    """For this process and the brokers it starts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= count:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, max(count, hard)))
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"{count} open files are needed, and the limit is {hard} (ulimit -Hn)") from error
