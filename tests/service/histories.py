@@ -4,16 +4,21 @@ import asyncio
 import os
 import shutil
 import signal
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
+from unittest import mock
 
 from hypothesis import strategies as st
 
-from service.making import BASE, Client, Clock, Line, in_memory, opened, quads_of, settled
+from service.making import BASE, Client, Clock, Line, full_disk, in_memory, long, opened, quads_of, settled
+from tidings.log.errors import LogWriteFailed
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.service import updates as room
 from tidings.service.broker import Broker
+from tidings.service.errors import UnknownDelayed
 
 Step: TypeAlias = tuple[Any, ...]
 
@@ -60,6 +65,8 @@ _gentle: list[st.SearchStrategy[Step]] = [
 _rough: list[st.SearchStrategy[Step]] = [
     *_gentle,
     st.tuples(st.sampled_from(("crash", "snapshot", "snapshot begins"))),
+    st.tuples(st.sampled_from(("disk full", "disk works"))),
+    st.tuples(st.just("long update"), _texts),
 ]
 gentle_histories = st.lists(st.one_of(_gentle), min_size=5, max_size=30)
 histories = st.lists(st.one_of(_rough), min_size=5, max_size=30)
@@ -68,8 +75,9 @@ histories = st.lists(st.one_of(_rough), min_size=5, max_size=30)
 class Scene:
     """A broker and two clients living through a history."""
 
-    def __init__(self, clock: Clock, broker: Broker, folder: Path | None = None) -> None:
+    def __init__(self, clock: Clock, broker: Broker, folder: Path | None, settings: dict[str, Any]) -> None:
         self.clock = clock
+        self.settings = settings
         self.folder = folder
         self.crashes = 0
         self.stale: dict[int, list[Line]] = {0: [], 1: []}
@@ -78,6 +86,8 @@ class Scene:
         self.tasks: list[asyncio.Task[Any]] = []
         self.delays: list[str] = []
         self.accepted = 0
+        self.disk = ExitStack()
+        self.troubled = False
         self._watch(broker)
         self.clients = [Client(broker), Client(broker)]
 
@@ -98,20 +108,32 @@ class Scene:
 
     async def end(self) -> None:
         """Everybody comes back, has room, and is up to date."""
+        await self.disk_works()
         await self.settle()
         for number, client in enumerate(self.clients):
             if self.away[number]:
                 await self.back(number)
             client.drain()
         await self.settle()
-        for client in self.clients:
-            assert not client.errors
+        for number, client in enumerate(self.clients):
+            assert not self.away[number]
             client.check()
 
     # -- steps --------------------------------------------------------------------------------------------------
 
     async def update(self, text: str) -> None:
         self.broker.submit(text, None, lambda _: None)
+
+    async def long_update(self, text: str) -> None:
+        self.broker.submit(long(text), None, lambda _: None)
+
+    async def disk_full(self) -> None:
+        if not self.troubled:
+            self.troubled = True
+            self.disk.enter_context(full_disk())
+
+    async def disk_works(self) -> None:
+        self.disk.close()
 
     async def subscribe(self, number: int, text: str) -> None:
         if not self.away[number] and len(self.clients[number].known) < 3:
@@ -158,14 +180,15 @@ class Scene:
 
     async def delay(self, seconds: int) -> None:
         at = self.clock.micros + seconds * 1_000_000
-        self.delays.append((await self.broker.delay(COUNT, None, at)).id)
-        self.accepted += 1
+        with suppress(LogWriteFailed):
+            self.delays.append((await self.broker.delay(COUNT, None, at)).id)
+            self.accepted += 1
 
     async def cancel(self, which: int) -> None:
-        waiting = [each for each in self.delays if each in self.broker.delays.agenda._by_id]
+        await self.settle()  # whether any is carried out is decided
+        waiting = [each.id for each in self.broker.delays.agenda]
         if waiting:
-            await self.settle()  # whether it was carried out is decided
-            if waiting[which % len(waiting)] in self.broker.delays.agenda._by_id:
+            with suppress(LogWriteFailed, UnknownDelayed):
                 await self.broker.delays.cancel(waiting[which % len(waiting)])
                 self.accepted -= 1
 
@@ -182,9 +205,19 @@ class Scene:
         await settled(self.broker)
         assert quads_of(self.broker) == self.promised
         self._check_counter()
+        await self._let_go()
         for number, client in enumerate(self.clients):
             if not self.away[number] and not client.line.session.full:
                 client.check()
+
+    async def _let_go(self) -> None:
+        """Whoever was closed, or refused because of the disk, has to come back."""
+        for number, client in enumerate(self.clients):
+            assert self.troubled or not (client.errors or client.line.closed)
+            if client.errors or client.line.closed:
+                client.errors.clear()
+                await self.lose(number)
+        await settled(self.broker)
 
     def _check_counter(self) -> None:
         """Delayed updates are carried out once."""
@@ -204,6 +237,7 @@ class Scene:
         """The broker dies here and now, and is started again on what the disk has."""
         if self.folder is None:
             return
+        await self.disk_works()
         before = self.broker
         self.crashes += 1
         copy = self.folder / str(self.crashes)
@@ -211,15 +245,15 @@ class Scene:
             os.kill(child, signal.SIGKILL)
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         shutil.copytree(self.folder / str(self.crashes - 1), copy)
-        waiting = sorted(before.delays.agenda._by_id)
+        waiting = [each.id for each in before.delays.agenda]
         up_to_date = self._up_to_date()
         await self._abandon()
-        broker = opened(self.clock, copy)
+        broker = opened(self.clock, copy, **self.settings)
         assert quads_of(broker) == self.promised
-        assert sorted(broker.delays.agenda._by_id) == waiting
+        assert [each.id for each in broker.delays.agenda] == waiting
         for client in self.clients:
             for spuid, known in client.known.items():
-                assert broker.subscriptions.find(spuid).sequence >= known.sequence
+                assert self.troubled or broker.subscriptions.find(spuid).sequence >= known.sequence
                 known.resumed.clear()
         self._watch(broker)
         await broker.__aenter__()
@@ -228,7 +262,8 @@ class Scene:
         await self.settle()
         for client in self.clients:
             for spuid, known in client.known.items():
-                assert known.resumed == [True] or (spuid not in up_to_date and known.resumed == [False])
+                assert known.resumed in ([True], [False])
+                assert known.resumed == [True] or spuid not in up_to_date or self.troubled
 
     def _up_to_date(self) -> set[str]:
         """Those who have seen everything that was numbered: they must not need a fresh answer."""
@@ -251,18 +286,21 @@ class Scene:
         self.tasks.clear()
 
 
-def lived_through(history: list[Step], *, crashes: bool) -> None:
+def lived_through(history: list[Step], *, crashes: bool, durability: str = "os", **bounds: Any) -> None:
     """Have a broker live through a history, in a folder if it is to survive crashes."""
 
     async def story() -> None:
         clock = Clock()
         with TemporaryDirectory() as folder:
-            broker = opened(clock, Path(folder) / "0") if crashes else in_memory(clock)
-            scene = Scene(clock, broker, Path(folder) if crashes else None)
+            settings = {"durability": durability, **bounds}
+            broker = opened(clock, Path(folder) / "0", **settings) if crashes else in_memory(clock, **bounds)
+            scene = Scene(clock, broker, Path(folder) if crashes else None, settings)
             await broker.__aenter__()
             try:
                 await scene.live(history)
             finally:
+                scene.disk.close()
                 await scene.broker.__aexit__()
 
-    asyncio.run(story())
+    with mock.patch.object(room, "LONG_TEXT", 100):
+        asyncio.run(story())

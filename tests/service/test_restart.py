@@ -15,6 +15,11 @@ def test_whatever_happens_a_broker_that_dies_comes_back_as_it_was(history: list[
     lived_through(history, crashes=True)
 
 
+@given(histories)
+def test_whatever_happens_and_however_little_is_kept_a_broker_comes_back_as_it_was(history: list[Step]) -> None:
+    lived_through(history, crashes=True, retain=1)
+
+
 @asynchronous
 async def test_resuming_after_a_snapshot_and_again_after_a_crash_tells_nothing_twice(
     clock: Clock, tmp_path: Path

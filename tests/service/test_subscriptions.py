@@ -42,6 +42,11 @@ def test_whatever_happens_to_connections_the_folded_answer_is_that_of_a_fresh_qu
     lived_through(history, crashes=False)
 
 
+@given(gentle_histories)
+def test_whatever_happens_and_however_little_is_kept_the_folded_answer_is_right(history: list[Step]) -> None:
+    lived_through(history, crashes=False, retain=1)
+
+
 # -- one subscriber ---------------------------------------------------------------------------------------------
 
 

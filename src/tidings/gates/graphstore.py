@@ -6,6 +6,7 @@ A change is one commit, and its subscribers are told.
 """
 
 from collections.abc import Iterable, Iterator
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -56,10 +57,11 @@ class GraphStore:
 
     async def _direct(self, request: Request) -> Response:
         """Section 4.1: the request's own IRI names the graph, whatever host and scheme it came by."""
-        if not request.path_params["name"]:
+        name = request.path_params["name"]
+        if not name:
             raise NotFound(f"{PATH} needs the name of a graph behind it; {PATH}service takes any IRI")
-        path = request.scope.get("raw_path", request.scope["path"].encode()).decode("latin-1").partition("?")[0]
-        return await self._handle(request, graph(path[path.index(PATH) :], "the path", self._base))
+        _, found, sent = request.scope.get("raw_path", b"").decode("latin-1").partition(PATH)
+        return await self._handle(request, graph(PATH + (sent if found else quote(name)), "the path", self._base))
 
     async def _handle(self, request: Request, name: Term) -> Response:
         if request.method in {"GET", "HEAD"}:

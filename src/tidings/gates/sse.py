@@ -8,6 +8,7 @@ from there.
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncGenerator
 
@@ -36,6 +37,7 @@ _REASONS: dict[int, type[TidingsError]] = {
     TAKEN_OVER: TakenOver,
     _GOING_AWAY: ShuttingDown,
 }
+_EVENT_ID = re.compile(r"(.+)#(-?[0-9]{1,19})")
 _RETRY = b"retry: 1000\n"
 _HEARTBEAT = b":\n\n"
 
@@ -65,10 +67,10 @@ class Wish(Struct, frozen=True):
 
 
 def _event_id(text: str) -> tuple[str, int]:
-    spuid, _, number = text.rpartition("#")
-    if not spuid or not (number.isascii() and number.isdigit() and len(number) < 20):
+    match = _EVENT_ID.fullmatch(text)
+    if match is None:
         raise BadRequest(f"Last-Event-ID is {text!r}, and was never the id of an event of ours")
-    return spuid, int(number)
+    return match[1], int(match[2])
 
 
 class EventStreams:
@@ -193,10 +195,7 @@ class EventStream:
                 yield piece  # until the client has room for it
                 self._taken(len(piece))
             elif await self._is_quiet():
-                if not self._session.subscribers and not self._ended:
-                    self.close(TAKEN_OVER, "the subscription was resumed over another connection")
-                else:
-                    yield _HEARTBEAT
+                yield _HEARTBEAT
 
     def _taken(self, size: int) -> None:
         self._size -= size
