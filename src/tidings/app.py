@@ -34,8 +34,8 @@ from tidings.log.recovery import recover
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.service.broker import Broker, Disk, Policy
+from tidings.service.outboxes import Bounds, SlowPolicy
 from tidings.service.seeding import seed
-from tidings.service.subscriptions import Bounds, SlowPolicy
 
 BACKLOG = 4096
 LAST_SECONDS = 10

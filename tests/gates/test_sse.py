@@ -10,7 +10,7 @@ import pytest
 from gates.doors import House, indoors, is_error, listening, subscribed
 from gates.wire import PATIENCE, asynchronous, rows, serving
 from tidings.gates import sse
-from tidings.service.subscriptions import LOST
+from tidings.service.outboxes import LOST
 
 ALL = "SELECT ?s ?o WHERE { ?s <http://e/p> ?o }"
 
@@ -261,7 +261,7 @@ async def test_what_a_slow_client_does_not_take_is_added_up() -> None:
         for _ in range(1000):
             pipe.room.release()
         await until(lambda: not session.full and b"s99" in b"".join(pipe.taken))
-        assert house.broker.subscriptions.merged > 50
+        assert house.broker.subscriptions.outboxes.merged > 50
         document = b"".join(pipe.taken)
         assert document.count(b"data: ") < 50
         assert all(document.count(b"<http://e/s%d>" % n) or document.count(b'/s%d"' % n) == 1 for n in range(100))

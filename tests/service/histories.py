@@ -36,7 +36,6 @@ QUERIES = (
 COUNT = "DELETE { <counter> <is> ?x } INSERT { <counter> <is> ?y } WHERE { <counter> <is> ?x BIND(?x + 1 AS ?y) }"
 """What every delayed update does: so it can be seen how often they were carried out."""
 
-_clients = st.integers(0, 1)
 _texts = st.builds(
     str.format,
     st.sampled_from(
@@ -51,25 +50,61 @@ _texts = st.builds(
     st.integers(1, 2),
     st.integers(1, 3),
 )
-_gentle: list[st.SearchStrategy[Step]] = [
-    st.tuples(st.just("update"), _texts),
-    st.tuples(st.just("update"), _texts),
-    st.tuples(st.just("subscribe"), _clients, st.sampled_from(QUERIES)),
-    st.tuples(st.just("unsubscribe"), _clients, st.integers(0, 5)),
-    st.tuples(st.sampled_from(("lose", "cut off", "notice", "back", "back", "fill", "drain")), _clients),
-    st.tuples(st.just("delay"), st.integers(0, 3)),
-    st.tuples(st.just("cancel"), st.integers(0, 3)),
-    st.tuples(st.just("pass by"), st.integers(0, 3)),
-    st.tuples(st.sampled_from(("turn", "turn", "settle"))),
+_one = st.tuples(st.just("update"), _texts)
+
+
+def _one_after_the_other(*steps: st.SearchStrategy[Step]) -> st.SearchStrategy[list[Step]]:
+    return st.tuples(*steps).map(list)
+
+
+def _of(client: int) -> st.SearchStrategy[list[Step]]:
+    """What happens to a client: single steps, and those that only mean something together."""
+
+    def step(name: str) -> st.SearchStrategy[Step]:
+        return st.just((name, client))
+
+    return st.one_of(
+        _one_after_the_other(st.sampled_from(("lose", "cut off", "notice", "back", "fill", "drain")).flatmap(step)),
+        _one_after_the_other(step("fill"), _one, _one, step("drain")),
+        _one_after_the_other(
+            step("fill"), _one, _one, st.sampled_from(("lose", "cut off")).flatmap(step), step("back")
+        ),
+        _one_after_the_other(step("lose"), _one, _one, step("back")),
+        _one_after_the_other(step("cut off"), _one, step("back"), step("notice")),
+        _one_after_the_other(step("back"), step("lose")),
+        _one_after_the_other(st.tuples(st.just("subscribe"), st.just(client), st.sampled_from(QUERIES))),
+        _one_after_the_other(st.tuples(st.just("unsubscribe"), st.just(client), st.integers(0, 5))),
+    )
+
+
+_gentle: list[st.SearchStrategy[list[Step]]] = [
+    _one_after_the_other(_one),
+    _of(0),
+    _of(1),
+    _one_after_the_other(
+        st.one_of(
+            st.tuples(st.just("delay"), st.integers(0, 3)),
+            st.tuples(st.just("cancel"), st.integers(0, 3)),
+            st.tuples(st.just("pass by"), st.integers(0, 3)),
+        )
+    ),
+    _one_after_the_other(st.tuples(st.sampled_from(("turn", "settle")))),
 ]
-_rough: list[st.SearchStrategy[Step]] = [
+_rough: list[st.SearchStrategy[list[Step]]] = [
     *_gentle,
-    st.tuples(st.sampled_from(("crash", "snapshot", "snapshot begins"))),
-    st.tuples(st.sampled_from(("disk full", "disk works"))),
-    st.tuples(st.just("long update"), _texts),
+    _one_after_the_other(st.tuples(st.sampled_from(("crash", "snapshot", "snapshot begins")))),
+    _one_after_the_other(st.tuples(st.sampled_from(("disk full", "disk works")))),
+    _one_after_the_other(st.tuples(st.just("long update"), _texts)),
+    st.just([("snapshot",), ("crash",)]),
 ]
-gentle_histories = st.lists(st.one_of(_gentle), min_size=5, max_size=30)
-histories = st.lists(st.one_of(_rough), min_size=5, max_size=30)
+
+
+def _flat(parts: list[list[Step]]) -> list[Step]:
+    return [step for part in parts for step in part]
+
+
+gentle_histories = st.lists(st.one_of(_gentle), min_size=8, max_size=30).map(_flat)
+histories = st.lists(st.one_of(_rough), min_size=8, max_size=30).map(_flat)
 
 
 class Scene:
@@ -102,6 +137,8 @@ class Scene:
 
     async def live(self, history: list[Step]) -> None:
         await self.broker.update("INSERT DATA { <counter> <is> 0 }")
+        for client in self.clients:
+            client.subscribe(QUERIES[0])
         for name, *arguments in history:
             await getattr(self, name.replace(" ", "_"))(*arguments)
         await self.end()

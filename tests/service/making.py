@@ -24,8 +24,8 @@ from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.service import updates as room
 from tidings.service.broker import Broker, Policy
+from tidings.service.outboxes import Bounds
 from tidings.service.subscriber import Parcel, Session, Subscriber
-from tidings.service.subscriptions import Bounds
 from tidings.service.updates import Done, Outcome, Update, Updates
 
 BASE = "http://example.org/"
@@ -253,10 +253,10 @@ class Client:
         self.line = Line(self, self.broker)
 
     def fill(self) -> None:
-        self.broker.subscriptions.filled(self.line.session)
+        self.broker.subscriptions.outboxes.filled(self.line.session)
 
     def drain(self) -> None:
-        self.broker.subscriptions.drained(self.line.session)
+        self.broker.subscriptions.outboxes.drained(self.line.session)
 
     @property
     def only(self) -> Known:

@@ -31,8 +31,9 @@ from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.service.broker import Broker, Policy
 from tidings.service.errors import NotYours, ShuttingDown, TooManySubscriptions, UnknownSubscription
+from tidings.service.outboxes import LOST, TOO_SLOW
 from tidings.service.subscriber import UNKNOWN, Parcel, Spuid, Subscriber
-from tidings.service.subscriptions import LOST, TAKEN_OVER, TOO_SLOW
+from tidings.service.subscriptions import TAKEN_OVER
 
 VARIABLES = ("x",)
 
@@ -113,7 +114,7 @@ def test_what_waits_is_the_sum_of_all_that_came(changes: list[list[tuple[str, in
     total: ZSet[Row] = ZSet()
     for commit, each in enumerate(changes, 1):
         one = parcel(commit, *each)
-        it.put_aside(one)
+        it.pending = one if it.pending is None else it.pending + one
         total += one.changes
     assert it.pending is not None
     assert it.pending.changes == total
@@ -371,7 +372,7 @@ async def test_what_was_merged_for_the_old_connection_is_not_told_twice_to_the_n
         if how == "noticed":
             broker.disconnect(old.session)
         else:
-            broker.subscriptions.drained(old.session)
+            broker.subscriptions.outboxes.drained(old.session)
         await settled(broker)
         client.check()
         await broker.update(insert(3))
@@ -463,7 +464,7 @@ async def test_what_a_full_connection_misses_is_added_up_and_told_as_one(clock: 
         await settled(broker)
         assert client.only.sequence == 2
         client.check()
-        assert broker.subscriptions.merged == 4
+        assert broker.subscriptions.outboxes.merged == 4
 
 
 @asynchronous
@@ -493,7 +494,7 @@ async def test_a_slow_client_is_let_go_once_if_that_is_the_policy(clock: Clock) 
         for n in range(3):
             await broker.update(insert(n))
         assert client.line.closed == [TOO_SLOW]
-        assert broker.subscriptions.dropped_slow == 1
+        assert broker.subscriptions.outboxes.dropped == 1
         assert other.only.sequence == 3
         client.lose()
         client.come_back()

@@ -25,8 +25,9 @@ from tidings.gates.streams import StreamResponse, Streams
 from tidings.model.errors import BadRequest, NotFound, TidingsError
 from tidings.service.broker import Broker
 from tidings.service.errors import ShuttingDown
+from tidings.service.outboxes import LOST, TOO_SLOW
 from tidings.service.subscriber import Parcel, Subscriber
-from tidings.service.subscriptions import LOST, TAKEN_OVER, TOO_SLOW
+from tidings.service.subscriptions import TAKEN_OVER
 from tidings.sparql.algebra import Dataset
 
 MEDIA_TYPE = "text/event-stream"
@@ -186,7 +187,7 @@ class EventStream:
         self._size += len(piece)
         self._news.set()
         if self._size > self._high_water and not self._session.full:
-            self._broker.subscriptions.filled(self._session)
+            self._broker.subscriptions.outboxes.filled(self._session)
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
         while self._waiting or not self._ended:
@@ -200,7 +201,7 @@ class EventStream:
     def _taken(self, size: int) -> None:
         self._size -= size
         if self._session.full and not self._ended and self._size <= self._high_water // 2:
-            self._broker.subscriptions.drained(self._session)
+            self._broker.subscriptions.outboxes.drained(self._session)
 
     async def _is_quiet(self) -> bool:
         """Whether nothing happens for as long as a client may hear nothing."""

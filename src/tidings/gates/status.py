@@ -51,9 +51,9 @@ def _subscriptions(broker: Broker) -> dict[str, int]:
     return {
         "live": len(held) - held.absent,
         "absent": held.absent,
-        "notified": held.notified,
-        "merged": held.merged,
-        "dropped_slow": held.dropped_slow,
+        "notified": held.outboxes.sent,
+        "merged": held.outboxes.merged,
+        "dropped_slow": held.outboxes.dropped,
         "resumed": held.resumed,
         "refreshed": held.refreshed,
         "released": held.released,

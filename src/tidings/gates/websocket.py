@@ -33,8 +33,8 @@ from tidings.gates.errors import BadMessage, TooManyConnections, TooManyPrepared
 from tidings.gates.language import Request, alias_of, read
 from tidings.model.errors import NotAllowed, NotFound, TidingsError
 from tidings.service.broker import Broker
+from tidings.service.outboxes import TOO_SLOW
 from tidings.service.subscriber import Alias, Parcel, Session, Subscriber
-from tidings.service.subscriptions import TOO_SLOW
 from tidings.service.updates import Outcome
 from tidings.sparql.binding import Bindable
 
@@ -74,7 +74,7 @@ class WebSocketGate:
         path = request.path.partition(b"?")[0]
         if path not in PATHS:
             return _refused(NotFound(f"nothing lives at {path.decode('latin-1')}; subscribe at /subscribe"))
-        if len(self.connections) >= self.terms.max_connections:
+        if len(self.broker.sessions) >= self.terms.max_connections:
             return _refused(TooManyConnections(f"{self.terms.max_connections:,} clients are connected already"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage("this port speaks WebSocket; HTTP is at the other one"))
@@ -147,10 +147,10 @@ class Connection(WSListener):
         self._broker.disconnect(self._session)
 
     def pause_writing(self) -> None:
-        self._broker.subscriptions.filled(self._session)
+        self._broker.subscriptions.outboxes.filled(self._session)
 
     def resume_writing(self) -> None:
-        self._broker.subscriptions.drained(self._session)
+        self._broker.subscriptions.outboxes.drained(self._session)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type

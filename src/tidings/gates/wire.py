@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+import msgspec
 import orjson
 
 from tidings.gates.instants import shown
@@ -47,7 +48,7 @@ def frame(size: int) -> bytes:
 
 
 def _head(subscriber: Subscriber) -> bytes:
-    alias = b"" if subscriber.alias is None else b',"alias":' + orjson.dumps(subscriber.alias)
+    alias = b"" if subscriber.alias is None else b',"alias":' + msgspec.json.encode(subscriber.alias)
     return b'{"notification":{"spuid":%b%b,"sequence":' % (orjson.dumps(subscriber.spuid), alias)
 
 
@@ -72,14 +73,14 @@ def bindings(variables: tuple[str, ...], rows: Iterable[Row]) -> str:
 
 
 def response(content: Mapping[str, Any], alias: Alias) -> bytes:
-    return orjson.dumps({"response": content if alias is None else {**content, "alias": alias}})
+    return msgspec.json.encode({"response": content if alias is None else {**content, "alias": alias}})
 
 
 def outcome(result: Outcome, alias: Alias) -> bytes:
     """The answer to an update."""
     if not isinstance(result, Done):
         return refusal(result, alias)
-    echo = b"" if alias is None else b',"alias":' + orjson.dumps(alias)
+    echo = b"" if alias is None else b',"alias":' + msgspec.json.encode(alias)
     return b'{"response":{"sequence":%d,"time":%d,"added":%d,"removed":%d%b}}' % (
         result.sequence, result.time, result.added, result.removed, echo,
     )  # fmt: skip
@@ -92,7 +93,7 @@ def refusal(error: TidingsError, alias: Alias, spuid: str | None = None) -> byte
         content["alias"] = alias
     if spuid is not None:
         content["spuid"] = spuid
-    return orjson.dumps(content)
+    return msgspec.json.encode(content)  # an alias may be a number that is larger than orjson can write
 
 
 def delayed_json(delayed: Delayed) -> dict[str, Any]:

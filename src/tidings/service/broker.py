@@ -29,12 +29,13 @@ from tidings.service.chronicle import Chronicle
 from tidings.service.delays import Delays
 from tidings.service.errors import ShuttingDown
 from tidings.service.forks import Forks
+from tidings.service.outboxes import Bounds
 from tidings.service.queries import Queries, Writer
 from tidings.service.scribe import Scribe
 from tidings.service.snapshots import Snapshots
 from tidings.service.spool import Spool
 from tidings.service.subscriber import Alias, Post, Session, SessionId
-from tidings.service.subscriptions import Answered, Bounds, Refused, Subscriptions
+from tidings.service.subscriptions import Answered, Refused, Subscriptions
 from tidings.service.updates import Done, Outcome, Reply, Update, Updates
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable

@@ -4,6 +4,7 @@ Times never go backwards, even if the clock does: a commit is never dated before
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -17,6 +18,8 @@ from tidings.service.scribe import Release, Scribe, Undo
 
 Follower: TypeAlias = Callable[[int, int, ZSet[Quad]], None]
 """Takes the number, the time and the delta of a commit; it must not take long, and not raise."""
+
+log = logging.getLogger("tidings")
 
 _NOTHING: ZSet[Quad] = ZSet()
 
@@ -53,12 +56,8 @@ class Chronicle:
 
     def commit(self, delta: ZSet[Quad], time: int, notes: tuple[Note, ...], release: Release, undo: Undo) -> None:
         """Write a commit, with the next number. Never raises: what cannot be written is undone."""
-        if self.journal is not None:
-            try:
-                self.journal.append(Entry(self.seq + 1, time, delta, notes))
-            except LogBroken as error:
-                undo(error)
-                return
+        if not self._written(Entry(self.seq + 1, time, delta, notes), undo):
+            return
         self.seq += 1
 
         def undo_all(error: TidingsError) -> None:
@@ -75,13 +74,23 @@ class Chronicle:
 
     def note(self, note: Note, release: Release, undo: Undo) -> None:
         """Write down a fact that is no commit. Never raises: what cannot be written is undone."""
-        if self.journal is not None:
-            try:
-                self.journal.append(Entry(self.seq, self.now(), _NOTHING, (note,)))
-            except LogBroken as error:
-                undo(error)
-                return
-        self.scribe.step(release, undo)
+        if self._written(Entry(self.seq, self.now(), _NOTHING, (note,)), undo):
+            self.scribe.step(release, undo)
+
+    def _written(self, entry: Entry, undo: Undo) -> bool:
+        """Append an entry, or undo what it is about; whether it is in the journal."""
+        if self.journal is None:
+            return True
+        try:
+            self.journal.append(entry)
+        except LogBroken as error:
+            undo(error)
+        except (TypeError, ValueError) as error:  # it should not have come this far
+            log.exception("an entry could not be written down: %r", entry)
+            undo(TidingsError(f"this cannot be written down: {error}"))
+        else:
+            return True
+        return False
 
     async def settled(self) -> None:
         """Until everything that can be seen by now is durable. Raises what kept it from being so."""

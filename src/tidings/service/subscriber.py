@@ -9,7 +9,9 @@ add: when there is room again they are one notification, fewer and never wrong.
 
 from collections import deque
 from collections.abc import Hashable
-from typing import NewType, Protocol, TypeAlias
+from typing import Annotated, NewType, Protocol, TypeAlias
+
+from msgspec import Meta
 
 from tidings.engine.spu import Subscription
 from tidings.model.results import Row
@@ -19,7 +21,7 @@ from tidings.sparql.algebra import Dataset
 Spuid = NewType("Spuid", str)
 SessionId = NewType("SessionId", int)
 
-Alias: TypeAlias = str | int | float | None
+Alias: TypeAlias = str | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | float | None
 """What a client calls a request; it is echoed as it came."""
 
 UNKNOWN = -1
@@ -139,10 +141,6 @@ class Subscriber:
             self.held = held
         return number
 
-    def put_aside(self, parcel: Parcel) -> None:
-        """Add a change to those that wait."""
-        self.pending = parcel if self.pending is None else self.pending + parcel
-
     def missed(self, sequence: int) -> list[Parcel] | None:
         """What was numbered after a number; None if that is no longer known, or never was given out."""
         retained = self.retained or ()
@@ -153,14 +151,16 @@ class Subscriber:
     def anchor(self, sequence: int, commit: int) -> None:
         """With a commit the subscriber was at this number, whatever was counted: changes had been added up."""
         later = [parcel for _, parcel in self.retained or () if parcel.commit > commit]
-        self.retained = None
-        self.held = 0
-        self.sequence = sequence
+        self.begin_at(sequence)
         for parcel in later:
             self.number(parcel, len(later), sum(each.rows for each in later))
 
     def forget(self) -> None:
         """It can no longer be told what its client has seen: only a fresh answer will do."""
-        self.sequence = UNKNOWN
+        self.begin_at(UNKNOWN)
+
+    def begin_at(self, sequence: int) -> None:
+        """It is at this number, and nothing before it can be told again."""
+        self.sequence = sequence
         self.retained = None
         self.held = 0

@@ -6,10 +6,8 @@ made again, with its numbers, when the log is replayed.
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
-
-from msgspec import Struct
 
 from tidings.engine.engine import Commit, Engine, Failure
 from tidings.log.entry import Note
@@ -18,36 +16,19 @@ from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.service.chronicle import Chronicle
 from tidings.service.errors import NotYours, TooManySubscriptions, UnknownSubscription
+from tidings.service.outboxes import LOST, Bounds, Outboxes
 from tidings.service.records import Record
 from tidings.service.subscriber import UNKNOWN, Alias, Parcel, Session, Spuid, Subscriber
 from tidings.sparql.algebra import Dataset
 
-TOO_SLOW = 4008
-"""Close code: the client takes less than it is sent; it may come back and resume."""
-LOST = 1011
-"""Close code: something failed here."""
 TAKEN_OVER = 4009
 """Close code: the subscription was resumed over another connection."""
 
-SlowPolicy: TypeAlias = Literal["merge", "disconnect"]
 Answered: TypeAlias = Callable[[Subscriber, Parcel, bool], None]
 """How a new or resumed subscription is answered: its first parcel, and whether it goes on where it was."""
 Refused: TypeAlias = Callable[[TidingsError], None]
 
 log = logging.getLogger("tidings")
-
-
-class Bounds(Struct, frozen=True):
-    """How much is kept for subscribers, and how long."""
-
-    subscriptions: int = 1_000_000
-    retain: int = 64
-    """Numbered notifications that are kept for one that comes back."""
-    rows: int = 100_000
-    """Rows that may wait for one subscriber."""
-    grace: float = 60.0
-    """Seconds that a subscription outlives its connection."""
-    slow: SlowPolicy = "merge"
 
 
 class Subscriptions:
@@ -63,9 +44,7 @@ class Subscriptions:
         self._absent: dict[Subscriber, None] = {}
         self.told = 0
         """The last commit that everybody concerned was told of; later ones are on their way to the disk."""
-        self.notified = 0
-        self.merged = 0
-        self.dropped_slow = 0
+        self.outboxes = Outboxes(chronicle, bounds)
         self.resumed = 0
         self.refreshed = 0
         self.released = 0
@@ -170,8 +149,7 @@ class Subscriptions:
     def _miss(self, subscriber: Subscriber) -> None:
         subscriber.left = self._clock()
         self._absent[subscriber] = None
-        if subscriber.pending is not None and not subscriber.flushing:
-            self._flush(subscriber)
+        self.outboxes.flush(subscriber)
 
     def release_absent(self) -> None:
         """Let those go whose grace time is over."""
@@ -188,7 +166,7 @@ class Subscriptions:
         """Tell everybody concerned of a commit."""
         self.told = sequence
         parcel: Parcel | None = None
-        by_number = self._by_number
+        by_number, outboxes = self._by_number, self.outboxes
         retain, rows = self._bounds.retain, self._bounds.rows
         for notification in commit.notifications:
             handle = notification.subscription
@@ -200,76 +178,12 @@ class Subscriptions:
                 parcel = Parcel(sequence, time, handle.variables, changes)
             session = subscriber.session
             if subscriber.flushing or subscriber.pending is not None or (session is not None and session.full):
-                self._put_aside(subscriber, parcel)
+                outboxes.put_aside(subscriber, parcel)
                 continue
             number = subscriber.number(parcel, retain, rows)
             if session is not None:
-                self.notified += 1
+                outboxes.sent += 1
                 session.post.deliver(subscriber, number, parcel)
-
-    def _put_aside(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        subscriber.put_aside(parcel)
-        pending = subscriber.pending
-        assert pending is not None
-        session = subscriber.session
-        if pending.merged > 1:
-            self.merged += 1
-        if session is None:
-            return
-        session.owed[subscriber] = None
-        if session.open and (self._bounds.slow == "disconnect" or pending.rows > self._bounds.rows):
-            self.dropped_slow += 1
-            self._close(session, TOO_SLOW, "too slow: come back and resume")
-
-    def _close(self, session: Session, code: int, reason: str) -> None:
-        session.open = False
-        session.post.close(code, reason)
-
-    def filled(self, session: Session) -> None:
-        """A connection takes nothing more for now."""
-        session.full = True
-
-    def drained(self, session: Session) -> None:
-        """A connection has room again: send what was added up meanwhile."""
-        session.full = False
-        for subscriber in list(session.owed):
-            if subscriber.pending is not None and not subscriber.flushing:
-                self._flush(subscriber)
-            session.owed.pop(subscriber, None)
-
-    def _flush(self, subscriber: Subscriber) -> None:
-        """Number what is pending, and send it. If several changes became one, the number has to be durable first."""
-        parcel, subscriber.pending = subscriber.pending, None
-        assert parcel is not None
-        number = subscriber.number(parcel, self._bounds.retain, self._bounds.rows)
-        if parcel.merged == 1:
-            self._send(subscriber, number, parcel)
-        else:
-            self._anchor(subscriber, parcel, lambda: self._send(subscriber, number, parcel))
-
-    def _send(self, subscriber: Subscriber, number: int, parcel: Parcel) -> None:
-        if subscriber.session is not None:
-            self.notified += 1
-            subscriber.session.post.deliver(subscriber, number, parcel)
-
-    def _anchor(self, subscriber: Subscriber, parcel: Parcel, then: Callable[[], None]) -> None:
-        """Write down the number of a subscriber with a commit, because it is not the count of its changes."""
-        subscriber.flushing = True
-        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": parcel.commit}
-
-        def release() -> None:
-            subscriber.flushing = False
-            then()
-            if subscriber.pending is not None and not (subscriber.session is not None and subscriber.session.full):
-                self._flush(subscriber)
-
-        def undo(error: TidingsError) -> None:
-            subscriber.flushing = False
-            subscriber.forget()
-            if subscriber.session is not None:
-                self._close(subscriber.session, LOST, str(error))
-
-        self._chronicle.note(Note("anchor", content), release, undo)
 
     def untell(self, commit: Commit, undone: Commit) -> None:
         """A commit was taken back before anybody was told of it. Whose answer is not what it was, is let go.
@@ -282,9 +196,7 @@ class Subscriptions:
         for number, changes in net.items():
             subscriber = self._by_number.get(number)
             if changes and subscriber is not None:
-                subscriber.forget()
-                if subscriber.session is not None:
-                    self._close(subscriber.session, LOST, "the log failed; come back for a fresh answer")
+                self.outboxes.give_up(subscriber, "the log failed; come back for a fresh answer")
 
     def lose(self, failures: list[Failure]) -> None:
         """Plans that failed: their clients are let go, and get a fresh answer when they come back."""
@@ -296,7 +208,7 @@ class Subscriptions:
                     session = subscriber.session
                     self._release(subscriber, lambda: None)
                     if session is not None:
-                        self._close(session, LOST, "a subscription of yours failed here")
+                        self.outboxes.close(session, LOST, "a subscription of yours failed here")
         failures.clear()
 
     # -- coming back --------------------------------------------------------------------------------------------
@@ -322,52 +234,37 @@ class Subscriptions:
         if old is not None and old is not session:  # its client has noticed the break before we did
             self._detach(subscriber)
             if not old.subscribers:
-                self._close(old, TAKEN_OVER, "the subscription was resumed over another connection")
+                self.outboxes.close(old, TAKEN_OVER, "the subscription was resumed over another connection")
         self._attach(subscriber, session)
         if subscriber.pending is not None:
             parcel, subscriber.pending = subscriber.pending, None
-            subscriber.number(parcel, self._bounds.retain, self._bounds.rows)
+            self.outboxes.number(subscriber, parcel)
         missed = subscriber.missed(sequence)
-        try:
-            if missed is None:
-                self._refresh(subscriber, answered)
-            else:
-                self._continue(subscriber, sequence, missed, answered)
-        except TidingsError as error:
-            refused(error)
+        if missed is None:
+            self._refresh(subscriber, session, answered, refused)
+        else:
+            self._continue(subscriber, sequence, missed, answered)
 
     def _continue(self, subscriber: Subscriber, sequence: int, missed: list[Parcel], answered: Answered) -> None:
         self.resumed += 1
-        handle = subscriber.handle
-        whole = Parcel(self.told, self._chronicle.now(), handle.variables, ZSet(), merged=0)
+        whole = Parcel(self.told, self._chronicle.now(), subscriber.handle.variables, ZSet(), merged=0)
         for parcel in missed:
             whole += parcel
         whole.commit = self.told
-        subscriber.retained = None
-        subscriber.held = 0
-        subscriber.sequence = sequence
-        subscriber.number(whole, self._bounds.retain, self._bounds.rows)
-        self._anchor(subscriber, whole, lambda: self._answer_again(subscriber, whole, answered, True))
+        subscriber.begin_at(sequence)
+        self.outboxes.number(subscriber, whole)
+        self.outboxes.anchor(subscriber, whole, lambda: answered(subscriber, whole, True))
 
-    def _refresh(self, subscriber: Subscriber, answered: Answered) -> None:
-        """Begin anew under the same name: the plan is made again, so its answer is that of this moment."""
+    def _refresh(self, subscriber: Subscriber, session: Session, answered: Answered, refused: Refused) -> None:
+        """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones."""
         self.refreshed += 1
-        old = subscriber.handle
-        now = self._chronicle.now()
-        handle, rows = self._engine.subscribe(subscriber.text, subscriber.dataset, now=now, rights=subscriber.rights)
-        self._by_number.pop(old.id, None)
-        self._engine.unsubscribe(old.id)
-        self._by_number[handle.id] = subscriber
-        subscriber.handle = handle
-        subscriber.retained = None
-        subscriber.held = 0
-        subscriber.sequence = 0
-        whole = Parcel(self._chronicle.seq, now, handle.variables, ZSet((row, 1) for row in rows))
-        self._anchor(subscriber, whole, lambda: self._answer_again(subscriber, whole, answered, False))
-
-    def _answer_again(self, subscriber: Subscriber, whole: Parcel, answered: Answered, resumed: bool) -> None:
-        if subscriber.session is not None:
-            answered(subscriber, whole, resumed)
+        self._release(subscriber, lambda: None)
+        try:
+            self.subscribe(
+                session, subscriber.text, subscriber.dataset, subscriber.alias, subscriber.rights, answered, refused
+            )
+        except TidingsError as error:
+            refused(error)
 
     # -- the log ------------------------------------------------------------------------------------------------
 
@@ -395,7 +292,7 @@ class Subscriptions:
             return
         subscriber.sequence = record.sequence - len(record.retained)
         for parcel in record.parcels(subscriber.handle.variables):
-            subscriber.number(parcel, self._bounds.retain, self._bounds.rows)
+            self.outboxes.number(subscriber, parcel)
         if record.sequence == UNKNOWN or self._engine.depends_on_chance(subscriber.handle):
             subscriber.forget()
         self._miss(subscriber)
