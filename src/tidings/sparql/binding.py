@@ -30,33 +30,59 @@ class _Fitted(Struct, Generic[T], frozen=True):
     places: tuple[tuple[int, str], ...]
 
 
-class Bindable(Generic[T]):
-    """A text whose variables can be bound."""
+class Blanks:
+    """A text cut at its variables, to be filled in."""
 
-    __slots__ = ("_base", "_dataset", "_fitted", "_names", "_pieces", "_starts", "_templates", "variables")
+    __slots__ = ("_pieces", "names", "starts", "variables")
 
-    def __init__(self, templates: Templates[T], text: str, base: str | None, dataset: Dataset | None) -> None:
-        self._templates = templates
-        self._base = base
-        self._dataset = dataset
+    def __init__(self, text: str) -> None:
         self._pieces: list[str] = []
-        self._names: list[str] = []
-        self._starts: list[int] = []
-        """Which token each occurrence of a variable is."""
+        self.names: list[str] = []
+        """Every occurrence of a variable."""
+        self.starts: list[int] = []
+        """Which token each of them is."""
         self._cut(replace_codepoint_escapes(text))
-        self.variables = tuple(dict.fromkeys(self._names))
-        self._fitted: dict[tuple[tuple[str, Shape], ...], _Fitted[T] | None] = {}
-        self._check(text)
+        self.variables = tuple(dict.fromkeys(self.names))
 
     def _cut(self, text: str) -> None:
         end = 0
         for number, token in enumerate(TOKENS.finditer(text)):
             if token[1][:1] in {"?", "$"} and len(token[1]) > 1:
                 self._pieces.append(text[end : token.start(1)])
-                self._names.append(token[1][1:])
-                self._starts.append(number)
+                self.names.append(token[1][1:])
+                self.starts.append(number)
                 end = token.end(1)
         self._pieces.append(text[end:])
+
+    def check(self, bindings: Mapping[str, Term]) -> None:
+        """Raise BadRequest for variables that are not there."""
+        if unknown := bindings.keys() - set(self.variables):
+            known = ", ".join(f"?{name}" for name in self.variables) or "none"
+            raise BadRequest(f"the text has no variable ?{min(unknown)}; it has {known}")
+
+    def filled(self, bindings: Mapping[str, Term]) -> str:
+        """The text with terms in the places of some variables."""
+        parts = [self._pieces[0]]
+        for name, piece in zip(self.names, self._pieces[1:], strict=True):
+            term = bindings.get(name)
+            parts.append(f"?{name}" if term is None else f" {term} ")
+            parts.append(piece)
+        return "".join(parts)
+
+
+class Bindable(Generic[T]):
+    """A text whose variables can be bound."""
+
+    __slots__ = ("_base", "_blanks", "_dataset", "_fitted", "_templates", "variables")
+
+    def __init__(self, templates: Templates[T], text: str, base: str | None, dataset: Dataset | None) -> None:
+        self._templates = templates
+        self._base = base
+        self._dataset = dataset
+        self._blanks = Blanks(text)
+        self.variables = self._blanks.variables
+        self._fitted: dict[tuple[tuple[str, Shape], ...], _Fitted[T] | None] = {}
+        self._check(text)
 
     def _check(self, text: str) -> None:
         """A text that cannot be read as it is may need its variables bound: `INSERT DATA { :a :b ?c }`."""
@@ -64,7 +90,7 @@ class Bindable(Generic[T]):
             self._templates.find(text, self._base, self._dataset)
         except SparqlSyntaxError as error:
             try:
-                sample = self._written(dict.fromkeys(self.variables, _SAMPLE))
+                sample = self._blanks.filled(dict.fromkeys(self.variables, _SAMPLE))
                 self._templates.find(sample, self._base, self._dataset)
             except SparqlSyntaxError:
                 raise error from None
@@ -76,22 +102,20 @@ class Bindable(Generic[T]):
             self._fit(shapes, bindings)
         fitted = self._fitted[shapes]
         if fitted is None:
-            return self._templates.prepare(self._written(bindings), self._base, self._dataset)
+            return self._templates.prepare(self._blanks.filled(bindings), self._base, self._dataset)
         values = list(fitted.constants)
         for number, name in fitted.places:
             values[number] = bindings[name]
         return fitted.made, tuple(values)
 
     def _fit(self, shapes: tuple[tuple[str, Shape], ...], bindings: Mapping[str, Term]) -> None:
-        if unknown := bindings.keys() - set(self.variables):
-            known = ", ".join(f"?{name}" for name in self.variables) or "none"
-            raise BadRequest(f"the text has no variable ?{min(unknown)}; it has {known}")
-        template, constants = self._templates.find(self._written(bindings), self._base, self._dataset)
+        self._blanks.check(bindings)
+        template, constants = self._templates.find(self._blanks.filled(bindings), self._base, self._dataset)
         number_of = {index: number for number, (index, _) in enumerate(template.slots)}
         places: list[tuple[int, str]] = []
         shift = 0
         direct = True
-        for start, name in zip(self._starts, self._names, strict=True):
+        for start, name in zip(self._blanks.starts, self._blanks.names, strict=True):
             if name not in bindings:
                 continue
             number = number_of.get(start + shift)
@@ -103,14 +127,6 @@ class Bindable(Generic[T]):
         if len(self._fitted) >= _MOST_SHAPES:
             del self._fitted[next(iter(self._fitted))]
         self._fitted[shapes] = _Fitted(template.made, constants, tuple(places)) if direct else None
-
-    def _written(self, bindings: Mapping[str, Term]) -> str:
-        parts = [self._pieces[0]]
-        for name, piece in zip(self._names, self._pieces[1:], strict=True):
-            term = bindings.get(name)
-            parts.append(f"?{name}" if term is None else f" {term} ")
-            parts.append(piece)
-        return "".join(parts)
 
 
 def _shape(term: Term) -> Shape:
