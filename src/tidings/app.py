@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -40,6 +41,10 @@ from tidings.service.seeding import seed
 BACKLOG = 4096
 LAST_SECONDS = 10
 """How long requests in work may take to end after the broker was told to stop."""
+
+
+_SWITCH = 0.0005
+"""Seconds that the loop may keep the interpreter from the thread that has just written the log, and wants to say so."""
 
 
 class CannotListen(TidingsError):
@@ -165,6 +170,7 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
+    sys.setswitchinterval(_SWITCH)
     with ExitStack() as stack:
         http = stack.enter_context(closing(_listen(settings.host, settings.http_port)))
         ws = stack.enter_context(closing(_listen(settings.host, settings.ws_port)))

@@ -24,6 +24,7 @@ from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.service import updates as room
 from tidings.service.broker import Broker, Policy
+from tidings.service.errors import UnknownSubscription
 from tidings.service.outboxes import Bounds
 from tidings.service.subscriber import Parcel, Session, Subscriber
 from tidings.service.updates import Done, Outcome, Update, Updates
@@ -150,7 +151,7 @@ class Replies:
 # -- subscribers ------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class Known:
     """A subscription as its client knows it."""
 
@@ -222,7 +223,7 @@ class Client:
         self.broker.subscribe(line.session, text, None, None, answered, self.errors.append)
 
     def resume(self, spuid: str, sequence: int | None = None) -> None:
-        """Take a subscription up again, after what was seen last or another number."""
+        """Take a subscription up again, after what was seen last or another number; if it is gone, begin anew."""
         line = self.line
         known = self.known[spuid]
 
@@ -231,12 +232,26 @@ class Client:
                 return
             known.resumed.append(resumed)
             if resumed:
+                assert subscriber.spuid == known.spuid
                 known.hear(subscriber.sequence, parcel)
+                return
+            assert subscriber.sequence == 0
+            self.known.pop(known.spuid, None)
+            known.spuid = subscriber.spuid
+            self.known[known.spuid] = known
+            known.begin(parcel)
+
+        def refused(error: TidingsError) -> None:
+            if isinstance(error, UnknownSubscription) and line.session.open:
+                self.broker.subscribe(line.session, known.text, None, None, answered, self.errors.append)
             else:
-                known.begin(parcel)
+                self.errors.append(error)
 
         seen = known.sequence if sequence is None else sequence
-        self.broker.resume(line.session, spuid, seen, answered, self.errors.append)
+        try:
+            self.broker.resume(line.session, spuid, seen, answered, refused)
+        except UnknownSubscription as error:
+            refused(error)
 
     def unsubscribe(self, spuid: str, done: Callable[[], None] = lambda: None) -> None:
         self.broker.subscriptions.unsubscribe(self.line.session, spuid, done)

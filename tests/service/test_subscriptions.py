@@ -283,7 +283,7 @@ async def test_a_subscription_is_released_when_its_grace_is_over(clock: Clock, t
         assert broker.subscriptions.released == 1
         goes.come_back()
         with pytest.raises(UnknownSubscription):
-            goes.resume(goes.only.spuid)
+            broker.resume(goes.line.session, goes.only.spuid, 0, lambda *_: None, pytest.fail)
         stays.come_back()
         stays.resume(stays.only.spuid)
         await settled(broker)
@@ -407,7 +407,7 @@ async def test_what_ended_meanwhile_cannot_be_resumed(clock: Clock, tmp_path: Pa
         await settled(broker)
         client.lose()
         client.come_back()
-        client.resume(client.only.spuid)
+        broker.resume(client.line.session, client.only.spuid, 0, lambda *_: None, client.errors.append)
         broker.subscriptions.unsubscribe(None, client.only.spuid, lambda: None)
         await settled(broker)
         assert [type(error) for error in client.errors] == [UnknownSubscription]
@@ -601,7 +601,7 @@ async def test_a_plan_that_fails_ends_its_subscribers_and_nobody_elses(
         unlucky.lose()
         unlucky.come_back()
         with pytest.raises(UnknownSubscription):
-            unlucky.resume(unlucky.only.spuid)
+            broker.resume(unlucky.line.session, unlucky.only.spuid, 0, lambda *_: None, pytest.fail)
         await broker.update(insert(2))
         await settled(broker)
         other.check()

@@ -2,7 +2,8 @@
 
     {"subscribe": {"sparql": …, "alias": …, "default-graph-uri": …, "resume": {"spuid": …, "sequence": …}}}
     {"unsubscribe": {"spuid": …}}
-    {"update": {"sparql": …, "at" | "delay": …}}            {"query": {"sparql": …}}
+    {"update": {"sparql": …, "at" | "delay": …}}            {"cancel": {"delayed": …}}
+    {"query": {"sparql": …}}
     {"prepare": {"sparql": …}}  then  {"update": {"prepared": …, "bindings": {…}}}
 
 Members nobody knows are ignored: clients leak all sorts of things into their requests.
@@ -49,6 +50,7 @@ class Request(msgspec.Struct, frozen=True, rename={
     delay: str | float | None = None
     prepared: str | None = None
     bindings: dict[str, Any] | None = None
+    delayed: str | None = None
 
     @property
     def text(self) -> str:
@@ -78,10 +80,11 @@ class Message(msgspec.Struct, frozen=True):
     update: Request | None = None
     query: Request | None = None
     prepare: Request | None = None
+    cancel: Request | None = None
     authorization: str | None = None
 
 
-KINDS = ("subscribe", "unsubscribe", "update", "query", "prepare")
+KINDS = ("subscribe", "unsubscribe", "update", "query", "prepare", "cancel")
 _DECODER = msgspec.json.Decoder(Message)
 
 

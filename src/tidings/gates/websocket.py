@@ -130,6 +130,7 @@ class Connection(WSListener):
             "update": self._update,
             "query": self._query,
             "prepare": self._prepare,
+            "cancel": self._cancel,
         }
 
     # -- the socket ---------------------------------------------------------------------------------------------
@@ -312,6 +313,17 @@ class Connection(WSListener):
             return wire.response(wire.delayed_json(delayed), alias)
 
         self._answer_later(request, accept())
+
+    def _cancel(self, request: Request) -> None:
+        if request.delayed is None:
+            raise BadMessage("the member delayed is missing: it names the update to cancel")
+        number = request.delayed
+
+        async def cancel() -> bytes:
+            delayed = await self._broker.delays.cancel(number)
+            return wire.response({"cancelled": delayed.id}, request.alias)
+
+        self._answer_later(request, cancel())
 
     def _query(self, request: Request) -> None:
         dataset = request.dataset(self._gate.terms.base)

@@ -25,6 +25,7 @@ from tidings.service.errors import ShuttingDown, WorkLost
 T = TypeVar("T")
 _CHUNK = 1 << 20
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NICE = 10
 _LATE = 5.0
 """Seconds that a copy may overrun its own time limit before it is killed."""
 
@@ -119,6 +120,7 @@ def _work(work: Callable[[], Any], writing: int, keep: set[int]) -> NoReturn:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        os.nice(_NICE)  # where the two share a core, the original comes first
         gc.disable()  # a collection would touch, and so copy, everything
         _close_others(keep)
         try:
