@@ -1,0 +1,48 @@
+"""For applications: talk to a broker, follow answers as they change, and build agents from a profile.
+
+connection    connect, query, update, schedule, prepare, subscribe; read this first
+subscription  a live answer, and its changes
+answers       what a broker says, in types
+terms         RDF terms as strings that know what they are, and Python values
+endpoint      any SPARQL endpoint over HTTP
+sync          the same without `await`
+jsap          application profiles
+agents        producers, consumers, aggregators
+"""
+
+from tidings.client.agents import Aggregator, Application, Consumer, Producer, SequentialAggregator
+from tidings.client.answers import Answer, Committed, Row, Scheduled
+from tidings.client.connection import Connection, Prepared, connect
+from tidings.client.endpoint import Endpoint
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.jsap import Jsap, load
+from tidings.client.subscription import Change, Subscription
+from tidings.client.terms import IRI, BNode, Literal
+
+__all__ = [
+    "IRI",
+    "Aggregator",
+    "Answer",
+    "Application",
+    "BNode",
+    "CannotConnect",
+    "Change",
+    "Committed",
+    "Connection",
+    "ConnectionLost",
+    "Consumer",
+    "Endpoint",
+    "Jsap",
+    "Literal",
+    "NoAnswer",
+    "NotUnderstood",
+    "Prepared",
+    "Producer",
+    "Refused",
+    "Row",
+    "Scheduled",
+    "SequentialAggregator",
+    "Subscription",
+    "connect",
+    "load",
+]

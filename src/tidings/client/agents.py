@@ -1,0 +1,243 @@
+"""Agents of an application: producers, consumers and aggregators, each linked to primitives of its profile by name.
+
+    app = Application("lighting.jsap")
+
+    @app.aggregator("PRESENCE", "SWITCH")
+    def lamp_on(row):
+        return {"lamp": row["lamp"], "status": "ON"}
+
+    app.run()
+
+A *producer* is linked to an update, a *consumer* to a query, an *aggregator* to a pair of them: it answers what changes
+in the one with the other. A combinatorial aggregator looks at one added row at a time and remembers nothing; a
+sequential one gets whole changes, and a state of its own to remember them in. All agents of an application share their
+connections, one for each broker; updates go to any SPARQL endpoint that the profile names.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from tidings.client.answers import Committed, Row, Scheduled
+from tidings.client.connection import Connection
+from tidings.client.endpoint import Endpoint
+from tidings.client.jsap import Jsap, load
+from tidings.client.primitives import Primitive
+from tidings.client.subscription import Change, Subscription
+
+S = TypeVar("S")
+A = TypeVar("A", bound="Consumer")
+Values: TypeAlias = Mapping[str, Any]
+Updates: TypeAlias = Values | Iterable[Values] | None
+"""What an aggregator answers with: the values of one update, of several, or nothing."""
+Rule: TypeAlias = Callable[[Row], Updates | Awaitable[Updates]]
+StatefulRule: TypeAlias = Callable[[S, Change], Updates | Awaitable[Updates]]
+Listener: TypeAlias = Callable[[Change], Awaitable[None] | None]
+
+
+class Producer:
+    """Linked to an update: `await producer(lamp=IRI("…"), status="ON")`."""
+
+    def __init__(self, application: "Application", primitive: Primitive) -> None:
+        self._application = application
+        self.primitive = primitive
+
+    async def __call__(self, **values: Any) -> Committed | None:
+        """Publish. Brokers say what it did, plain SPARQL endpoints do not."""
+        primitive = self.primitive
+        return await self._application.endpoint(primitive).update(
+            primitive.bind(values),
+            using_graphs=primitive.dataset.default,
+            using_named_graphs=primitive.dataset.named,
+        )
+
+    async def later(self, *, at: Any = None, delay: Any = None, **values: Any) -> Scheduled:
+        """Publish at an instant, or after a delay in seconds, unless it is called off."""
+        endpoint = self._application.endpoint(self.primitive)
+        return await endpoint.schedule(self.primitive.bind(values), at=at, delay=delay)
+
+
+class Consumer:
+    """Linked to a query: hands every change of its answer to a listener. `rows` is the answer as it is."""
+
+    def __init__(
+        self, application: "Application", primitive: Primitive, values: Values, listener: Listener | None = None
+    ) -> None:
+        self._application = application
+        self.primitive = primitive
+        self._values = values
+        self._listener = listener
+        self._live: Subscription | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        return [] if self._live is None else self._live.rows
+
+    async def subscribe(self) -> Subscription:
+        """The live answer; the first change is the whole of it."""
+        if self._live is None:
+            primitive = self.primitive
+            connection = await self._application.connection(primitive)
+            self._live = await connection.subscribe(
+                primitive.bind(self._values),
+                default_graphs=primitive.dataset.default,
+                named_graphs=primitive.dataset.named,
+            )
+        return self._live
+
+    async def run(self) -> None:
+        """Until the subscription ends."""
+        async for change in await self.subscribe():
+            await self.changed(change)
+
+    async def changed(self, change: Change) -> None:
+        if self._listener is not None:
+            await _awaited(self._listener(change))
+
+
+class Aggregator(Consumer):
+    """Linked to a query and an update: combinatorial, one added row at a time."""
+
+    def __init__(
+        self, application: "Application", query: Primitive, update: Primitive, values: Values, rule: Rule
+    ) -> None:
+        super().__init__(application, query, values)
+        self._rule = rule
+        self.produce = Producer(application, update)
+
+    async def changed(self, change: Change) -> None:
+        for row in change.added:
+            await self._publish(await _awaited(self._rule(row)))
+
+    async def _publish(self, updates: Updates) -> None:
+        if updates is None:
+            return
+        for values in [updates] if isinstance(updates, Mapping) else updates:
+            await self.produce(**values)
+
+
+class SequentialAggregator(Aggregator, Generic[S]):
+    """Sequential: whole changes, and a state that its rule may change."""
+
+    def __init__(
+        self,
+        application: "Application",
+        query: Primitive,
+        update: Primitive,
+        values: Values,
+        rule: StatefulRule[S],
+        state: S,
+    ) -> None:
+        super().__init__(application, query, update, values, lambda _: None)
+        self._stateful = rule
+        self.state = state
+
+    async def changed(self, change: Change) -> None:
+        await self._publish(await _awaited(self._stateful(self.state, change)))
+
+
+class Application:
+    """The agents of a profile. `async with` has them at work; `run` does so until it is interrupted."""
+
+    def __init__(self, profile: Jsap | Path | str | Mapping[str, Any], *, timeout: float = 30.0) -> None:
+        self.profile = profile if isinstance(profile, Jsap) else load(profile)
+        self._timeout = timeout
+        self._agents: list[Consumer] = []
+        self._connections: dict[str, asyncio.Task[Connection]] = {}
+        self._endpoints: dict[str, Endpoint] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    # -- agents -------------------------------------------------------------------------------------------------
+
+    def producer(self, update: str) -> Producer:
+        return Producer(self, self.profile.update(update))
+
+    def consumer(self, query: str, /, **values: Any) -> Callable[[Listener], Consumer]:
+        """Decorates a function that is called with every change, the first answer included."""
+        primitive = self.profile.query(query)
+        return lambda listener: self._add(Consumer(self, primitive, values, listener))
+
+    def aggregator(self, query: str, update: str, /, **values: Any) -> Callable[[Rule], Aggregator]:
+        """Decorates a function from an added row to the values of one update, of several, or None."""
+        pair = self.profile.query(query), self.profile.update(update)
+        return lambda rule: self._add(Aggregator(self, *pair, values, rule))
+
+    def sequential(
+        self, query: str, update: str, /, *, state: S, **values: Any
+    ) -> Callable[[StatefulRule[S]], SequentialAggregator[S]]:
+        """Decorates a function from the state and a change to the values of updates; it may change the state."""
+        pair = self.profile.query(query), self.profile.update(update)
+        return lambda rule: self._add(SequentialAggregator(self, *pair, values, rule, state))
+
+    def _add(self, agent: A) -> A:
+        self._agents.append(agent)
+        if self._tasks:  # the others are at work already
+            self._tasks.append(asyncio.create_task(agent.run()))
+        return agent
+
+    # -- connections --------------------------------------------------------------------------------------------
+
+    async def connection(self, primitive: Primitive) -> Connection:
+        """The connection to the broker of a query, shared by all whose broker it is."""
+        address = primitive.ws
+        if address not in self._connections:
+            made = Connection(address, timeout=self._timeout)
+            self._connections[address] = asyncio.create_task(made.__aenter__())
+        return await self._connections[address]
+
+    def endpoint(self, primitive: Primitive) -> Endpoint:
+        """Where an update is sent."""
+        address = primitive.http.url
+        if address not in self._endpoints:
+            self._endpoints[address] = Endpoint(address, timeout=self._timeout)
+        return self._endpoints[address]
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> "Application":
+        """Have all agents subscribed and at work."""
+        await asyncio.gather(*(agent.subscribe() for agent in self._agents))
+        self._tasks = [asyncio.create_task(agent.run()) for agent in self._agents]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def wait(self) -> None:
+        """Until an agent fails, or all have ended. Raises what it failed with."""
+        if self._tasks:
+            done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        for made in self._connections.values():
+            if not made.cancel() and not made.cancelled() and made.exception() is None:
+                await made.result().close()
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+
+    def run(self) -> None:
+        """Work until Ctrl+C, or until an agent fails."""
+
+        async def work() -> None:
+            async with self:
+                await self.wait()
+
+        try:
+            asyncio.run(work())
+        except KeyboardInterrupt:
+            return
+
+
+async def _awaited(outcome: Any) -> Any:
+    return await outcome if inspect.isawaitable(outcome) else outcome

@@ -1,0 +1,113 @@
+"""What a broker answers, in types for applications: rows by name, with RDF terms or with plain Python values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tidings.client.errors import NotUnderstood
+from tidings.client.terms import Literal, RdfTerm, from_json
+
+if TYPE_CHECKING:
+    import pandas
+
+Row: TypeAlias = dict[str, RdfTerm]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Cells: TypeAlias = tuple[RdfTerm | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """An update that was carried out: the commit that has it, when (microseconds since 1970), and what it changed."""
+
+    sequence: int
+    time: int
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """An update that will be carried out: its name, by which it can be cancelled, and when."""
+
+    id: str
+    time: int
+
+
+def when(at: datetime | int | None, delay: timedelta | float | None) -> dict[str, float]:
+    """An instant (in microseconds since 1970, if it is a number) or a delay (in seconds) as the protocol has it."""
+    if (at is None) == (delay is None):
+        raise ValueError("an update is scheduled for an instant or after a delay: one of the two")
+    if at is not None:
+        return {"at": (at - _EPOCH) // timedelta(microseconds=1) if isinstance(at, datetime) else at}
+    assert delay is not None
+    return {"delay": delay.total_seconds() if isinstance(delay, timedelta) else delay}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Row]):
+    """The answer to a query: a sequence of rows. Variables that are unbound in a row are not in it."""
+
+    variables: tuple[str, ...]
+    cells: tuple[Cells, ...]
+    boolean: bool | None = field(default=None)
+    """The answer to ASK; None for other queries."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "Answer":
+        """SPARQL results in JSON. Raises NotUnderstood."""
+        try:
+            if "boolean" in document:
+                return cls((), (), bool(document["boolean"]))
+            variables = tuple(document["head"]["vars"])
+            return cls(variables, tuple(cells_of(variables, document["results"]["bindings"])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise NotUnderstood(f"not an answer: {error}") from error
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [named(self.variables, cells) for cells in self.cells[index]]
+        return named(self.variables, self.cells[index])
+
+    def __iter__(self) -> Iterator[Row]:
+        return (named(self.variables, cells) for cells in self.cells)
+
+    def __bool__(self) -> bool:
+        """Whether ASK was answered with yes; for other queries, whether there is any row."""
+        return bool(self.cells) if self.boolean is None else self.boolean
+
+    def values(self) -> list[dict[str, Any]]:
+        """The rows with plain Python values: int, Decimal, datetime, …; None where a variable is unbound."""
+        return [valued(self.variables, cells) for cells in self.cells]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The rows as a DataFrame of Python values, if pandas is there."""
+        return frame(self.variables, self.cells)
+
+
+def cells_of(variables: tuple[str, ...], bindings: Sequence[Mapping[str, Any]]) -> Iterator[Cells]:
+    for binding in bindings:
+        yield tuple([from_json(binding[name]) if name in binding else None for name in variables])
+
+
+def named(variables: tuple[str, ...], cells: Cells) -> Row:
+    return {name: cell for name, cell in zip(variables, cells, strict=True) if cell is not None}
+
+
+def valued(variables: tuple[str, ...], cells: Cells) -> dict[str, Any]:
+    return {name: _value(cell) for name, cell in zip(variables, cells, strict=True)}
+
+
+def _value(cell: RdfTerm | None) -> Any:
+    return cell.value if isinstance(cell, Literal) else cell
+
+
+def frame(variables: tuple[str, ...], rows: Sequence[Cells]) -> "pandas.DataFrame":
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("rows become a DataFrame if pandas is installed: pip install pandas") from error
+    return pandas.DataFrame([valued(variables, cells) for cells in rows], columns=list(variables))

@@ -1,0 +1,287 @@
+"""A connection to a broker that mends itself: requests, prepared updates, subscriptions.
+
+    async with connect("ws://localhost:9000/subscribe") as broker:
+        await broker.update("INSERT DATA { <lamp> <power> 40 }")
+        async with await broker.subscribe("SELECT ?lamp ?power WHERE { ?lamp <power> ?power }") as lamps:
+            async for change in lamps:
+                print(change.added, change.removed, lamps.rows)
+
+When the socket breaks it is opened again, with growing pauses, and subscriptions go on where they were. A query that
+was under way is asked again; an update is not, because nobody knows whether it was carried out.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, TypeVar
+
+from tidings.client.answers import Answer, Committed, Scheduled, when
+from tidings.client.discovery import subscribe_address
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.link import Link, open_link
+from tidings.client.subscription import Subscription
+from tidings.client.terms import bound, to_json
+from tidings.model.errors import TidingsError
+
+DEFAULT = "ws://localhost:9000/subscribe"
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+
+T = TypeVar("T")
+
+
+def connect(url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> "Connection":
+    """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
+
+    `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
+    """
+    return Connection(url, timeout=timeout, patience=patience)
+
+
+class Connection:
+    """See the top of this module."""
+
+    def __init__(self, url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> None:
+        self.url = url
+        self.timeout = timeout
+        self._patience = patience
+        self._link: Link | None = None
+        self._up = asyncio.Event()
+        self._broken = asyncio.Event()
+        self._failure: TidingsError | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._subscriptions: dict[str, Subscription] = {}
+        self._starting: dict[str, Subscription] = {}
+        self.reconnections = 0
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> "Connection":
+        await self._open()
+        self._keeper = asyncio.create_task(self._keep())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the connection; subscriptions end with it, and live on at the broker for its grace time."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        if self._link is not None:
+            self._link.close()
+        for subscription in self._subscriptions.values():
+            subscription.ended()
+
+    async def _open(self) -> None:
+        address = await subscribe_address(self.url, self.timeout)
+        self._broken.clear()
+        self._link = await open_link(address, self._notified, self._lost, seconds=self.timeout)
+        self._up.set()
+
+    def _lost(self, _: ConnectionLost) -> None:
+        self._up.clear()
+        self._broken.set()
+
+    async def _keep(self) -> None:
+        """Whenever the socket breaks, open it again and take up the subscriptions."""
+        while True:
+            await self._broken.wait()
+            try:
+                await self._mend()
+            except TidingsError as error:
+                self._failure = error
+                self._up.set()  # whoever waits has to hear of it
+                for subscription in self._subscriptions.values():
+                    subscription.fail(error)
+                return
+
+    async def _mend(self) -> None:
+        loop = asyncio.get_running_loop()
+        begun, pause = loop.time(), _FIRST_PAUSE
+        while True:
+            try:
+                await self._open()
+                await self._resume_all()
+            except (CannotConnect, ConnectionLost, NoAnswer):
+                if self._patience is not None and loop.time() - begun + pause > self._patience:
+                    raise
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # not all clients at once
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                self.reconnections += 1
+                return
+
+    async def _resume_all(self) -> None:
+        for spuid, subscription in list(self._subscriptions.items()):
+            resume = {"spuid": spuid, "sequence": subscription.sequence}
+            try:
+                await self._begin(subscription, {**subscription.request, "resume": resume})
+            except Refused as error:
+                del self._subscriptions[spuid]
+                subscription.fail(error)
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    async def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        default_graphs: Iterable[str] = (),
+        named_graphs: Iterable[str] = (),
+    ) -> Answer:
+        """The answer to a query. `bindings` are values for variables of the text."""
+        content = _request(text, bindings, default_graphs, named_graphs)
+        while True:
+            try:
+                return Answer.of(await self.ask("query", content))
+            except ConnectionLost:
+                if self._failure is not None:
+                    raise
+
+    async def update(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        using_graphs: Iterable[str] = (),
+        using_named_graphs: Iterable[str] = (),
+    ) -> Committed:
+        """Carry out an update. It is durable when this returns."""
+        response = await self.ask("update", _request(text, bindings, using_graphs, using_named_graphs))
+        return _committed(response)
+
+    async def schedule(
+        self,
+        text: str,
+        *,
+        at: datetime | int | None = None,
+        delay: timedelta | float | None = None,
+        bindings: Mapping[str, Any] | None = None,
+    ) -> Scheduled:
+        """Have an update carried out at an instant, or after a delay (in seconds, if it is a number)."""
+        response = await self.ask("update", _request(text, bindings, (), ()) | when(at, delay))
+        return Scheduled(str(response["delayed"]), int(response["time"]))
+
+    async def cancel(self, scheduled: Scheduled | str) -> None:
+        """Call a scheduled update off."""
+        await self.ask("cancel", {"delayed": scheduled if isinstance(scheduled, str) else scheduled.id})
+
+    async def prepare(self, text: str) -> "Prepared":
+        """An update that is sent once; then only the values of its variables are."""
+        prepared = Prepared(self, text)
+        await prepared.check()
+        return prepared
+
+    async def ask(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
+        """The answer to any request of the protocol."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await (await self.linked()).send(kind, content)
+        except TimeoutError as error:
+            raise NoAnswer(f"no answer within {self.timeout:g} s") from error
+
+    async def linked(self) -> Link:
+        """The link, as soon as there is one."""
+        await self._up.wait()
+        if self._failure is not None:
+            raise self._failure
+        assert self._link is not None
+        return self._link
+
+    # -- subscriptions ------------------------------------------------------------------------------------------
+
+    async def subscribe(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        default_graphs: Iterable[str] = (),
+        named_graphs: Iterable[str] = (),
+    ) -> Subscription:
+        """Subscribe to a query. The first change is the whole answer; `rows` has it already."""
+        subscription = Subscription(_request(text, bindings, default_graphs, named_graphs), self._unsubscribe)
+        await self._begin(subscription, subscription.request)
+        return subscription
+
+    async def _begin(self, subscription: Subscription, content: dict[str, Any]) -> None:
+        link = await self.linked()
+        alias = link.name("subscribe")
+        self._starting[alias] = subscription
+        try:
+            async with asyncio.timeout(self.timeout):
+                await link.send("subscribe", content, alias)
+        except TimeoutError as error:
+            raise NoAnswer(f"no answer within {self.timeout:g} s") from error
+        finally:
+            self._starting.pop(alias, None)
+
+    def _notified(self, notification: dict[str, Any]) -> None:
+        spuid = notification["spuid"]
+        subscription = self._starting.get(notification["alias"])
+        if subscription is not None:
+            if subscription.spuid is not None and subscription.spuid != spuid:
+                self._subscriptions.pop(subscription.spuid, None)
+            self._subscriptions[spuid] = subscription
+        else:
+            subscription = self._subscriptions.get(spuid)
+        if subscription is not None:
+            subscription.take(notification)
+
+    async def _unsubscribe(self, subscription: Subscription) -> None:
+        spuid = subscription.spuid
+        if spuid is not None and self._subscriptions.pop(spuid, None) is not None and self._failure is None:
+            with suppress(ConnectionLost):  # nobody takes it up again: the broker releases it after its grace time
+                await self.ask("unsubscribe", {"spuid": spuid})
+        subscription.ended()
+
+
+class Prepared:
+    """An update whose variables are bound call by call: `await prepared(lamp=IRI("…"), power=40)`."""
+
+    def __init__(self, connection: Connection, text: str) -> None:
+        self._connection = connection
+        self._text = text
+        self._name = ""
+        self._link: Link | None = None
+        self.variables: tuple[str, ...] = ()
+
+    async def check(self) -> None:
+        """Have it at the broker: what is prepared belongs to a socket, and goes with it."""
+        link = await self._connection.linked()
+        if self._link is not link:
+            response = await self._connection.ask("prepare", {"sparql": self._text})
+            self._link, self._name = link, str(response["prepared"])
+            self.variables = tuple(response["variables"])
+
+    async def __call__(self, **values: Any) -> Committed:
+        """Carry it out with some variables bound."""
+        await self.check()
+        content = {"prepared": self._name, "bindings": {name: to_json(value) for name, value in values.items()}}
+        return _committed(await self._connection.ask("update", content))
+
+
+def _request(
+    text: str, bindings: Mapping[str, Any] | None, default: Iterable[str], named: Iterable[str]
+) -> dict[str, Any]:
+    content: dict[str, Any] = {"sparql": bound(text, bindings) if bindings else text}
+    if graphs := _listed(default):
+        content["default-graph-uri"] = graphs
+    if graphs := _listed(named):
+        content["named-graph-uri"] = graphs
+    return content
+
+
+def _listed(graphs: Iterable[str]) -> list[str]:
+    return [graphs] if isinstance(graphs, str) else list(graphs)
+
+
+def _committed(response: Mapping[str, Any]) -> Committed:
+    return Committed(response["sequence"], response["time"], response["added"], response["removed"])

@@ -1,0 +1,26 @@
+"""Where a broker takes subscriptions, if only its HTTP address is known: its service description says so."""
+
+import re
+
+import httpx
+
+from tidings.client.errors import CannotConnect
+
+_WEBSOCKET = re.compile(r"<(wss?://[^>]+)>")
+
+
+async def subscribe_address(url: str, seconds: float) -> str:
+    """A `ws://` address as it is, and the one that an `http://` address leads to. Raises CannotConnect."""
+    if url.startswith(("ws://", "wss://")):
+        return url
+    if not url.startswith(("http://", "https://")):
+        raise CannotConnect(f"{url} is no address of a broker; it starts with ws:// or http://")
+    try:
+        async with httpx.AsyncClient(timeout=seconds) as client:
+            answer = await client.get(url, headers={"accept": "application/n-triples"})
+    except httpx.HTTPError as error:
+        raise CannotConnect(f"no broker answers at {url}: {error}") from error
+    found = _WEBSOCKET.search(answer.text)
+    if found is None:
+        raise CannotConnect(f"what answers at {url} does not say where it takes subscriptions")
+    return found[1]

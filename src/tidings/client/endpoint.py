@@ -1,0 +1,119 @@
+"""Any SPARQL 1.1 endpoint, over HTTP: queries and updates, without subscriptions.
+
+async with Endpoint("http://localhost:8000/query", "http://localhost:8000/update") as store:
+    answer = await store.query("SELECT * WHERE { ?s ?p ?o } LIMIT 5")
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from tidings.client.answers import Answer, Committed, Scheduled, when
+from tidings.client.errors import CannotConnect, NoAnswer, NotUnderstood, Refused
+from tidings.client.terms import bound
+
+_JSON = "application/sparql-results+json"
+
+
+class Endpoint:
+    """Queries go to one address, updates to another."""
+
+    def __init__(self, query_url: str, update_url: str | None = None, *, timeout: float = 30.0) -> None:
+        self.query_url = query_url
+        self.update_url = update_url or query_url
+        self._client = httpx.AsyncClient(timeout=timeout)
+
+    async def __aenter__(self) -> "Endpoint":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        default_graphs: Iterable[str] = (),
+        named_graphs: Iterable[str] = (),
+    ) -> Answer:
+        """The answer to SELECT or ASK."""
+        form = {
+            "query": bound(text, bindings) if bindings else text,
+            "default-graph-uri": list(default_graphs),
+            "named-graph-uri": list(named_graphs),
+        }
+        answer = await self._post(self.query_url, form, _JSON)
+        try:
+            return Answer.of(answer.json())
+        except ValueError as error:
+            raise NotUnderstood(f"{self.query_url} did not answer with SPARQL results in JSON") from error
+
+    async def update(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        using_graphs: Iterable[str] = (),
+        using_named_graphs: Iterable[str] = (),
+    ) -> Committed | None:
+        """Carry out an update. Brokers say what it did; of plain stores there is nothing to hear but that it worked."""
+        form = {
+            "update": bound(text, bindings) if bindings else text,
+            "using-graph-uri": list(using_graphs),
+            "using-named-graph-uri": list(using_named_graphs),
+        }
+        answer = await self._post(self.update_url, form, "application/json, */*;q=0.1")
+        try:
+            response = answer.json()["response"]
+            return Committed(response["sequence"], response["time"], response["added"], response["removed"])
+        except (ValueError, KeyError, TypeError):
+            return None  # not one of ours; the status said that it was done
+
+    async def schedule(
+        self,
+        text: str,
+        *,
+        at: datetime | int | None = None,
+        delay: timedelta | float | None = None,
+        bindings: Mapping[str, Any] | None = None,
+    ) -> Scheduled:
+        """Have a broker carry out an update later; plain stores do not know how."""
+        form: dict[str, Any] = {"update": bound(text, bindings) if bindings else text, **when(at, delay)}
+        answer = await self._post(self.update_url, form, "application/json")
+        try:
+            response = answer.json()["response"]
+            return Scheduled(str(response["delayed"]), int(response["time"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise NotUnderstood(f"{self.update_url} does not know how to delay an update") from error
+
+    async def _post(self, url: str, form: dict[str, Any], accept: str) -> httpx.Response:
+        try:
+            answer = await self._client.post(url, data=form, headers={"accept": accept})
+        except httpx.TimeoutException as error:
+            raise NoAnswer(f"{url} did not answer in time") from error
+        except httpx.HTTPError as error:
+            raise CannotConnect(f"nobody answers at {url}: {error}") from error
+        if answer.is_error:
+            raise Refused(_said(answer))
+        return answer
+
+
+def _said(answer: httpx.Response) -> dict[str, Any]:
+    """What an endpoint says about an error: JSON, if it is a broker, else whatever it is."""
+    try:
+        details = answer.json()
+    except ValueError:
+        details = None
+    if isinstance(details, dict) and isinstance(details.get("error"), str):
+        return details
+    said = answer.text.strip().splitlines()
+    return {"error": "refused", "status_code": answer.status_code, "error_description": said[0][:500] if said else ""}

@@ -1,0 +1,47 @@
+"""What a client can run into; branches of the tree in `model/errors.py`.
+
+TidingsError
+├── Refused              refused               the broker's own code and status, and whatever it said
+├── CannotConnect        cannot_connect   502  nobody answers at the address
+├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
+├── NoAnswer             no_answer        504  the answer did not come in time
+└── NotUnderstood        not_understood   502  what came is not what the protocol says
+"""
+
+from typing import Any
+
+from tidings.model.errors import TidingsError
+
+
+class Refused(TidingsError):
+    """The broker said no. `code` and `status` are those of the broker, `details` is all that it said."""
+
+    code = "refused"
+
+    def __init__(self, details: dict[str, Any]) -> None:
+        super().__init__(str(details.get("error_description") or details.get("error") or "refused"))
+        self.details = details
+        self.code = str(details.get("error", "refused"))  # type: ignore[misc]  # here it is the broker's
+        self.status = int(details.get("status_code") or 500)  # type: ignore[misc]
+
+
+class CannotConnect(TidingsError):
+    status = 502
+    code = "cannot_connect"
+
+
+class ConnectionLost(TidingsError):
+    """The outcome is not known: the request may have been carried out."""
+
+    status = 502
+    code = "connection_lost"
+
+
+class NoAnswer(TidingsError):
+    status = 504
+    code = "no_answer"
+
+
+class NotUnderstood(TidingsError):
+    status = 502
+    code = "not_understood"

@@ -1,0 +1,131 @@
+"""One WebSocket to a broker: requests out, answers matched to them by alias, notifications handed on.
+
+A link lives as long as its socket. Who wants to go on after that makes another one (`connection`).
+"""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import msgspec
+from picows import (
+    WSCloseCode,
+    WSError,
+    WSFrame,
+    WSListener,
+    WSMsgType,
+    WSTransport,
+    ws_connect,
+)
+
+from tidings.client.errors import CannotConnect, ConnectionLost, Refused
+
+_PING_SECONDS = 20.0
+_LARGEST = 1 << 30
+
+
+class Link(WSListener):
+    """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
+
+    def __init__(self, notified: Callable[[dict[str, Any]], None], closed: Callable[[ConnectionLost], None]) -> None:
+        self._notified = notified
+        self._closed = closed
+        self._transport: WSTransport
+        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._numbers = count(1)
+        self._parts: list[bytes] = []
+        self._reason = "the connection was closed"
+        self.is_open = False
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    def name(self, kind: str) -> str:
+        """An alias for a request that this link has not had yet."""
+        return f"{kind}-{next(self._numbers)}"
+
+    def send(self, kind: str, content: dict[str, Any], alias: str | None = None) -> "asyncio.Future[dict[str, Any]]":
+        """Send a request; the future is its answer. Raises ConnectionLost."""
+        if not self.is_open:
+            raise ConnectionLost("there is no connection")
+        alias = alias or self.name(kind)
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[alias] = answer
+        self._transport.send(WSMsgType.TEXT, msgspec.json.encode({kind: {**content, "alias": alias}}))
+        return answer
+
+    def close(self) -> None:
+        if self.is_open:
+            self._transport.send_close(WSCloseCode.OK)
+            self._transport.disconnect()
+
+    # -- the socket ---------------------------------------------------------------------------------------------
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        self._transport = transport
+        self.is_open = True
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type == WSMsgType.CLOSE:
+            self._reason = f"the broker closed the connection: {frame.get_close_reason() or frame.get_close_code()}"
+            transport.send_close(WSCloseCode.OK)
+            transport.disconnect()
+        elif frame.msg_type in {WSMsgType.TEXT, WSMsgType.CONTINUATION, WSMsgType.BINARY}:
+            self._parts.append(frame.get_payload_as_bytes())
+            if frame.fin:
+                document = b"".join(self._parts)
+                self._parts.clear()
+                self._take(msgspec.json.decode(document))
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        self.is_open = False
+        error = ConnectionLost(self._reason)
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+        self._waiting.clear()
+        self._closed(error)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"notification": {"alias": str(alias), **_rest} as notification}:
+                self._notified(notification)
+                self._settle(alias, notification)
+            case {"response": {"alias": str(alias), **_rest} as response}:
+                self._settle(alias, response)
+            case {"unsubscribed": {"alias": str(alias), **_rest} as ended}:
+                self._settle(alias, ended)
+            case {"error": _, "alias": str(alias), **_rest}:
+                self._settle(alias, Refused(message))
+            case _:
+                pass  # something newer than we are: the protocol allows for it
+
+    def _settle(self, alias: str, outcome: "dict[str, Any] | Refused") -> None:
+        answer = self._waiting.pop(alias, None)
+        if answer is None or answer.done():
+            return
+        if isinstance(outcome, Refused):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)
+
+
+async def open_link(
+    url: str, notified: Callable[[dict[str, Any]], None], closed: Callable[[ConnectionLost], None], *, seconds: float
+) -> Link:
+    """Connect. Raises CannotConnect."""
+    try:
+        async with asyncio.timeout(2 * seconds):
+            _, link = await ws_connect(
+                lambda: Link(notified, closed),
+                url,
+                websocket_handshake_timeout=seconds,
+                enable_auto_ping=True,
+                auto_ping_idle_timeout=_PING_SECONDS,
+                auto_ping_reply_timeout=_PING_SECONDS,
+                max_frame_size=_LARGEST,
+            )
+    except (OSError, WSError, TimeoutError) as error:
+        raise CannotConnect(f"no broker answers at {url}: {error or 'it takes too long'}") from error
+    assert isinstance(link, Link)
+    return link

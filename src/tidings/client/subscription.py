@@ -1,0 +1,186 @@
+"""A subscription as its application sees it: a live answer, and the changes that lead to it, one after the other.
+
+    rows after = rows before - removed + added
+
+Connections come and go underneath; the application sees one uninterrupted sequence. One that is slower than its
+changes gets them added up: fewer, never wrong.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tidings.client.answers import Cells, Row, cells_of, frame, named, valued
+from tidings.client.errors import NotUnderstood
+from tidings.model.errors import TidingsError
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_WAITING = 1_000
+
+
+class Change:
+    """What a commit, or several that were added up, did to an answer."""
+
+    __slots__ = ("_weights", "commit", "sequence", "time", "variables")
+
+    def __init__(
+        self, variables: tuple[str, ...], weights: Counter[Cells], *, sequence: int, commit: int, time: int
+    ) -> None:
+        self.variables = variables
+        self._weights = weights
+        self.sequence = sequence
+        """0 for the first answer, and one more for every change after it, whatever becomes of connections."""
+        self.commit = commit
+        self.time = time
+        """Of the commit, in microseconds since 1970."""
+
+    @property
+    def added(self) -> list[Row]:
+        return [named(self.variables, cells) for cells in _repeated(self._weights, 1)]
+
+    @property
+    def removed(self) -> list[Row]:
+        return [named(self.variables, cells) for cells in _repeated(self._weights, -1)]
+
+    def added_values(self) -> list[dict[str, Any]]:
+        """As `added`, with plain Python values."""
+        return [valued(self.variables, cells) for cells in _repeated(self._weights, 1)]
+
+    def removed_values(self) -> list[dict[str, Any]]:
+        return [valued(self.variables, cells) for cells in _repeated(self._weights, -1)]
+
+    def weights(self) -> Counter[Cells]:
+        """The change as a Z-set of rows, each a tuple in the order of `variables`."""
+        return self._weights
+
+    def __bool__(self) -> bool:
+        return bool(self._weights)
+
+    def __repr__(self) -> str:
+        return f"Change(sequence={self.sequence}, added={self.added}, removed={self.removed})"
+
+
+def _repeated(weights: Counter[Cells], sign: int) -> Iterable[Cells]:
+    return (cells for cells, weight in weights.items() for _ in range(sign * weight))
+
+
+class Subscription:
+    """Made by `Connection.subscribe`. Iterate over it for the changes; `rows` is the answer as it is now."""
+
+    def __init__(self, request: dict[str, Any], end: Callable[["Subscription"], Any]) -> None:
+        self.request = request
+        self.spuid: str | None = None
+        self.sequence = -1
+        """The last number of the broker's, for coming back."""
+        self._number = -1
+        self.variables: tuple[str, ...] = ()
+        self._answer: Counter[Cells] = Counter()
+        self._waiting: deque[Change] = deque()
+        self._news = asyncio.Event()
+        self._failure: TidingsError | None = None
+        self._ended = False
+        self._end = end
+
+    # -- for the application ------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> list[Row]:
+        """The answer as of the last notification that came."""
+        return [named(self.variables, cells) for cells in self._answer.elements()]
+
+    def values(self) -> list[dict[str, Any]]:
+        """The same with plain Python values."""
+        return [valued(self.variables, cells) for cells in self._answer.elements()]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        return frame(self.variables, list(self._answer.elements()))
+
+    def __len__(self) -> int:
+        return self._answer.total()
+
+    def __aiter__(self) -> AsyncIterator[Change]:
+        return self
+
+    async def __anext__(self) -> Change:
+        while not self._waiting:
+            if self._failure is not None:
+                raise self._failure
+            if self._ended:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        return self._waiting.popleft()
+
+    async def unsubscribe(self) -> None:
+        """End it; changes that came before are still there to be read."""
+        if not self._ended and self._failure is None:
+            await self._end(self)
+
+    async def __aenter__(self) -> "Subscription":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.unsubscribe()
+
+    # -- for the connection -------------------------------------------------------------------------------------
+
+    def take(self, notification: Mapping[str, Any]) -> None:
+        """A notification has come. Raises NotUnderstood."""
+        try:
+            variables, weights = _read(notification)
+            self.spuid, self.sequence = str(notification["spuid"]), int(notification["sequence"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise NotUnderstood(f"not a notification: {error!r}") from error
+        first = self._number < 0
+        if self.sequence == 0 and not notification.get("resumed") and not first:
+            # The broker could not tell what was missed, and gave the whole answer: the difference is what was missed.
+            _absorb(weights, {cells: -weight for cells, weight in self._answer.items()})
+        self.variables = variables
+        _absorb(self._answer, weights)
+        if not weights and not first:
+            return
+        self._number += 1
+        commit, time = notification.get("commit", 0), notification.get("time", 0)
+        change = Change(variables, weights, sequence=self._number, commit=commit, time=time)
+        if len(self._waiting) >= _MOST_WAITING:
+            change = _merged(self._waiting.pop(), change)
+        self._waiting.append(change)
+        self._news.set()
+
+    def fail(self, error: TidingsError) -> None:
+        """It cannot go on."""
+        self._failure = error
+        self._news.set()
+
+    def ended(self) -> None:
+        self._ended = True
+        self._news.set()
+
+
+def _read(notification: Mapping[str, Any]) -> tuple[tuple[str, ...], Counter[Cells]]:
+    """The variables of a notification, and its change as a Z-set."""
+    variables = tuple(notification["addedResults"]["head"]["vars"])
+    weights: Counter[Cells] = Counter()
+    for member, weight in (("addedResults", 1), ("removedResults", -1)):
+        for cells in cells_of(variables, notification[member]["results"]["bindings"]):
+            _absorb(weights, {cells: weight})
+    return variables, weights
+
+
+def _absorb(total: Counter[Cells], change: Mapping[Cells, int]) -> None:
+    for cells, weight in change.items():
+        total[cells] += weight
+        if not total[cells]:
+            del total[cells]
+
+
+def _merged(earlier: Change, later: Change) -> Change:
+    weights = Counter(earlier.weights())
+    _absorb(weights, later.weights())
+    return Change(later.variables, weights, sequence=later.sequence, commit=later.commit, time=later.time)
