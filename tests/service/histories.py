@@ -52,6 +52,7 @@ _texts = st.builds(
     st.integers(1, 3),
 )
 _one = st.tuples(st.just("update"), _texts)
+_wait = st.tuples(st.sampled_from(("turn", "settle")))
 
 
 def _one_after_the_other(*steps: st.SearchStrategy[Step]) -> st.SearchStrategy[list[Step]]:
@@ -66,12 +67,12 @@ def _of(client: int) -> st.SearchStrategy[list[Step]]:
 
     return st.one_of(
         _one_after_the_other(st.sampled_from(("lose", "cut off", "notice", "back", "fill", "drain")).flatmap(step)),
-        _one_after_the_other(step("fill"), _one, _one, step("drain")),
+        _one_after_the_other(step("back"), _wait, step("fill"), _one, _one, _wait, step("drain")),
         _one_after_the_other(
-            step("fill"), _one, _one, st.sampled_from(("lose", "cut off")).flatmap(step), step("back")
+            step("fill"), _one, _one, _wait, st.sampled_from(("lose", "cut off", "drain")).flatmap(step), step("back")
         ),
-        _one_after_the_other(step("lose"), _one, _one, step("back")),
-        _one_after_the_other(step("cut off"), _one, step("back"), step("notice")),
+        _one_after_the_other(step("back"), _wait, step("lose"), _one, _one, step("back")),
+        _one_after_the_other(step("back"), _wait, step("cut off"), _one, step("back"), step("notice")),
         _one_after_the_other(step("back"), step("lose")),
         _one_after_the_other(st.tuples(st.just("subscribe"), st.just(client), st.sampled_from(QUERIES))),
         _one_after_the_other(st.tuples(st.just("unsubscribe"), st.just(client), st.integers(0, 5))),
@@ -89,13 +90,14 @@ _gentle: list[st.SearchStrategy[list[Step]]] = [
             st.tuples(st.just("pass by"), st.integers(0, 3)),
         )
     ),
-    _one_after_the_other(st.tuples(st.sampled_from(("turn", "settle")))),
+    _one_after_the_other(_wait),
 ]
 _rough: list[st.SearchStrategy[list[Step]]] = [
     *_gentle,
     _one_after_the_other(st.tuples(st.sampled_from(("crash", "snapshot", "snapshot begins")))),
-    _one_after_the_other(st.tuples(st.sampled_from(("disk full", "disk works")))),
+    st.one_of(_gentle[0], _of(0), _gentle[-1]).map(lambda steps: [("disk full",), *steps, ("turn",), ("disk works",)]),
     _one_after_the_other(st.tuples(st.just("long update"), _texts)),
+    st.just([("settle",), ("crash",)]),
     st.just([("snapshot",), ("crash",)]),
 ]
 
@@ -166,9 +168,8 @@ class Scene:
         self.broker.submit(long(text), None, lambda _: None)
 
     async def disk_full(self) -> None:
-        if not self.troubled:
-            self.troubled = True
-            self.disk.enter_context(full_disk())
+        self.troubled = True
+        self.disk.enter_context(full_disk())
 
     async def disk_works(self) -> None:
         self.disk.close()

@@ -283,7 +283,7 @@ async def test_a_subscription_is_released_when_its_grace_is_over(clock: Clock, t
         assert broker.subscriptions.released == 1
         goes.come_back()
         with pytest.raises(UnknownSubscription):
-            broker.resume(goes.line.session, goes.only.spuid, 0, lambda *_: None, pytest.fail)
+            broker.resume(goes.line.session, goes.only.spuid, 0, lambda *_: None, goes.errors.append)
         stays.come_back()
         stays.resume(stays.only.spuid)
         await settled(broker)
@@ -601,7 +601,7 @@ async def test_a_plan_that_fails_ends_its_subscribers_and_nobody_elses(
         unlucky.lose()
         unlucky.come_back()
         with pytest.raises(UnknownSubscription):
-            broker.resume(unlucky.line.session, unlucky.only.spuid, 0, lambda *_: None, pytest.fail)
+            broker.resume(unlucky.line.session, unlucky.only.spuid, 0, lambda *_: None, unlucky.errors.append)
         await broker.update(insert(2))
         await settled(broker)
         other.check()
