@@ -117,12 +117,16 @@ def write_snapshot(folder: Path, place: Place, quads: Iterable[Quad], notes: Ite
 
 def _write_data(path: Path, place: Place, quads: Iterable[Quad], notes: Iterable[Note]) -> Manifest:
     counts = {"quads": 0, "notes": 0}
-    crc = size = 0
+    crc = size = synced = 0
     with path.open("wb", buffering=CHUNK) as file:
         for kind, line in _lines(quads, notes):
             counts[kind] += 1
             crc = crc32(line, crc)
             size += file.write(line)
+            if size - synced > CHUNK:
+                # A file system may make a commit to the log wait for all of this: it gets it in small portions.
+                os.fdatasync(file.fileno())
+                synced = size
         file.flush()
         os.fsync(file.fileno())
     return Manifest(place, counts["quads"], counts["notes"], size, crc)
