@@ -100,9 +100,9 @@ MAPPING: dict[str, Any] = {
 }
 
 # Listing 18. Mended: {Monitoring data store parameters} and {Big data store parameters} are filled in; the braces
-# missing at the end of namespaces, after "updates":, and at the end of each primitive, of updates and of the whole; `\ "`
-# is `\"`; the quote before the last brace of ADD_OBSERVATION is a brace, the hyphen at a line's end continues the word;
-# the string "arces-monitor:QuantityValue-" has its quotes escaped; time:hasTime and what follows is as printed.
+# missing at the end of namespaces, after "updates":, and at the end of each primitive, of updates and of the whole;
+# `\ "` is `\"`; the quote between the last two braces of ADD_OBSERVATION is left out; the string that breaks after
+# "QuantityValue-" does not; the closing quote of "arces-monitor:QuantityValue-" is escaped.
 MQTT = r"""{"host": "localhost",
 "sparql11protocol": {"port": 8000},
 "sparql11seprotocol": {"protocol": "ws", "availableProtocols": {"ws": {"port": 9000, "path": "/subscribe"}}},

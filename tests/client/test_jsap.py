@@ -1,12 +1,14 @@
 """Application profiles: what they say, what they include, and where their primitives are sent."""
 
+import doctest
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from client import listings
 
+from client import listings
 from tidings.client.addresses import Http
 from tidings.client.jsap import load
 from tidings.client.mistakes import BadProfile
@@ -238,3 +240,16 @@ def test_a_mistake_in_an_included_file_names_the_file(tmp_path: Path) -> None:
         ("", "$.sparql11protocol.port"),
         ("base.jsap", "$.queries.Q.sparql"),
     ]
+
+
+# -- the documentation ------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_documentation_says_what_is_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs/jsap.md").read_text()
+    (document,) = re.findall(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (session,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "chat.jsap").write_text(document)
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(session, {}, "docs/jsap.md", None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0

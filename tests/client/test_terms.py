@@ -2,42 +2,18 @@
 
 import copy
 import pickle
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
+from client.values import any_term, natives, texts
 from tidings.client.terms import IRI, BNode, Literal, bound, from_json, from_term, to_json, to_term
 from tidings.client.values import Native
 from tidings.model.errors import BadRequest, ResultsSyntaxError
 from tidings.model.formats.results_json import term_value
 from tidings.model.terms import XSD
-
-characters = st.characters(exclude_categories=["Cs"])
-texts = st.text(characters)
-iris = st.builds("http://example.org/{}".format, st.text("abcé/#?=-._~%20", max_size=12)).map(IRI)
-labels = st.from_regex(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?", fullmatch=True)
-zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-literals = st.one_of(
-    st.builds(Literal, texts),
-    st.builds(Literal, texts, datatype=iris),
-    st.builds(Literal, texts, language=st.sampled_from(["en", "pt-BR", "de-1996"])),
-)
-any_term = st.one_of(iris, st.builds(BNode, labels), literals)
-natives: st.SearchStrategy[Native] = st.one_of(
-    texts,
-    st.booleans(),
-    st.integers(),
-    st.floats(allow_nan=False),
-    st.decimals(allow_nan=False, allow_infinity=False),
-    st.datetimes(timezones=st.none() | zones),
-    st.dates(),
-    st.times(timezones=st.none() | zones),
-    st.timedeltas(),
-    st.binary(),
-)
 
 
 @given(any_term)
@@ -74,7 +50,7 @@ def test_terms_can_be_copied_and_pickled(term: IRI | BNode | Literal) -> None:
         (float("inf"), "INF", "double"),
         (Decimal("1.50"), "1.5", "decimal"),
         (Decimal("1E3"), "1000", "decimal"),
-        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc), "2026-01-02T03:04:05Z", "dateTime"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05Z", "dateTime"),
         (datetime(2026, 1, 2, 3, 4, 5, 600), "2026-01-02T03:04:05.0006", "dateTime"),
         (datetime(5, 1, 2, tzinfo=timezone(timedelta(hours=2))), "0005-01-02T00:00:00+02:00", "dateTime"),
         (date(2026, 1, 2), "2026-01-02", "date"),
@@ -99,9 +75,9 @@ def test_a_string_is_a_plain_literal() -> None:
         ("200", "unsignedByte", 200),
         ("1.10", "decimal", Decimal("1.10")),
         ("1", "boolean", True),
-        ("2026-01-02T24:00:00Z", "dateTime", datetime(2026, 1, 3, tzinfo=timezone.utc)),
-        ("2026-01-02T03:04:05.123456789Z", "dateTime", datetime(2026, 1, 2, 3, 4, 5, 123456, timezone.utc)),
-        ("2026-01-02T03:04:05Z", "dateTimeStamp", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),
+        ("2026-01-02T24:00:00Z", "dateTime", datetime(2026, 1, 3, tzinfo=UTC)),
+        ("2026-01-02T03:04:05.123456789Z", "dateTime", datetime(2026, 1, 2, 3, 4, 5, 123456, UTC)),
+        ("2026-01-02T03:04:05Z", "dateTimeStamp", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
         ("2026-01-02+01:00", "date", date(2026, 1, 2)),
         ("PT36H", "dayTimeDuration", timedelta(days=1.5)),
         ("0aFF", "hexBinary", b"\x0a\xff"),
@@ -149,7 +125,7 @@ def test_terms_never_change() -> None:
     with pytest.raises(AttributeError):
         Literal("a").language = "en"
     with pytest.raises(AttributeError):
-        IRI("urn:a").label = "b"  # type: ignore[attr-defined]
+        IRI("urn:a").label = "b"
 
 
 @pytest.mark.parametrize("text", ["a b", "urn:<x>", 'urn:"', "urn:\n", "urn:{}", "urn:\\u0020"])
@@ -175,7 +151,12 @@ def test_what_is_no_literal_cannot_be_built() -> None:
 
 
 def test_values_that_rdf_cannot_write_are_refused() -> None:
-    for value in (Decimal("NaN"), Decimal("Infinity"), Decimal("1E5000"), time(1, tzinfo=timezone(timedelta(hours=15)))):
+    for value in (
+        Decimal("NaN"),
+        Decimal("Infinity"),
+        Decimal("1E5000"),
+        time(1, tzinfo=timezone(timedelta(hours=15))),
+    ):
         with pytest.raises(ValueError, match=r"decimal|timezone"):
             to_term(value)
     with pytest.raises(TypeError, match="list is no value of RDF"):

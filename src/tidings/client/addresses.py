@@ -78,8 +78,8 @@ def chosen_gate(section: Mapping[str, Any]) -> str:
 def check_gate(inner: Level, outer: Level, path: str, mistakes: Mistakes) -> None:
     """A protocol that is named must be among those that are available, if any are."""
     section = overlaid(outer.ws, inner.ws)
-    offered = section.get("availableProtocols", {})
-    if offered and (protocol := section.get("protocol")) is not None and protocol not in offered:
+    offered, protocol = section.get("availableProtocols"), section.get("protocol")
+    if offered and isinstance(offered, dict) and protocol in tuple(WS_PORTS) and protocol not in offered:
         at = below(below(path, "sparql11seprotocol"), "protocol")
         mistakes.add(at, f"must be one of availableProtocols ({', '.join(offered)}), not {shown(protocol)}")
 

@@ -16,17 +16,24 @@ connections, one for each broker; updates go to any SPARQL endpoint that the pro
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from tidings.client.answers import Committed, Row, Scheduled
+from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection
 from tidings.client.endpoint import Endpoint
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
 from tidings.client.jsap import Jsap, load
 from tidings.client.primitives import Primitive
 from tidings.client.subscription import Change, Subscription
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+
+log = logging.getLogger("tidings.client")
 
 S = TypeVar("S")
 A = TypeVar("A", bound="Consumer")
@@ -116,7 +123,22 @@ class Aggregator(Consumer):
         if updates is None:
             return
         for values in [updates] if isinstance(updates, Mapping) else updates:
-            await self.produce(**values)
+            await self._insist(values)
+
+    async def _insist(self, values: Values) -> None:
+        """Publish, however often it takes while nobody is there: a rule must not miss what its query told it.
+
+        An update whose outcome got lost is sent again, so it may be carried out twice."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                await self.produce(**values)
+            except (CannotConnect, ConnectionLost, NoAnswer) as error:
+                log.warning("%s could not be published, and is tried again: %s", self.produce.primitive.name, error)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                return
 
 
 class SequentialAggregator(Aggregator, Generic[S]):
@@ -149,6 +171,7 @@ class Application:
         self._connections: dict[str, asyncio.Task[Connection]] = {}
         self._endpoints: dict[str, Endpoint] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._working = False
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -172,9 +195,16 @@ class Application:
         pair = self.profile.query(query), self.profile.update(update)
         return lambda rule: self._add(SequentialAggregator(self, *pair, values, rule, state))
 
+    async def query(self, name: str, /, **values: Any) -> Answer:
+        """Ask a query of the profile once."""
+        primitive = self.profile.query(name)
+        return await self.endpoint(primitive).query(
+            primitive.bind(values), default_graphs=primitive.dataset.default, named_graphs=primitive.dataset.named
+        )
+
     def _add(self, agent: A) -> A:
         self._agents.append(agent)
-        if self._tasks:  # the others are at work already
+        if self._working:
             self._tasks.append(asyncio.create_task(agent.run()))
         return agent
 
@@ -189,18 +219,24 @@ class Application:
         return await self._connections[address]
 
     def endpoint(self, primitive: Primitive) -> Endpoint:
-        """Where an update is sent."""
-        address = primitive.http.url
-        if address not in self._endpoints:
-            self._endpoints[address] = Endpoint(address, timeout=self._timeout)
-        return self._endpoints[address]
+        """Where an update or a query is sent, in the way that the profile says."""
+        http = primitive.http
+        key = f"{http.method} {http.url}"
+        if key not in self._endpoints:
+            self._endpoints[key] = Endpoint(http.url, timeout=self._timeout, method=http.method)
+        return self._endpoints[key]
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Application":
         """Have all agents subscribed and at work."""
-        await asyncio.gather(*(agent.subscribe() for agent in self._agents))
+        try:
+            await asyncio.gather(*(agent.subscribe() for agent in self._agents))
+        except BaseException:
+            await self.close()
+            raise
         self._tasks = [asyncio.create_task(agent.run()) for agent in self._agents]
+        self._working = True
         return self
 
     async def __aexit__(
@@ -220,6 +256,7 @@ class Application:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+        self._working = False
         for made in self._connections.values():
             if not made.cancel() and not made.cancelled() and made.exception() is None:
                 await made.result().close()

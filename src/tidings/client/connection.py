@@ -82,7 +82,9 @@ class Connection:
     async def _open(self) -> None:
         address = await subscribe_address(self.url, self.timeout)
         self._broken.clear()
-        self._link = await open_link(address, self._notified, self._lost, seconds=self.timeout)
+        self._link = link = await open_link(address, self._notified, self._lost, seconds=self.timeout)
+        if not link.is_open:
+            raise ConnectionLost("the connection broke as soon as it was made")
         self._up.set()
 
     def _lost(self, _: ConnectionLost) -> None:
@@ -121,8 +123,9 @@ class Connection:
     async def _resume_all(self) -> None:
         for spuid, subscription in list(self._subscriptions.items()):
             resume = {"spuid": spuid, "sequence": subscription.sequence}
+            assert self._link is not None
             try:
-                await self._begin(subscription, {**subscription.request, "resume": resume})
+                await self._begin(self._link, subscription, {**subscription.request, "resume": resume})
             except Refused as error:
                 del self._subscriptions[spuid]
                 subscription.fail(error)
@@ -188,6 +191,11 @@ class Connection:
         except TimeoutError as error:
             raise NoAnswer(f"no answer within {self.timeout:g} s") from error
 
+    @property
+    def connected(self) -> bool:
+        """Whether the socket is open right now; if it is not, it is being mended, or cannot be."""
+        return self._link is not None and self._link.is_open and self._failure is None
+
     async def linked(self) -> Link:
         """The link, as soon as there is one."""
         await self._up.wait()
@@ -208,11 +216,10 @@ class Connection:
     ) -> Subscription:
         """Subscribe to a query. The first change is the whole answer; `rows` has it already."""
         subscription = Subscription(_request(text, bindings, default_graphs, named_graphs), self._unsubscribe)
-        await self._begin(subscription, subscription.request)
+        await self._begin(await self.linked(), subscription, subscription.request)
         return subscription
 
-    async def _begin(self, subscription: Subscription, content: dict[str, Any]) -> None:
-        link = await self.linked()
+    async def _begin(self, link: Link, subscription: Subscription, content: dict[str, Any]) -> None:
         alias = link.name("subscribe")
         self._starting[alias] = subscription
         try:

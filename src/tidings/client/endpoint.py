@@ -12,18 +12,22 @@ from typing import Any
 import httpx
 
 from tidings.client.answers import Answer, Committed, Scheduled, when
-from tidings.client.errors import CannotConnect, NoAnswer, NotUnderstood, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.terms import bound
 
 _JSON = "application/sparql-results+json"
 
 
 class Endpoint:
-    """Queries go to one address, updates to another."""
+    """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
+    URLENCODED_POST of a form."""
 
-    def __init__(self, query_url: str, update_url: str | None = None, *, timeout: float = 30.0) -> None:
+    def __init__(
+        self, query_url: str, update_url: str | None = None, *, timeout: float = 30.0, method: str = "URLENCODED_POST"
+    ) -> None:
         self.query_url = query_url
         self.update_url = update_url or query_url
+        self._method = method
         self._client = httpx.AsyncClient(timeout=timeout)
 
     async def __aenter__(self) -> "Endpoint":
@@ -95,13 +99,29 @@ class Endpoint:
         except (ValueError, KeyError, TypeError) as error:
             raise NotUnderstood(f"{self.update_url} does not know how to delay an update") from error
 
+    def _built(self, url: str, form: dict[str, Any], accept: str) -> httpx.Request:
+        """The request in one of the three ways of the SPARQL Protocol."""
+        headers = {"accept": accept}
+        kind = "query" if "query" in form else "update"
+        if self._method == "GET" and kind == "query":
+            return self._client.build_request("GET", url, params=form, headers=headers)
+        if self._method == "POST":
+            text = form.pop(kind)
+            headers["content-type"] = f"application/sparql-{kind}"
+            return self._client.build_request("POST", url, params=form, content=text, headers=headers)
+        return self._client.build_request("POST", url, data=form, headers=headers)
+
     async def _post(self, url: str, form: dict[str, Any], accept: str) -> httpx.Response:
         try:
-            answer = await self._client.post(url, data=form, headers={"accept": accept})
+            answer = await self._client.send(self._built(url, form, accept))
+        except httpx.ConnectTimeout as error:
+            raise CannotConnect(f"nobody answers at {url} in time") from error
         except httpx.TimeoutException as error:
             raise NoAnswer(f"{url} did not answer in time") from error
-        except httpx.HTTPError as error:
+        except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise CannotConnect(f"nobody answers at {url}: {error}") from error
+        except httpx.HTTPError as error:
+            raise ConnectionLost(f"{url} was lost before it had answered: {error}") from error
         if answer.is_error:
             raise Refused(_said(answer))
         return answer

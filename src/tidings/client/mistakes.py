@@ -65,7 +65,7 @@ class Mistakes:
         found = self.mapping(value, path)
         known = tuple(known)
         for name in found:
-            if name not in known and (meant := nearest(name, known, 0.85)):
+            if name not in known and (meant := nearest(name, known, 0.75)):
                 self.add(below(path, name), f'there is no such member; did you mean "{meant}"?')
         return found
 

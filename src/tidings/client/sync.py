@@ -116,6 +116,11 @@ class Subscription:
         self._inner = inner
 
     @property
+    def spuid(self) -> str | None:
+        """Its name at the broker, which may change when a connection is mended."""
+        return self._inner.spuid
+
+    @property
     def rows(self) -> list[Row]:
         return self._loop.wait(_later(lambda: self._inner.rows))
 
