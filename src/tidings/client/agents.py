@@ -63,8 +63,14 @@ class Producer:
 
     async def later(self, *, at: Any = None, delay: Any = None, **values: Any) -> Scheduled:
         """Publish at an instant, or after a delay in seconds, unless it is called off."""
-        endpoint = self._application.endpoint(self.primitive)
-        return await endpoint.schedule(self.primitive.bind(values), at=at, delay=delay)
+        primitive = self.primitive
+        return await self._application.endpoint(primitive).schedule(
+            primitive.bind(values),
+            at=at,
+            delay=delay,
+            using_graphs=primitive.dataset.default,
+            using_named_graphs=primitive.dataset.named,
+        )
 
 
 class Consumer:

@@ -89,9 +89,16 @@ class Endpoint:
         at: datetime | int | None = None,
         delay: timedelta | float | None = None,
         bindings: Mapping[str, Any] | None = None,
+        using_graphs: Iterable[str] = (),
+        using_named_graphs: Iterable[str] = (),
     ) -> Scheduled:
         """Have a broker carry out an update later; plain stores do not know how."""
-        form: dict[str, Any] = {"update": bound(text, bindings) if bindings else text, **when(at, delay)}
+        form: dict[str, Any] = {
+            "update": bound(text, bindings) if bindings else text,
+            "using-graph-uri": list(using_graphs),
+            "using-named-graph-uri": list(using_named_graphs),
+            **when(at, delay),
+        }
         answer = await self._post(self.update_url, form, "application/json")
         try:
             response = answer.json()["response"]

@@ -127,5 +127,6 @@ async def open_link(
             )
     except (OSError, WSError, TimeoutError) as error:
         raise CannotConnect(f"no broker answers at {url}: {error or 'it takes too long'}") from error
-    assert isinstance(link, Link)
+    if not isinstance(link, Link):  # picows has none if the socket broke during the handshake
+        raise CannotConnect(f"no broker answers at {url}: the connection was closed at once")
     return link

@@ -12,6 +12,9 @@ from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, match
 
+_FEW = 8
+"""Removed triples up to which looking at all of them is as quick as an index."""
+
 
 class Before:
     """A quad source that shows the store before its last change."""
@@ -65,13 +68,14 @@ class Before:
 class GraphBefore:
     """One changed graph before its change."""
 
-    __slots__ = ("_added", "_now", "_objects", "_predicates", "_removed", "_store", "_subjects")
+    __slots__ = ("_added", "_index", "_now", "_objects", "_predicates", "_removed", "_store", "_subjects")
 
     def __init__(self, store: Store, now: GraphIndex | None, added: set[Triple], removed: list[Triple]) -> None:
         self._store = store
         self._now: TripleSource = NOTHING if now is None else now
         self._added = added
         self._removed = removed
+        self._index: dict[tuple[int, Term], list[Triple]] | None = None
         changed = (*added, *removed)
         self._subjects = {s for s, _, _ in changed}
         self._predicates = {p for _, p, _ in changed}
@@ -89,11 +93,25 @@ class GraphBefore:
         for triple in match(self._now, s, p, o):
             if triple not in added:
                 yield triple
-        for triple in self._removed:
+        for triple in self._gone(s, p, None if tag is not None else o):
             if s in {None, triple[0]} and p in {None, triple[1]}:
                 other = triple[2]
                 if o is None or o == other or (tag is not None and is_tagged(other) and fold(other) == tag):
                     yield triple
+
+    def _gone(self, s: Term | None, p: Term | None, o: Term | None) -> list[Triple]:
+        """The removed triples that may match: all of a few, and of many those with the same term in one place."""
+        if len(self._removed) < _FEW:
+            return self._removed
+        if self._index is None:
+            self._index = {}
+            for triple in self._removed:
+                for key in enumerate(triple):
+                    self._index.setdefault(key, []).append(triple)
+        for place, term in ((0, s), (2, o), (1, p)):
+            if term is not None:
+                return self._index.get((place, term), [])
+        return self._removed
 
     def holds(self, s: Term, p: Term, o: Term) -> bool:
         if s not in self._subjects:
