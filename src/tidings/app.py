@@ -208,7 +208,7 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     async with broker:
-        if settings.load and not await seed(broker, quads):
+        if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         gc.enable()
         broker.settle()
@@ -221,6 +221,11 @@ async def _run(
             await broker.finish()
             door.close()
             await gate.close()
+
+
+def _begins_with_something(broker: Broker, settings: Settings) -> bool:
+    """Files that are named are at least mentioned; the demo keeps out of the way of anything that is there."""
+    return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.engine.core.store))
 
 
 def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:

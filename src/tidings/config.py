@@ -133,6 +133,9 @@ class Settings:
     load: tuple[str, ...] = _setting(
         (), _texts, "RDF file to begin with, if there is nothing yet; again for more", "FILE"
     )
+    demo: bool = _setting(
+        False, _flag, "animate a small city, in a graph of its own, if there is nothing else to begin with"
+    )
     naive: bool = _setting(False, _flag, "evaluate every subscription in full after every commit, to compare")
     base: str = _setting(DEFAULT_BASE, _base, "what relative IRIs are relative to", "IRI")
     read_only: bool = _setting(False, _flag, "answer queries and subscriptions, refuse updates")

@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from tidings import app
@@ -11,8 +12,10 @@ from tidings.cli.arguments import Parser
 from tidings.cli.loading import Document, read
 from tidings.cli.logs import configure
 from tidings.config import ENVIRONMENT, SETTINGS, BadSetting, Settings, read_settings
+from tidings.demo.companion import companion
+from tidings.demo.town import GRAPH, LIGHTS, town
 from tidings.files import rdf_format
-from tidings.model.terms import Quad
+from tidings.model.terms import Quad, iri
 
 DESCRIPTION = f"""\
 Run the broker until told to stop (Ctrl+C, SIGTERM): SPARQL 1.1 queries and updates over HTTP, subscriptions over
@@ -36,7 +39,7 @@ def parser() -> Parser:
         flag = "--" + setting.name.replace("_", "-")
         text = setting.metadata["help"]
         if setting.type is bool:
-            result.add_argument(flag, action="store_true", default=None, help=text)
+            result.add_argument(flag, nargs="?", const=True, metavar="on|off", help=text)
         elif isinstance(setting.default, tuple):
             result.add_argument(flag, action="append", metavar=setting.metadata["shown"], help=text)
         else:
@@ -46,23 +49,38 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    if arguments.memory and arguments.data:
-        raise BadSetting("--memory and --data contradict each other")
     settings = read_settings(vars(arguments), os.environ, arguments.config)
+    if arguments.memory is not None and settings.memory and arguments.data:
+        raise BadSetting("--memory and --data contradict each other")
     files = [Document(name, rdf_format(name)) for name in settings.load]
     configure(settings.log_level, settings.log_format)
 
     def quads() -> Iterator[Quad]:
         for document in files:
             yield from read(document, settings.base, quiet=False)
+        if settings.demo and not files:
+            yield from town()
 
-    app.serve(
-        settings,
-        quads,
-        lambda opened: print(greeting(opened, settings), flush=True),
-        lambda text: print(f"tidings: {text}", file=sys.stderr, flush=True),
-    )
+    def say(text: str) -> None:
+        print(f"tidings: {text}", file=sys.stderr, flush=True)
+
+    with ExitStack() as companions:
+
+        def announce(opened: app.Opened) -> None:
+            print(greeting(opened, settings), flush=True)
+            if has_demo(opened, settings):
+                try:
+                    companions.enter_context(companion(opened.http, opened.ws))
+                except OSError as error:
+                    say(f"the demo cannot be started: {error.strerror}")
+
+        app.serve(settings, quads, announce, say)
     return 0
+
+
+def has_demo(opened: app.Opened, settings: Settings) -> bool:
+    """Whether there is a city to animate, and it may be."""
+    return settings.demo and not settings.read_only and opened.broker.engine.core.store.graph(iri(GRAPH)) is not None
 
 
 def greeting(opened: app.Opened, settings: Settings) -> str:
@@ -75,5 +93,21 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
         f"  {quads:,} quads, {where}\n"
         f"  try:  curl {opened.http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
         f"        curl -N '{opened.http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
+        f"{demo(opened, settings)}"
         f"  stop: Ctrl+C"
+    )
+
+
+def demo(opened: app.Opened, settings: Settings) -> str:
+    """How to watch the demo, or why there is none, if one was asked for."""
+    if not settings.demo:
+        return ""
+    if not has_demo(opened, settings):
+        why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
+        return f"  demo: none, as {why}\n"
+    return (
+        f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"
+        f"        curl -sN -G {opened.http}/subscribe --data-urlencode 'query={LIGHTS}'\n"
+        f"        tidings subscribe --http {opened.http} '{LIGHTS}'\n"
+        f"        --demo off starts without it, DROP GRAPH <{GRAPH}> removes it for good\n"
     )
