@@ -1,0 +1,204 @@
+"""What all charts have in common: size, ink, colours, labels, and how they become SVG and PNG."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from tidings.bench.files import write_whole
+from tidings.model.errors import TidingsError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Colours: TypeAlias = Mapping[str, str]
+
+OKABE_ITO = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8f6b00")
+"""Told apart with any kind of colour blindness, and dark or light enough for paper and for a dark screen."""
+WIDTH, HEIGHT = 5.0, 2.9
+"""Inches: at half the width of a desktop report, and on a phone, its text is about as large as the text around."""
+PNG_DPI = 200
+
+
+class ExtraMissing(TidingsError):
+    """What draws charts and reports is not installed."""
+
+    status = 501
+    code = "extra_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """The greys of a chart; in a page they become the page's own, so that light and dark both work."""
+
+    ink: str = "#23272e"
+    faint: str = "#d8dbe0"
+
+
+GRID = Ink()
+
+
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",  # text stays text: it can be searched, and takes the page's font
+    "svg.hashsalt": "tidings",
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so widths are the same everywhere
+    "font.size": 9,
+    "text.color": GRID.ink,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlepad": 9,
+    "axes.edgecolor": GRID.faint,
+    "axes.labelcolor": GRID.ink,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID.faint,
+    "grid.linewidth": 0.7,
+    "xtick.color": GRID.faint,
+    "ytick.color": GRID.faint,
+    "xtick.labelcolor": GRID.ink,
+    "ytick.labelcolor": GRID.ink,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "ytick.major.size": 0,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart, drawn when asked for."""
+
+    title: str
+    about: str
+    """For those who cannot see it."""
+    figure: "Figure"
+    axes: "Axes"
+
+    def svg(self) -> str:
+        """A file of its own."""
+        return self._drawn("svg", facecolor="white").decode()
+
+    def png(self) -> bytes:
+        return self._drawn("png", facecolor="white", dpi=PNG_DPI)
+
+    def inline(self, prefix: str) -> str:
+        """For the middle of a page: no names that two charts could share, no ink but the page's."""
+        text = self._drawn("svg", transparent=True).decode()
+        text = text[text.index("<svg") :]
+        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
+        text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+        text = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}-", text)
+        text = text.replace(GRID.ink, "currentColor").replace(GRID.faint, "var(--line)")
+        about = _escaped(self.about)
+        return re.sub(
+            r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{about}">', text, count=1
+        )
+
+    def write(self, folder: Path, name: str, formats: Iterable[str] = ("svg", "png")) -> list[Path]:
+        """Raises ResultsUnwritable."""
+        paths = []
+        for kind in formats:
+            path = folder / f"{name}.{kind}"
+            write_whole(path, self.png() if kind == "png" else self.svg())
+            paths.append(path)
+        return paths
+
+    def _drawn(self, kind: str, **how: Any) -> bytes:
+        output = BytesIO()
+        about = {"Date": None, "Creator": None, "Title": self.title} if kind == "svg" else {"Software": None}
+        with style():
+            self.figure.savefig(output, format=kind, metadata=about, **how)
+        return output.getvalue()
+
+
+def _escaped(text: str) -> str:
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("\\", "/")
+    )
+
+
+def colours_of(targets: Iterable[str]) -> dict[str, str]:
+    """The colour of each target, by its place: those of a run, in the order of its configuration."""
+    return {target: OKABE_ITO[place % len(OKABE_ITO)] for place, target in enumerate(targets)}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Drawn like all others, whatever the user's matplotlibrc says. Raises ExtraMissing."""
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ExtraMissing("charts need matplotlib: pip install 'tidings[bench]'") from error
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        cast(Any, mpl.rcParams).update(STYLE)
+        yield
+
+
+def blank(title: str, across: str, up: str, about: str, height: float = HEIGHT) -> Chart:
+    """Axes with nothing on them yet, and the title and units in place; within `style`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.set_title(f"{_literal(title)}, {_literal(up)}" if up else _literal(title), loc="left")
+    axes.set_xlabel(_literal(across))
+    return Chart(title, about, figure, axes)
+
+
+def _literal(text: str) -> str:
+    """Between dollars, matplotlib reads mathematics."""
+    return text.replace("$", r"\$")
+
+
+def label_ends(axes: "Axes", ends: Mapping[str, tuple[float, float]], colours: Colours) -> None:
+    """Each name at the end of its line, moved apart if they would touch."""
+    if not ends:
+        return
+    height = axes.get_window_extent().height or 1.0
+    room = 0.075 * 210 / height if height < 210 else 0.075
+    places = {
+        name: float(axes.transAxes.inverted().transform(axes.transData.transform(end))[1]) for name, end in ends.items()
+    }
+    last = -1.0
+    for name in sorted(places, key=lambda name: places[name]):
+        last = max(places[name], last + room)
+        axes.annotate(
+            _literal(name),
+            xy=(1.02, last),
+            xycoords="axes fraction",
+            color=colours[name],
+            va="center",
+            weight="bold",
+            annotation_clip=False,
+        )
+
+
+def plain_ticks(axes: "Axes", *, x: bool = True, y: bool = True) -> None:
+    """1,000 and not 10³, and few enough to read."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:g}")
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if not wanted:
+            continue
+        if axis.get_scale() == "log":
+            low, high = sorted(axis.get_view_interval())
+            subs = (1.0,) if high / max(low, 1e-12) > 300 else (1.0, 2.0, 5.0)
+            axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+            axis.set_minor_formatter(NullFormatter())
+        else:
+            axis.set_major_locator(MaxNLocator(6))
+        axis.set_major_formatter(plain)

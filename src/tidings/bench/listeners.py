@@ -1,0 +1,120 @@
+"""Subscribers of a test: each notes what it is told and when, and whether that was what it should have been told."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tidings.bench.targets import Listening, Target, Told
+
+
+@dataclass(slots=True)
+class Listener:
+    """One subscriber. `marks` are what it was told after the first answer: what, and when."""
+
+    listening: Listening
+    marks: list[tuple[str, float]] = field(default_factory=list)
+    first: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: "asyncio.Task[None] | None" = None
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    told: int = 0
+
+    def start(self, mark: Callable[[Told], str | None]) -> None:
+        """`mark` says what a notification is about; None if it is about nothing that is counted."""
+        self._task = asyncio.create_task(self._listen(mark))
+
+    async def _listen(self, mark: Callable[[Told], str | None]) -> None:
+        async for told in self.listening:
+            self.told += 1
+            if not self.first.is_set():
+                self.first.set()
+                continue
+            found = mark(told)
+            if found is not None:
+                self.marks.append((found, told.at))
+            self._news.set()
+
+    async def heard(self, mark: str, seconds: float) -> float | None:
+        """When something was told; None if it was not within so many seconds."""
+        found = await self._found(lambda told: told == mark, seconds)
+        return None if found is None else found[1]
+
+    async def anything_but(self, known: set[str], seconds: float) -> tuple[str, float] | None:
+        """The next thing told that is not known yet, and when; None if nothing comes within so many seconds."""
+        return await self._found(lambda told: told not in known, seconds)
+
+    async def _found(self, wanted: Callable[[str], bool], seconds: float) -> tuple[str, float] | None:
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    for told in reversed(self.marks):
+                        if wanted(told[0]):
+                            return told
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            return None
+
+    async def end(self) -> None:
+        await self.listening.end()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+async def listen(target: Target, query: str, mark: Callable[[Told], str | None], seconds: float) -> Listener:
+    """Subscribe, and have the first answer. Raises TimeoutError."""
+    listener = Listener(await target.subscribe(query))
+    listener.start(mark)
+    async with asyncio.timeout(seconds):
+        await listener.first.wait()
+    return listener
+
+
+def added_value(told: Told) -> str | None:
+    """The last cell of the last row that was added: the value that an update has written."""
+    cells = [cell for row in told.added for cell in row[-1:] if cell is not None]
+    return cells[-1] if cells else None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of the notifications that should have come."""
+
+    expected: int
+    received: int
+    lost: int
+    duplicates: int
+    disordered: int
+
+    def values(self) -> dict[str, float]:
+        return {
+            "expected": self.expected,
+            "received": self.received,
+            "lost": self.lost,
+            "duplicates": self.duplicates,
+            "disordered": self.disordered,
+            "loss_ratio": self.lost / self.expected if self.expected else 0.0,
+        }
+
+
+def tally(pairs: list[tuple[list[str], list[str]]]) -> Tally:
+    """From what each subscriber should have been told, in order, and what it was told."""
+    lost = duplicates = disordered = received = expected = 0
+    for wanted, got in pairs:
+        places = {mark: place for place, mark in enumerate(wanted)}
+        seen: set[str] = set()
+        last = -1
+        expected += len(wanted)
+        for mark in got:
+            place = places.get(mark)
+            if place is None:
+                continue
+            if mark in seen:
+                duplicates += 1
+                continue
+            seen.add(mark)
+            received += 1
+            disordered += place < last
+            last = max(last, place)
+        lost += len(wanted) - len(seen)
+    return Tally(expected, received, lost, duplicates, disordered)

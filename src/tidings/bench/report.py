@@ -1,0 +1,154 @@
+"""A run as one page of HTML that needs nothing but itself: findings in words, tables, charts, and what went wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from tidings.bench.charts import box_chart, histogram_chart, line_chart, percentile_chart, time_chart
+from tidings.bench.drawing import Chart, ExtraMissing, colours_of
+from tidings.bench.files import write_whole
+from tidings.bench.findings import findings, noise, sound, tests_of
+from tidings.bench.histogram import Histogram
+from tidings.bench.kpis import kpis
+from tidings.bench.measured import Measurement, Run
+from tidings.bench.model import predictions
+from tidings.bench.published import SPS_MACHINE, SPS_PAPER, experiment_of
+from tidings.bench.tables import Table, component_table, facts_table, kpi_table, prediction_table, summary_table
+from tidings.bench.words import ABOUT, ACROSS, LOADS, moment, span
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One test."""
+
+    name: str
+    kind: str
+    about: str
+    tables: list[Table] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def write_report(path: Path, run: Run) -> None:
+    """Raises ResultsUnwritable, and ExtraMissing if the extra `bench` is not installed."""
+    write_whole(path, render(run))
+
+
+def write_charts(folder: Path, run: Run, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
+    """Every chart of the report as files of its own. Raises ResultsUnwritable, ExtraMissing."""
+    named = charts_of(run)
+    return [path for name, chart in named.items() for path in chart.write(folder, name, formats)]
+
+
+def charts_of(run: Run) -> dict[str, Chart]:
+    """By names that are fit for files."""
+    found: dict[str, Chart] = {}
+    for test in tests_of(run):
+        for chart_name, chart in _charts(run, test).items():
+            found[f"{_file_name(test)}-{chart_name}"] = chart
+    return found
+
+
+def _file_name(test: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in test) or "_"
+
+
+def render(run: Run) -> str:
+    """The whole page. Raises ExtraMissing."""
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ExtraMissing("reports need jinja2: pip install 'tidings[bench]'") from error
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
+    sections = [_section(run, test) for test in tests_of(run)]
+    drawn = {
+        (section.name, place): Markup(chart.inline(f"c{number}-{place}"))  # our own drawing, its text escaped
+        for number, section in enumerate(sections)
+        for place, chart in enumerate(section.charts)
+    }
+    foretold = run.predictions or predictions(run)
+    return template.render(
+        run=run,
+        findings=findings(run),
+        wrong=[each for each in run.measurements if each.wrong],
+        colours=colours_of(run.targets),
+        sections=sections,
+        drawn=drawn,
+        foretold=prediction_table(foretold) if foretold else None,
+        bases=sorted({str(each.get("based_on", "")) for each in foretold}),
+        noise=noise(run),
+        facts=facts_table(run),
+        configuration=msgspec.json.format(msgspec.json.encode(run.configuration), indent=2).decode(),
+        began=moment(run.started),
+        lasted=span(run.seconds),
+    )
+
+
+def _section(run: Run, test: str) -> Section:
+    points = sound(run, test)
+    kind = next(run.of(test)).kind
+    section = Section(test, kind, ABOUT.get(kind, ""), charts=list(_charts(run, test).values()))
+    tables = [summary_table(points)]
+    known = (run.kpis or kpis(run)).get(test, {})
+    if kind == "lighting" and known:
+        experiment = experiment_of(test, next(iter(known.values())))
+        of_paper = experiment if experiment and experiment.name in test.upper() else None
+        tables += [kpi_table(known, of_paper), component_table(points)]
+        if of_paper:
+            section.notes.append(f"Published: {SPS_PAPER}; {SPS_MACHINE}.")
+            section.notes.extend(_scale_notes(points, of_paper.updates, of_paper.subscriptions))
+    section.tables.extend(table for table in tables if table is not None)
+    if not points:
+        section.notes.append("Nothing here can be read as a time: see the wrong answers above.")
+    return section
+
+
+def _scale_notes(points: list[Measurement], updates: int, subscriptions: int) -> list[str]:
+    """A figure of a smaller city is not to be read beside the paper's."""
+    others = {
+        (each.n, each.values.get("subscriptions"))
+        for each in points
+        if each.n != updates or each.values.get("subscriptions", subscriptions) != subscriptions
+    }
+    return [
+        f"This was another size than the paper's {updates} updates and {subscriptions} subscriptions: "
+        f"{n} updates, {held or 0:.0f} subscriptions."
+        for n, held in sorted(others, key=str)
+    ]
+
+
+def _charts(run: Run, test: str) -> dict[str, Chart]:
+    points = sound(run, test)
+    if not points:
+        return {}
+    colours = colours_of(dict.fromkeys([*run.targets, *(each.target for each in run.measurements)]))
+    kind = points[0].kind
+    found: dict[str, Chart] = {}
+    timed = [each for each in points if each.samples]
+    if len({each.n for each in timed}) > 1:
+        about = "99th percentile" if kind in LOADS else "mean time"
+        found["line"] = line_chart(f"{test}: {about}", timed, colours, across=ACROSS.get(kind, "n"))
+    elif timed and kind not in LOADS:
+        found["box"] = box_chart(f"{test}: spread", timed, colours)
+    histograms = _histograms(points)
+    if histograms:
+        found["percentiles"] = percentile_chart(f"{test}: latency", histograms, colours)
+        if kind not in LOADS and len(histograms) > 1:
+            found["histogram"] = histogram_chart(f"{test}: latencies", histograms, colours)
+    if any(each.timeline for each in points):
+        unit = "MB" if kind == "soak" else "updates/s"
+        found["time"] = time_chart(f"{test}: over time", points, colours, unit=unit)
+    return found
+
+
+def _histograms(points: list[Measurement]) -> Mapping[str, Histogram]:
+    merged: dict[str, Histogram] = {}
+    for each in points:
+        if each.histogram and each.histogram.get("count"):
+            merged.setdefault(each.target, Histogram()).merge(Histogram.from_json(each.histogram))
+    return merged

@@ -1,0 +1,174 @@
+"""Runs a benchmark: every test on every target, one after the other, and keeps what was seen at every moment.
+
+A target that cannot be had, or that dies, is a trouble that is told; the others are measured all the same, and what was
+measured of it stays.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+import msgspec
+
+from tidings.bench.configuration import (
+    Benchmark,
+    ChatTest,
+    Knowledge,
+    LightingTest,
+    MixedTest,
+    QueryTest,
+    SoakTest,
+    StressTest,
+    SubscriptionTest,
+    Test,
+    UpdateTest,
+)
+from tidings.bench.json_output import git_state, machine, versions
+from tidings.bench.knowledge import load
+from tidings.bench.kpis import kpis
+from tidings.bench.measured import Measurement, Run, Trouble
+from tidings.bench.model import predictions
+from tidings.bench.surroundings import Surroundings
+from tidings.bench.targets import Target
+from tidings.bench.targets.kinds import make
+from tidings.bench.tests import chat, lighting, loads, queries, subscriptions, updates
+from tidings.model.errors import TidingsError
+
+Saved = Callable[[Run], None]
+Progress = Callable[[str, str, float, float, str], None]
+"""Called with target, test, what is done, of how much, and what it is."""
+
+
+async def run(benchmark: Benchmark, *, saved: Saved, progress: Progress) -> Run:
+    """Everything that was measured. `saved` is called whenever there is more of it, and at the end."""
+    begun = time.perf_counter()
+    result = Run(
+        name=benchmark.name,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=benchmark.seed,
+        machine=machine(),
+        versions=versions(),
+        git=git_state(),
+        configuration=msgspec.to_builtins(benchmark),
+        targets={},
+    )
+    try:
+        for name, settings in benchmark.targets.items():
+            await _measure_target(benchmark, name, settings, result, saved, progress)
+        result.complete = not result.troubles
+    finally:
+        result.seconds = time.perf_counter() - begun
+        result.kpis = kpis(result)
+        result.predictions = predictions(result)
+        saved(result)
+    return result
+
+
+async def _measure_target(
+    benchmark: Benchmark, name: str, settings: dict[str, Any], result: Run, saved: Saved, progress: Progress
+) -> None:
+    target = make(name, settings)
+    progress(name, "", 0, 0, "opening")
+    try:
+        await target.open()
+    except TidingsError as error:
+        result.troubles.append(Trouble(target=name, test="", what=str(error)))
+        saved(result)
+        return
+    try:
+        result.targets[name] = msgspec.to_builtins(target.description)
+        for test_name, test in benchmark.tests.items():
+            if not test.targets or name in test.targets:
+                await _measure_test(benchmark, test_name, test, name, target, result, saved, progress)
+    finally:
+        await target.close()
+
+
+async def _measure_test(
+    benchmark: Benchmark,
+    name: str,
+    test: Test,
+    target_name: str,
+    target: Target,
+    result: Run,
+    saved: Saved,
+    progress: Progress,
+) -> None:
+    around = Surroundings(
+        test=name,
+        target=target_name,
+        iterations=test.iterations or benchmark.iterations,
+        warmup=benchmark.warmup if test.warmup is None else test.warmup,
+        seed=benchmark.seed,
+        knowledge=_knowledge(benchmark, test),
+        progress=lambda done, all_, what: progress(target_name, name, done, all_, what),
+    )
+    if reason := _impossible(test, target):
+        result.troubles.append(Trouble(target=target_name, test=name, what=reason))
+        return
+    try:
+        await target.clear()
+        if not (isinstance(test, QueryTest) and test.mode == "complex"):
+            await load(
+                target,
+                around.knowledge.sources,
+                batch=around.knowledge.batch,
+                seed=benchmark.seed,
+                progress=lambda done, all_, what: progress(target_name, name, done, all_, f"loading {what}"),
+            )
+        async for measurement in _measurements(test, target, around):
+            result.measurements.append(measurement)
+            saved(result)
+    except (TidingsError, TimeoutError, OSError) as error:
+        what = "it did not answer in time" if isinstance(error, TimeoutError) else str(error)
+        result.troubles.append(Trouble(target=target_name, test=name, what=what))
+        saved(result)
+    except asyncio.CancelledError:
+        result.troubles.append(Trouble(target=target_name, test=name, what="interrupted"))
+        raise
+
+
+def _knowledge(benchmark: Benchmark, test: Test) -> Knowledge:
+    if test.knowledge is not None:
+        return test.knowledge
+    if isinstance(test, LightingTest | MixedTest):
+        return Knowledge((f"city:{test.factor:g}",), benchmark.knowledge.batch)
+    if isinstance(test, ChatTest | SoakTest | StressTest):
+        return Knowledge()
+    return benchmark.knowledge
+
+
+def _impossible(test: Test, target: Target) -> str:
+    offers = target.offers
+    if (
+        isinstance(test, SubscriptionTest | StressTest | MixedTest | LightingTest | SoakTest)
+        and not offers.subscriptions
+    ):
+        return "it has no subscriptions"
+    if isinstance(test, UpdateTest | ChatTest) and not offers.updates:
+        return "it takes no updates"
+    return ""
+
+
+def _measurements(test: Test, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
+    match test:
+        case UpdateTest():
+            return updates.measure(test, target, around)
+        case QueryTest():
+            return queries.measure(test, target, around)
+        case SubscriptionTest():
+            return subscriptions.measure(test, target, around)
+        case StressTest():
+            return loads.stress(test, target, around)
+        case MixedTest():
+            return loads.mixed(test, target, around)
+        case SoakTest():
+            return loads.soak(test, target, around)
+        case LightingTest():
+            return lighting.measure(test, target, around)
+        case ChatTest():
+            return chat.measure(test, target, around)
+        case _:
+            assert_never(test)

@@ -1,0 +1,38 @@
+"""What a test is given beside its target: how often, from which seed, and whom to tell how far it is."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from tidings.bench.configuration import Knowledge
+
+
+def _silent(done: float, all_: float, what: str) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """One test on one target."""
+
+    test: str
+    target: str
+    iterations: int
+    warmup: int
+    seed: int
+    knowledge: Knowledge
+    progress: Callable[[float, float, str], None] = _silent
+    """Called with what is done, of how much, and what it is."""
+
+    def random(self) -> Random:
+        return Random(f"{self.seed}/{self.test}")
+
+
+def now() -> float:
+    """Seconds, for differences."""
+    return time.perf_counter()
+
+
+def ms(since: float, until: float | None = None) -> float:
+    return ((now() if until is None else until) - since) * 1000.0

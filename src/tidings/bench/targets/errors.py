@@ -1,0 +1,62 @@
+"""What can go wrong with a target; branches of the tree in `model/errors.py`.
+
+TidingsError
+├── BadRequest
+│   └── BadTarget            bad_target           400   mistakes, each with its key
+├── UnreachableTarget        target_unreachable   502   nobody answers there
+└── TargetFailed             target_failed        500   it ended, or makes no sense; the tail of its log
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood
+from tidings.model.errors import BadRequest, TidingsError
+
+
+class BadTarget(BadRequest):
+    """A target that is not described as it should be: every mistake, with its key."""
+
+    code = "bad_target"
+
+    def __init__(self, name: str, mistakes: Iterable[str]) -> None:
+        self.name = name
+        self.mistakes = tuple(mistakes)
+        super().__init__(f"the target {name} cannot be had like this: {'; '.join(self.mistakes)}")
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"mistakes": list(self.mistakes)}
+
+
+class UnreachableTarget(TidingsError):
+    status = 502
+    code = "target_unreachable"
+
+
+class TargetFailed(TidingsError):
+    """It was there, and then it was not, or not in its right mind. `tail` is the end of its log, if we have one."""
+
+    code = "target_failed"
+
+    def __init__(self, message: str, tail: str = "") -> None:
+        super().__init__(f"{message}\nthe end of its log:\n{tail}" if tail else message)
+        self.tail = tail
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"log": self.tail}
+
+
+@contextmanager
+def translated(address: str) -> Iterator[None]:
+    """Errors of clients as errors of a target. What a target refuses stays the `Refused` that it is."""
+    try:
+        yield
+    except (CannotConnect, httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+        raise UnreachableTarget(f"nobody answers at {address}: {error}") from error
+    except (NoAnswer, httpx.TimeoutException) as error:
+        raise TargetFailed(f"{address} did not answer in time") from error
+    except (ConnectionLost, NotUnderstood, httpx.HTTPError) as error:
+        raise TargetFailed(f"{address} was lost: {error or type(error).__name__}") from error

@@ -1,0 +1,104 @@
+"""What a subscription was told and nobody has read yet: the `Listening` of every target that sends notifications."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from tidings.bench.targets import Told
+from tidings.bench.targets.errors import TargetFailed
+from tidings.model.errors import TidingsError
+
+MOST_WAITING = 1_000_000
+
+
+class Inbox:
+    """Notifications in the order in which they came; when it is full, reading it fails, since any count would be wrong.
+
+    Reading goes on until `finish`, or raises what `fail` was called with, after all that came before.
+    """
+
+    def __init__(self, end: Callable[[], Awaitable[None]], most: int = MOST_WAITING) -> None:
+        self._end = end
+        self._most = most
+        self._waiting: deque[Told] = deque()
+        self._news = asyncio.Event()
+        self.failure: TidingsError | None = None
+        self.finished = False
+
+    # -- for the suite ------------------------------------------------------------------------------------------
+
+    def __aiter__(self) -> "Inbox":
+        return self
+
+    async def __anext__(self) -> Told:
+        while not self._waiting:
+            if self.failure is not None:
+                raise self.failure
+            if self.finished:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        return self._waiting.popleft()
+
+    async def end(self) -> None:
+        """End the subscription; what came before can still be read."""
+        if not self.finished:
+            self.finished = True
+            self._news.set()
+            await self._end()
+
+    # -- for the target -----------------------------------------------------------------------------------------
+
+    def put(self, told: Told) -> None:
+        if self.finished:
+            return
+        if len(self._waiting) >= self._most:
+            self.fail(TargetFailed(f"more than {self._most:,} notifications came that nobody has read"))
+            return
+        self._waiting.append(told)
+        self._news.set()
+
+    def fail(self, error: TidingsError) -> None:
+        if not self.finished:
+            self.failure = error
+            self.finished = True
+            self._news.set()
+
+    def finish(self) -> None:
+        self.finished = True
+        self._news.set()
+
+
+class Feeders:
+    """Tasks that feed inboxes, one each, until they are ended or all is closed."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[asyncio.Task[None], Inbox] = {}
+
+    def start(self, feed: Callable[[Inbox], Awaitable[None]]) -> Inbox:
+        inbox = Inbox(lambda: _cancelled(task))
+        task = asyncio.create_task(_run(feed, inbox))
+        self._tasks[task] = inbox
+        task.add_done_callback(self._tasks.pop)
+        return inbox
+
+    async def close(self) -> None:
+        tasks = dict(self._tasks)
+        for task, inbox in tasks.items():
+            inbox.finish()
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _run(feed: Callable[[Inbox], Awaitable[None]], inbox: Inbox) -> None:
+    try:
+        await feed(inbox)
+    except TidingsError as error:
+        inbox.fail(error)
+    finally:
+        inbox.fail(TargetFailed("the subscription ended by itself"))
+
+
+async def _cancelled(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,252 @@
+"""Hearing a target by the Subscribe language of SEPA, over WebSockets; the same for every broker, so that what they are
+compared by is the same client.
+
+Only what every SEPA broker does is relied upon: the answer to a subscribe is its first notification, the alias is
+echoed in it and in errors, and later ones have the same `spuid`. The client library would do more, and too much: it
+mends connections, numbers changes itself and adds up those that nobody reads, and a benchmark has to see all that.
+"""
+
+import asyncio
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import msgspec
+from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+from tidings.bench.targets import Listening, Told
+from tidings.bench.targets.errors import TargetFailed, UnreachableTarget, translated
+from tidings.bench.targets.inbox import Inbox
+from tidings.bench.targets.rows import Table
+from tidings.client.discovery import subscribe_address
+from tidings.client.errors import Refused
+from tidings.model.errors import TidingsError
+
+_LARGEST = 1 << 30
+
+
+class Notification(msgspec.Struct):
+    spuid: str
+    sequence: int | None = None
+    alias: str | None = None
+    added: Table = msgspec.field(name="addedResults", default_factory=Table)
+    removed: Table = msgspec.field(name="removedResults", default_factory=Table)
+
+    def told(self, at: float) -> Told:
+        return Told(at, self.sequence, self.added.rows(), self.removed.rows())
+
+
+class Message(msgspec.Struct):
+    notification: Notification | None = None
+    unsubscribed: dict[str, Any] | None = None
+    error: Any = None
+    alias: str | None = None
+    status_code: int | None = None
+    error_description: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(Message)
+
+
+def read_message(document: bytes) -> Message:
+    try:
+        return _DECODER.decode(document)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise TargetFailed(f"the target says what makes no sense: {error}") from error
+
+
+def refusal(message: Message) -> Refused:
+    code = message.error if isinstance(message.error, str) else "refused"
+    text = message.error_description or str(message.error)
+    return Refused({"error": code, "status_code": message.status_code, "error_description": text})
+
+
+class Socket(WSListener):
+    """One connection, and the subscriptions that it carries. Made by `open_socket`."""
+
+    def __init__(self, address: str, timeout: float) -> None:
+        self.address = address
+        self._timeout = timeout
+        self._transport: WSTransport
+        self._numbers = count(1)
+        self._starting: dict[str, asyncio.Future[str]] = {}
+        self._by_alias: dict[str, Inbox] = {}
+        self._by_spuid: dict[str, Inbox] = {}
+        self._ending: dict[str, asyncio.Event] = {}
+        self._parts: list[bytes] = []
+        self._reason = "the connection was closed"
+        self.is_open = False
+
+    # -- subscriptions ------------------------------------------------------------------------------------------
+
+    async def subscribe(self, text: str) -> Inbox:
+        if not self.is_open:
+            raise TargetFailed(f"{self.address} was lost: {self._reason}")
+        alias = f"s{next(self._numbers)}"
+        begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        inbox = Inbox(lambda: self._unsubscribe(begun))
+        self._starting[alias], self._by_alias[alias] = begun, inbox
+        try:
+            self._send({"subscribe": {"sparql": text, "alias": alias}})
+            async with asyncio.timeout(self._timeout):
+                await begun
+        except TimeoutError as error:
+            raise TargetFailed(f"{self.address} did not answer a subscription in time") from error
+        finally:
+            self._starting.pop(alias, None)
+            self._by_alias.pop(alias, None)
+        return inbox
+
+    async def _unsubscribe(self, begun: "asyncio.Future[str]") -> None:
+        spuid = begun.result()
+        if not self.is_open:
+            return
+        ended = self._ending[spuid] = asyncio.Event()
+        self._send({"unsubscribe": {"spuid": spuid}})
+        try:
+            async with asyncio.timeout(self._timeout):
+                await ended.wait()
+        except TimeoutError as error:
+            raise TargetFailed(f"{self.address} did not end a subscription in time") from error
+        finally:
+            del self._ending[spuid]
+            self._by_spuid.pop(spuid, None)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._transport.send(WSMsgType.TEXT, msgspec.json.encode(message))
+
+    async def close(self) -> None:
+        if self.is_open:
+            self._reason = ""
+            self._transport.send_close(WSCloseCode.OK)
+            self._transport.disconnect()
+            async with asyncio.timeout(self._timeout):
+                await self._transport.wait_disconnected()
+
+    # -- the socket ---------------------------------------------------------------------------------------------
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        self._transport = transport
+        self.is_open = True
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        at = perf_counter()
+        if frame.msg_type == WSMsgType.CLOSE:
+            self._reason = f"it closed the connection: {frame.get_close_reason() or frame.get_close_code()}"
+            transport.send_close(WSCloseCode.OK)
+            transport.disconnect()
+        elif frame.msg_type in {WSMsgType.TEXT, WSMsgType.CONTINUATION, WSMsgType.BINARY}:
+            self._parts.append(frame.get_payload_as_bytes())
+            if frame.fin:
+                document = b"".join(self._parts)
+                self._parts.clear()
+                self._hear(at, document)
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        self.is_open = False
+        if self._reason:
+            self._fail(TargetFailed(f"{self.address} was lost: {self._reason}"))
+        for inbox in self._by_spuid.values():
+            inbox.finish()
+        for ended in self._ending.values():
+            ended.set()
+
+    def _hear(self, at: float, document: bytes) -> None:
+        try:
+            message = read_message(document)
+            if message.notification is not None:
+                self._notified(at, message.notification)
+            elif message.unsubscribed is not None:
+                self._ended(message.unsubscribed)
+            elif message.error is not None:
+                self._refused(message)
+        except TidingsError as error:
+            self._fail(error)
+
+    def _notified(self, at: float, notification: Notification) -> None:
+        inbox = self._by_spuid.get(notification.spuid)
+        if inbox is None:
+            alias = notification.alias or ""
+            inbox = self._by_alias.get(alias)
+            if inbox is None:
+                return  # of a subscription that has ended here
+            self._by_spuid[notification.spuid] = inbox
+            if not self._starting[alias].done():
+                self._starting[alias].set_result(notification.spuid)
+        inbox.put(notification.told(at))
+
+    def _ended(self, content: dict[str, Any]) -> None:
+        ended = self._ending.get(str(content.get("spuid")))
+        if ended is not None:
+            ended.set()
+
+    def _refused(self, message: Message) -> None:
+        begun = self._starting.get(message.alias or "")
+        if begun is not None and not begun.done():
+            begun.set_exception(refusal(message))
+        elif self._ending:
+            next(iter(self._ending.values())).set()  # it is gone already, or the broker will not have it
+        else:
+            self._fail(refusal(message))
+
+    def _fail(self, error: TidingsError) -> None:
+        for begun in self._starting.values():
+            if not begun.done():
+                begun.set_exception(error)
+        for inbox in self._by_spuid.values():
+            inbox.fail(error)
+
+
+async def open_socket(address: str, timeout: float) -> Socket:
+    """Connect. Raises UnreachableTarget."""
+    try:
+        async with asyncio.timeout(timeout):
+            _, socket = await ws_connect(
+                lambda: Socket(address, timeout),
+                address,
+                websocket_handshake_timeout=timeout,
+                enable_auto_ping=True,
+                auto_ping_idle_timeout=timeout,
+                auto_ping_reply_timeout=timeout,  # a broker at work may be silent for long
+                max_frame_size=_LARGEST,
+            )
+    except (OSError, WSError, TimeoutError, ValueError) as error:
+        raise UnreachableTarget(f"no broker answers at {address}: {error or 'it takes too long'}") from error
+    assert isinstance(socket, Socket)
+    return socket
+
+
+class OverSockets:
+    """Subscriptions over WebSockets, each with at most `each` of them. An `http://` address leads to the other one, if
+    the broker says so."""
+
+    def __init__(self, url: str, *, each: int, timeout: float) -> None:
+        self._url = url
+        self._each = each
+        self._timeout = timeout
+        self._address = ""
+        self._sockets: list[Socket] = []
+        self._room = 0
+        self._making = asyncio.Lock()
+
+    async def open(self) -> None:
+        with translated(self._url):
+            self._address = await subscribe_address(self._url, self._timeout)
+        await self._socket()
+        self._room = self._each
+
+    async def close(self) -> None:
+        sockets, self._sockets, self._room = self._sockets, [], 0
+        await asyncio.gather(*(socket.close() for socket in sockets))
+
+    async def subscribe(self, text: str) -> Listening:
+        return await (await self._socket()).subscribe(text)
+
+    async def _socket(self) -> Socket:
+        """A socket with room for one more."""
+        async with self._making:
+            if not self._room:
+                self._sockets.append(await open_socket(self._address, self._timeout))
+                self._room = self._each
+            self._room -= 1
+            return self._sockets[-1]

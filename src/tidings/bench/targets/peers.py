@@ -1,0 +1,114 @@
+"""Targets that need nothing but their name: Tidings as it is, Tidings that evaluates everything anew, and Oxigraph."""
+
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from tidings.bench.targets import Target, endpoint, tidings_http, tidings_sse, tidings_ws
+from tidings.bench.targets.errors import TargetFailed
+from tidings.bench.targets.managed import Launch, Managed, Places
+from tidings.bench.targets.settings import Count, Seconds
+
+_SERVE = (sys.executable, "-m", "tidings", "serve", "--host", "127.0.0.1", "--http-port", "0", "--ws-port", "0")
+_GREETING = r"http://127\.0\.0\.1:(?P<http_port>\d+)[\s\S]*ws://127\.0\.0\.1:(?P<ws_port>\d+)/subscribe"
+
+
+class TidingsSettings(msgspec.Struct, frozen=True, kw_only=True):
+    transport: Literal["ws", "http", "sse"] = "ws"
+    storage: Literal["memory", "disk"] = "memory"
+    arguments: list[str] = []
+    """More for `tidings serve`."""
+    subscribers_per_connection: Count = 100
+    log: str | None = None
+    timeout: Seconds = 120.0
+    start_timeout: Seconds = 60.0
+
+
+def tidings(name: str, settings: TidingsSettings) -> Managed:
+    return _tidings(name, "tidings", settings)
+
+
+def tidings_naive(name: str, settings: TidingsSettings) -> Managed:
+    return _tidings(name, "tidings-naive", settings, "--naive")
+
+
+def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str) -> Managed:
+    storage = ("--memory",) if settings.storage == "memory" else ("--data", "{folder}/data")
+    launch = Launch(
+        # Whole cities come as one request, and evaluating a thousand subscriptions anew takes its time.
+        (*_SERVE, "--max-body", "1G", "--timeout", "0", *storage, *flags, *settings.arguments),
+        greeting=_GREETING,
+        start_timeout=settings.start_timeout,
+        log=_path(settings.log),
+    )
+
+    def build(places: Places) -> Target:
+        common: dict[str, Any] = {"url": f"http://127.0.0.1:{places['http_port']}", "timeout": settings.timeout}
+        each: dict[str, Any] = {"subscribers_per_connection": settings.subscribers_per_connection}
+        match settings.transport:
+            case "ws":
+                return tidings_ws.make(name, tidings_ws.Settings(**common, **each))
+            case "http":
+                return tidings_http.make(name, tidings_http.Settings(**common, **each))
+            case "sse":
+                return tidings_sse.make(name, tidings_sse.Settings(**common))
+
+    managed = Managed(name, kind, launch, build)
+    managed.description.details |= {"transport": settings.transport, "storage": settings.storage}
+    return managed
+
+
+class OxigraphSettings(msgspec.Struct, frozen=True, kw_only=True):
+    binary: str | None = None
+    """The server, if it is not the one that `pip install oxigraph` brings, nor on the PATH."""
+    storage: Literal["memory", "disk"] = "memory"
+    poll_ms: Annotated[float, Meta(gt=0)] = 100.0
+    log: str | None = None
+    timeout: Seconds = 120.0
+    start_timeout: Seconds = 60.0
+
+
+def oxigraph(name: str, settings: OxigraphSettings) -> Managed:
+    binary = settings.binary or oxigraph_binary()
+    storage = () if settings.storage == "memory" else ("--location", "{folder}/data")
+
+    async def prepare(_: Places) -> None:
+        if binary is None:
+            raise TargetFailed("there is no Oxigraph server here: pip install oxigraph, or say where its binary is")
+
+    launch = Launch(
+        (binary or "oxigraph", "serve", "--bind", "127.0.0.1:{http_port}", *storage),
+        health="http://127.0.0.1:{http_port}/query?query=ASK%7B%7D",
+        start_timeout=settings.start_timeout,
+        log=_path(settings.log),
+        prepare=prepare,
+    )
+
+    def build(places: Places) -> Target:
+        address = f"http://127.0.0.1:{places['http_port']}"
+        return endpoint.make(
+            name,
+            endpoint.Settings(
+                query=f"{address}/query",
+                update=f"{address}/update",
+                poll_ms=settings.poll_ms,
+                timeout=settings.timeout,
+            ),
+        )
+
+    return Managed(name, "oxigraph", launch, build)
+
+
+def oxigraph_binary() -> str | None:
+    """The server that stands beside this Python, or on the PATH."""
+    beside = Path(sysconfig.get_path("scripts")) / "oxigraph"
+    return str(beside) if beside.exists() else shutil.which("oxigraph")
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text).absolute()

@@ -1,0 +1,108 @@
+"""Speaking to a target by the SPARQL 1.1 Protocol, over HTTP connections that are kept."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from tidings.bench.targets.errors import TargetFailed, translated
+from tidings.bench.targets.rows import Row, folded, read_rows
+from tidings.client.errors import Refused
+from tidings.model.errors import RdfSyntaxError
+from tidings.model.formats.blanks import KEEP_LABELS
+from tidings.model.formats.ntriples import read_lines
+from tidings.model.terms import DEFAULT_GRAPH
+
+_RESULTS = "application/sparql-results+json"
+_TRIPLES = "application/n-triples"
+_NO_KEYWORDS = re.compile(r"<[^<>\s]*>|#[^\r\n]*")
+_FORM = re.compile(r"(?<![\w:?$-])(SELECT|ASK|CONSTRUCT|DESCRIBE)(?![\w:-])", re.IGNORECASE)
+
+
+class OverHttp:
+    """Queries go to one address, updates to another. `form` sends them as forms, else their bare text is the body;
+    the parameters are sent with every one of them."""
+
+    def __init__(
+        self,
+        query_url: str,
+        update_url: str,
+        *,
+        timeout: float,
+        connections: int = 100,
+        form: bool = False,
+        query_parameters: Mapping[str, str] | None = None,
+        update_parameters: Mapping[str, str] | None = None,
+    ) -> None:
+        self._query_url = query_url
+        self._update_url = update_url
+        self._timeout = httpx.Timeout(timeout, pool=None)
+        self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._form = form
+        self._query_parameters = dict(query_parameters or {})
+        self._update_parameters = dict(update_parameters or {})
+        self._client: httpx.AsyncClient | None = None
+        self.server = ""
+        """What it calls itself, once it has answered."""
+
+    async def open(self) -> None:
+        """Connect, and see that there is somebody who answers queries."""
+        self._client = httpx.AsyncClient(timeout=self._timeout, limits=self._limits)
+        await self.query("ASK {}")
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    async def update(self, text: str) -> None:
+        await self._send("update", self._update_url, text, "*/*", self._update_parameters)
+
+    async def query(self, text: str) -> list[Row]:
+        """Solutions, a boolean, or, of CONSTRUCT and DESCRIBE, triples."""
+        answer = await self._send("query", self._query_url, text, _accept(text), self._query_parameters)
+        if answer.headers.get("content-type", "").startswith(_TRIPLES):
+            return _triples(answer.content)
+        return read_rows(answer.content)
+
+    async def _send(self, kind: str, url: str, text: str, accept: str, more: Mapping[str, str]) -> httpx.Response:
+        client = self._client
+        if client is None:
+            raise TargetFailed(f"{url} was asked before it was opened, or after it was closed")
+        with translated(url):
+            if self._form:
+                answer = await client.post(url, data={kind: text, **more}, headers={"accept": accept})
+            else:
+                headers = {"accept": accept, "content-type": f"application/sparql-{kind}"}
+                answer = await client.post(url, params=more or None, content=text.encode(), headers=headers)
+        if not answer.is_success:
+            raise Refused(said(answer))
+        self.server = answer.headers.get("server", "")
+        return answer
+
+
+def _accept(query: str) -> str:
+    """Virtuoso answers CONSTRUCT in whatever it is offered, even as a table."""
+    form = _FORM.search(_NO_KEYWORDS.sub(" ", query))
+    return _TRIPLES if form is not None and form[1].upper() in {"CONSTRUCT", "DESCRIBE"} else _RESULTS
+
+
+def said(answer: httpx.Response) -> dict[str, Any]:
+    """What an endpoint says about an error: JSON, if it is a broker, else the first line of whatever it is."""
+    try:
+        details = answer.json()
+    except ValueError:
+        details = None
+    if isinstance(details, dict) and isinstance(details.get("error"), str):
+        return details
+    text = next(iter(answer.text.strip().splitlines()), "")[:500] or answer.reason_phrase
+    return {"error": "refused", "status_code": answer.status_code, "error_description": text}
+
+
+def _triples(document: bytes) -> list[Row]:
+    try:
+        quads = read_lines([document], quads=False, graph=DEFAULT_GRAPH, blanks=KEEP_LABELS)
+        return [(s, p, folded(o)) for s, p, o, _ in quads]
+    except RdfSyntaxError as error:
+        raise TargetFailed(f"the target answers with what are no triples: {error}") from error

@@ -1,0 +1,62 @@
+"""What a Tidings broker tells of itself at `/status`: its version, its memory, and the times of its updates."""
+
+from typing import Any
+
+import httpx
+
+from tidings.bench.targets.errors import TargetFailed, translated
+
+_MS = 1000.0
+
+
+class Status:
+    """`Telling`, by the broker's own account."""
+
+    def __init__(self, http_url: str, *, timeout: float) -> None:
+        self._url = f"{http_url.rstrip('/')}/status"
+        self._timeout = timeout
+        self._client: httpx.AsyncClient | None = None
+
+    async def open(self) -> None:
+        self._client = httpx.AsyncClient(timeout=self._timeout)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    async def version(self) -> str:
+        return str((await self._told()).get("version", ""))
+
+    async def components(self) -> dict[str, float]:
+        """Sums in ms and counters since the start; the difference of two is what happened in between.
+
+        `Nu` is the sum of the triples that updates replaced, so that Nu_avg = Nu / requests."""
+        told = await self._told()
+        timing, kpi, held = told["timing"], told["kpi"], told["subscriptions"]
+        times = {name: _MS * seconds for name, seconds in timing.items() if name.startswith("T_")}
+        return times | {
+            "requests": timing["requests"],
+            "commits": timing["commits"],
+            "hits": kpi["hits"],
+            "false_alarms": kpi["false_alarms"],
+            "Nu": kpi["Nu_avg"] * timing["requests"],
+            "notified": held["notified"],
+            "merged": held["merged"],
+        }
+
+    async def memory(self) -> int | None:
+        resident = (await self._told())["memory"].get("resident")
+        return None if resident is None else int(resident)
+
+    async def _told(self) -> dict[str, Any]:
+        if self._client is None:
+            raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
+        with translated(self._url):
+            answer = await self._client.get(self._url)
+        try:
+            told = answer.raise_for_status().json()
+        except (httpx.HTTPStatusError, ValueError) as error:
+            raise TargetFailed(f"{self._url} does not tell how the broker is: {error}") from error
+        assert isinstance(told, dict)
+        return told

@@ -1,0 +1,32 @@
+"""Tidings with updates and queries over HTTP, by connections that are kept, and subscriptions over WebSocket."""
+
+import msgspec
+
+from tidings.bench.targets import Description, Offers
+from tidings.bench.targets.assembled import Assembled
+from tidings.bench.targets.language import OverSockets
+from tidings.bench.targets.settings import Count, HttpUrl, Seconds, WsUrl
+from tidings.bench.targets.sparql import OverHttp
+from tidings.bench.targets.status import Status
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    url: HttpUrl
+    ws: WsUrl | None = None
+    """If it is not the address that the broker names."""
+    connections: Count = 100
+    """The most for updates and queries at a time."""
+    subscribers_per_connection: Count = 100
+    timeout: Seconds = 120.0
+
+
+def make(name: str, settings: Settings) -> Assembled:
+    url, timeout = settings.url.rstrip("/"), settings.timeout
+    each = settings.subscribers_per_connection
+    return Assembled(
+        Description(name, "tidings_http", url, details={"subscribers_per_connection": each}),
+        Offers(components=True),
+        OverHttp(f"{url}/query", f"{url}/update", timeout=timeout, connections=settings.connections),
+        OverSockets(settings.ws or url, each=each, timeout=timeout),
+        Status(url, timeout=timeout),
+    )

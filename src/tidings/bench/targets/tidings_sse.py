@@ -1,0 +1,118 @@
+"""Tidings with subscriptions over event streams (HTML Living Standard, section 9.2), one connection for each."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from time import perf_counter
+
+import httpx
+import msgspec
+
+from tidings.bench.targets import Description, Listening, Offers
+from tidings.bench.targets.assembled import Assembled
+from tidings.bench.targets.errors import TargetFailed, translated
+from tidings.bench.targets.inbox import Feeders, Inbox
+from tidings.bench.targets.language import read_message, refusal
+from tidings.bench.targets.settings import Count, HttpUrl, Seconds
+from tidings.bench.targets.sparql import OverHttp, said
+from tidings.bench.targets.status import Status
+from tidings.client.errors import Refused
+from tidings.model.errors import TidingsError
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    url: HttpUrl
+    connections: Count = 100
+    """The most for updates and queries at a time."""
+    timeout: Seconds = 120.0
+
+
+class Events:
+    """The data of events, from the bytes of a stream in whatever pieces they come."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].strip())
+            elif not line.strip() and self._data:
+                yield b"\n".join(self._data)
+                self._data.clear()
+
+
+class OverStreams:
+    """`Hearing`. The time of a notification is when its bytes came."""
+
+    def __init__(self, url: str, *, timeout: float) -> None:
+        self._url = f"{url}/subscribe"
+        self._timeout = timeout
+        self._client: httpx.AsyncClient | None = None
+        self._feeders = Feeders()
+
+    async def open(self) -> None:
+        # Quiet streams have a heartbeat of the broker's; how often is its own affair.
+        timeout = httpx.Timeout(self._timeout, read=None, pool=None)
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, headers={"accept-encoding": "identity"})
+
+    async def close(self) -> None:
+        await self._feeders.close()
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    async def subscribe(self, text: str) -> Listening:
+        begun = asyncio.Event()
+        inbox = self._feeders.start(lambda inbox: self._follow(text, inbox, begun))
+        try:
+            async with asyncio.timeout(self._timeout):
+                await begun.wait()
+        except TimeoutError as error:
+            await inbox.end()
+            raise TargetFailed(f"{self._url} did not answer a subscription in time") from error
+        if inbox.failure is not None:
+            raise inbox.failure
+        return inbox
+
+    async def _follow(self, text: str, inbox: Inbox, begun: asyncio.Event) -> None:
+        """Until the stream ends, which it never should by itself."""
+        events = Events()
+        try:
+            async with aclosing(self._pieces(text)) as pieces:
+                async for at, piece in pieces:
+                    for data in events.feed(piece):
+                        message = read_message(data)
+                        if message.notification is None:
+                            raise refusal(message)
+                        inbox.put(message.notification.told(at))
+                        begun.set()
+        except TidingsError as error:
+            inbox.fail(error)  # before anybody is told that it has begun
+        finally:
+            begun.set()
+
+    async def _pieces(self, text: str) -> AsyncGenerator[tuple[float, bytes], None]:
+        if self._client is None:
+            raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
+        with translated(self._url):
+            async with self._client.stream("GET", self._url, params={"query": text}) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise Refused(said(answer))
+                async for piece in answer.aiter_raw():
+                    yield perf_counter(), piece
+
+
+def make(name: str, settings: Settings) -> Assembled:
+    url, timeout = settings.url.rstrip("/"), settings.timeout
+    return Assembled(
+        Description(name, "tidings_sse", url),
+        Offers(components=True),
+        OverHttp(f"{url}/query", f"{url}/update", timeout=timeout, connections=settings.connections),
+        OverStreams(url, timeout=timeout),
+        Status(url, timeout=timeout),
+    )

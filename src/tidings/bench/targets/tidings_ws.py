@@ -1,0 +1,65 @@
+"""Tidings over WebSocket: one connection for updates and queries, and one for every so many subscriptions."""
+
+import msgspec
+
+from tidings.bench.targets import Description, Offers
+from tidings.bench.targets.assembled import Assembled, Silent
+from tidings.bench.targets.errors import TargetFailed, translated
+from tidings.bench.targets.language import OverSockets
+from tidings.bench.targets.rows import Row, rows_of
+from tidings.bench.targets.settings import AnyUrl, Count, HttpUrl, Seconds
+from tidings.bench.targets.status import Status
+from tidings.client.connection import Connection
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    url: AnyUrl
+    """Of the WebSocket gate; or of HTTP, which leads to it and tells how the broker is."""
+    http: HttpUrl | None = None
+    """Where the broker tells how it is, if `url` is the WebSocket's."""
+    subscribers_per_connection: Count = 100
+    timeout: Seconds = 120.0
+
+
+class OverConnection:
+    """`Speaking`, by the client library. A connection that breaks is not mended: that would be measured, too."""
+
+    def __init__(self, url: str, *, timeout: float) -> None:
+        self._url = url
+        self._timeout = timeout
+        self._connection: Connection | None = None
+
+    async def open(self) -> None:
+        with translated(self._url):
+            connection = Connection(self._url, timeout=self._timeout, patience=0.0)
+            self._connection = await connection.__aenter__()
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def update(self, text: str) -> None:
+        await self._ask("update", text)
+
+    async def query(self, text: str) -> list[Row]:
+        return rows_of(await self._ask("query", text))
+
+    async def _ask(self, kind: str, text: str) -> dict[str, object]:
+        if self._connection is None:
+            raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
+        with translated(self._url):
+            return await self._connection.ask(kind, {"sparql": text})
+
+
+def make(name: str, settings: Settings) -> Assembled:
+    url, timeout = settings.url, settings.timeout
+    http = settings.http or (url if url.startswith("http") else None)
+    each = settings.subscribers_per_connection
+    return Assembled(
+        Description(name, "tidings_ws", url, details={"subscribers_per_connection": each}),
+        Offers(components=http is not None),
+        OverConnection(url, timeout=timeout),
+        OverSockets(url, each=each, timeout=timeout),
+        Status(http, timeout=timeout) if http else Silent(),
+    )

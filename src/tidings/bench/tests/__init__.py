@@ -1,0 +1,7 @@
+"""The tests of the suite. Each takes a target that is open and loaded, and yields measurements.
+
+update        insert n triples                      subscription  time to notification, loss, duplicates, order
+query         simple and complex                    stress        rising load until a bound is missed
+mixed         open-loop updates on the city         lighting      the experiments of the SPS paper
+chat          the experiments of the SEPA paper     soak          for a while, with memory watched
+"""

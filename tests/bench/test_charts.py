@@ -1,0 +1,117 @@
+"""Charts are well-formed, say what they show, and come out the same each time."""
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from bench.samples import a_run
+from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
+from tidings.bench.drawing import OKABE_ITO, Chart, ExtraMissing, colours_of
+from tidings.bench.histogram import Histogram
+from tidings.bench.measured import Measurement, Run
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return a_run()
+
+
+def charts(run: Run) -> dict[str, Chart]:
+    colours = colours_of(run.targets)
+    histograms = {each.target: Histogram.from_json(each.histogram or {}) for each in run.of("notify")}
+    return {
+        "line": line_chart("update", list(run.of("update")), colours, across="triples"),
+        "box": box_chart("notify", list(run.of("notify")), colours),
+        "percentiles": percentile_chart("notify", histograms, colours),
+        "histogram": histogram_chart("notify", histograms, colours),
+        "time": time_chart("mixed", list(run.of("mixed")), colours),
+        "bars": bar_chart("median", {t: h.percentile(50) for t, h in histograms.items()}, colours, unit="ms"),
+    }
+
+
+def words(svg: str) -> str:
+    return " ".join("".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("name", ["line", "box", "percentiles", "histogram", "time", "bars"])
+def test_a_chart_is_well_formed_and_labelled(run: Run, name: str, tmp_path: Path) -> None:
+    chart = charts(run)[name]
+    said = words(chart.svg())
+    targets = {"tidings", "naive"} if name == "time" else set(run.targets)
+    assert all(target in said for target in targets)
+    assert chart.title in said
+    assert ("updates/s" if name == "time" else "ms") in said
+    svg, png = chart.write(tmp_path, name)
+    assert svg.read_text() == chart.svg()
+    assert png.read_bytes().startswith(b"\x89PNG\r\n")
+    assert png.stat().st_size > 5000
+
+
+@pytest.mark.parametrize("name", ["line", "box", "percentiles", "histogram", "time", "bars"])
+def test_a_chart_comes_out_the_same_each_time(run: Run, name: str) -> None:
+    one, other = charts(run)[name], charts(a_run())[name]
+    assert one.svg() == other.svg()
+    assert one.png() == other.png()
+    assert one.inline("a") == one.inline("a")
+
+
+def test_a_target_has_its_colour_everywhere(run: Run) -> None:
+    colours = colours_of(run.targets)
+    assert colours["tidings"] == OKABE_ITO[0]
+    assert len(set(colours.values())) == len(run.targets)
+    drawn = charts(run)
+    assert all(colours["tidings"] in chart.svg() for chart in drawn.values())
+
+
+def test_charts_in_one_page_share_no_names_and_ask_nobody(run: Run) -> None:
+    text = [chart.inline(f"c{place}") for place, chart in enumerate(charts(run).values())]
+    names = [each.get("id") for one in text for each in ElementTree.fromstring(one).iter() if each.get("id")]
+    assert len(names) == len(set(names))
+    assert not any("http" in one or "<metadata" in one for one in text)
+    assert all("currentColor" in one and 'role="img"' in one for one in text)
+
+
+def test_what_a_chart_refers_to_in_a_page_is_there(run: Run) -> None:
+    for chart in charts(run).values():
+        tree = ElementTree.fromstring(chart.inline("c"))
+        names = {each.get("id") for each in tree.iter()}
+        for each in tree.iter("use"):
+            assert (each.get("href") or "").removeprefix("#") in names
+
+
+def test_names_that_look_like_markup_or_mathematics_are_names() -> None:
+    name = '<b>$x_1$ & "co"\\1</b>'
+    points = [Measurement(target=name, test="x", kind="update", n=n, samples=(1.0, 2.0)) for n in (1, 2)]
+    chart = line_chart(name, points, colours_of([name]))
+    assert words(chart.svg()).count(name) == 2
+    inline = ElementTree.fromstring(chart.inline("c"))
+    assert (inline.get("aria-label") or "").startswith('<b>$x_1$ & "co"')
+
+
+def test_lines_that_end_together_have_labels_apart() -> None:
+    points = [
+        Measurement(target=target, test="x", kind="update", n=n, samples=(5.0 + n / 1000,))
+        for target in ("a", "b", "c")
+        for n in (1, 2)
+    ]
+    chart = line_chart("close", points, colours_of("abc"))
+    heights = sorted(each.xy[1] for each in chart.axes.texts)  # type: ignore[attr-defined]
+    assert all(after - before > 0.05 for before, after in zip(heights, heights[1:], strict=False))
+
+
+def test_wrong_answers_and_nothing_are_not_drawn(run: Run) -> None:
+    colours = colours_of(run.targets)
+    wrong = list(run.of("query"))
+    assert "naive" not in words(box_chart("query", wrong, colours).svg())
+    assert line_chart("nothing", [], colours).svg()
+    assert time_chart("nothing", [], colours).svg()
+
+
+def test_without_the_extra_it_is_told_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ExtraMissing, match=r"tidings\[bench\]"):
+        line_chart("x", [], {})
