@@ -98,11 +98,18 @@ class Connection:
             try:
                 await self._mend()
             except TidingsError as error:
-                self._failure = error
-                self._up.set()  # whoever waits has to hear of it
-                for subscription in self._subscriptions.values():
-                    subscription.fail(error)
+                self._give_up(error)
                 return
+            except Exception as error:
+                self._give_up(ConnectionLost(f"the connection could not be mended: {error!r}"))
+                raise
+
+    def _give_up(self, error: TidingsError) -> None:
+        """The connection stays broken: whoever waits, or asks later, hears of it."""
+        self._failure = error
+        self._up.set()
+        for subscription in self._subscriptions.values():
+            subscription.fail(error)
 
     async def _mend(self) -> None:
         loop = asyncio.get_running_loop()

@@ -1,0 +1,80 @@
+"""A terminal that shows lines while somebody types: what is typed so far stays at the bottom, behind the prompt."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+try:
+    import readline
+    import termios
+except ImportError:  # not a POSIX system: it works all the same, without the comfort
+    readline = termios = None  # type: ignore[assignment]
+
+_MOST_WAITING = 1_000
+
+
+def harmless(text: str) -> str:
+    """A text from elsewhere without what a terminal would obey: escapes, line breaks, changes of direction."""
+    return "".join(character if character.isprintable() else "·" for character in text)
+
+
+class Terminal:
+    """Reads lines in a thread, as `input` knows no other way. Without a terminal it is plain lines in and out."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt if sys.stdin.isatty() and sys.stdout.isatty() else ""
+        self._typing = False
+        self._settings = termios.tcgetattr(sys.stdin) if self._prompt and termios is not None else None
+
+    def show(self, line: str) -> None:
+        if self._typing and self._prompt:
+            typed = readline.get_line_buffer() if readline is not None else ""
+            print(f"\r\x1b[K{line}\n{self._prompt}{typed}", end="", flush=True)
+        else:
+            print(line, flush=True)
+
+    async def lines(self, unless: "asyncio.Future[None]") -> AsyncIterator[str]:
+        """The lines that are typed, until the end of the input or until something else is done."""
+        loop = asyncio.get_running_loop()
+        typed: asyncio.Queue[str | None] = asyncio.Queue(_MOST_WAITING)
+        room = threading.Semaphore(_MOST_WAITING)  # whoever types faster than that has to wait
+
+        def hand_over(line: str | None) -> None:
+            room.acquire()
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(typed.put_nowait, line)
+
+        def read() -> None:
+            while True:
+                try:
+                    self._typing = True
+                    line = input(self._prompt)
+                except (EOFError, OSError, ValueError):
+                    return hand_over(None)
+                finally:
+                    self._typing = False
+                hand_over(line)
+
+        threading.Thread(target=read, daemon=True).start()
+        while True:
+            next_line = asyncio.ensure_future(typed.get())
+            either: list[asyncio.Future[Any]] = [next_line, unless]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not next_line.done():
+                next_line.cancel()
+                return
+            room.release()
+            line = next_line.result()
+            if line is None:
+                return
+            yield line
+
+    def close(self) -> None:
+        """Leave the terminal as it was: somebody may still be reading from it, behind a prompt."""
+        if self._typing and self._prompt:
+            print("\r\x1b[K", end="", flush=True)
+        if self._settings is not None and termios is not None:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)

@@ -1,0 +1,173 @@
+"""The MQTT Adapter: from topics and payloads, whose meaning nobody can tell, to observations.
+
+    #  (MQTT)  ─┐
+                ├─ the observations of the topic, the number in the payload ─> UPDATE_VALUE
+    TOPICS     ─┘
+
+Nothing that comes is fatal: topics without a mapping and payloads without a number are counted. Either broker may go
+away and come back; values wait in a queue for the one, and the other is connected to again.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from types import TracebackType
+
+import aiomqtt
+import regex  # type: ignore[import-untyped]
+from mqtt_client import mqtt_connected
+from patience import Patient
+
+from tidings.client import Application, Change, Refused
+
+MOST_WAITING = 10_000
+"""Values on their way to the broker; when there are more, the oldest is dropped."""
+LONGEST_PAYLOAD = 65_536
+_LARGEST_EXPONENT = 30
+_SEARCH_SECONDS = 0.1  # patterns come from elsewhere, and some never end
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+
+
+@dataclass(slots=True)
+class Counters:
+    """What became of the messages. One message may have several values."""
+
+    messages: int = 0
+    published: int = 0
+    unchanged: int = 0
+    """Published, but the same value as before: nobody is told."""
+    unknown: int = 0
+    malformed: int = 0
+    dropped: int = 0
+    refused: int = 0
+    bad_patterns: int = 0
+    connections: int = 0
+    """To the MQTT broker: one, and one more after each restart."""
+    complaints: deque[str] = field(default_factory=lambda: deque(maxlen=5))
+    """The last few things that went wrong, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    observation: str
+    pattern: regex.Pattern[str]
+
+
+class Adapter:
+    """For `async with`, around its application's: subscribed to both brokers as long as it lasts."""
+
+    def __init__(self, app: Application, host: str, port: int, topics: tuple[str, ...] = ("#",)) -> None:
+        self._address, self._topics = (host, port), topics
+        self._update = Patient(app, app.profile.update("UPDATE_VALUE"))
+        self._known = app.consumer("TOPICS")(self._topics_changed)
+        self._mappings: dict[str, list[Mapping]] = {}
+        self._values: asyncio.Queue[tuple[str, Decimal]] = asyncio.Queue(MOST_WAITING)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.counters = Counters()
+
+    async def __aenter__(self) -> "Adapter":
+        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._publish())]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Those that have a meaning."""
+        return frozenset(self._mappings)
+
+    @property
+    def waiting(self) -> int:
+        """Values that the broker has not got yet."""
+        return self._values.qsize()
+
+    # -- mappings -----------------------------------------------------------------------------------------------
+
+    def _topics_changed(self, _: Change) -> None:
+        self._mappings = {}
+        self.counters.bad_patterns = 0
+        for row in self._known.rows:
+            try:
+                mapping = Mapping(str(row["observation"]), regex.compile(str(row["pattern"]), regex.MULTILINE))
+            except regex.error as error:
+                self.counters.bad_patterns += 1
+                self._complain(f"{row['observation']}: not a pattern: {error}")
+            else:
+                self._mappings.setdefault(str(row["topic"]), []).append(mapping)
+
+    # -- values -------------------------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with mqtt_connected(*self._address) as client:
+                    for topic in self._topics:
+                        await client.subscribe(topic, qos=1)
+                    self.counters.connections += 1
+                    pause = _FIRST_PAUSE
+                    async for message in client.messages:
+                        self.take(str(message.topic), bytes(message.payload))
+            except aiomqtt.MqttError:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def take(self, topic: str, payload: bytes) -> None:
+        """A message has come."""
+        self.counters.messages += 1
+        mappings = self._mappings.get(topic)
+        if mappings is None:
+            self.counters.unknown += 1
+            self._complain(f"{topic}: no observation has this topic")
+            return
+        for mapping in mappings:
+            value = extract(mapping.pattern, payload)
+            if value is None:
+                self.counters.malformed += 1
+                self._complain(f"{topic}: no value in {payload[:40]!r}")
+            else:
+                self._put(mapping.observation, value)
+
+    def _put(self, observation: str, value: Decimal) -> None:
+        if self._values.full():
+            self._values.get_nowait()
+            self.counters.dropped += 1
+        self._values.put_nowait((observation, value))
+
+    async def _publish(self) -> None:
+        while True:
+            observation, value = await self._values.get()
+            try:
+                done = await self._update(observation=observation, value=value)
+            except Refused as error:
+                self.counters.refused += 1
+                self._complain(f"{observation}: {error}")
+            else:
+                self.counters.published += 1
+                self.counters.unchanged += done is not None and not done.added
+
+    def _complain(self, what: str) -> None:
+        if what not in self.counters.complaints:
+            self.counters.complaints.append(what)
+
+
+def extract(pattern: regex.Pattern[str], payload: bytes) -> Decimal | None:
+    """The number where a pattern matches: its first group, or all of it. A decimal comma is understood."""
+    if len(payload) > LONGEST_PAYLOAD:
+        return None
+    try:
+        found = pattern.search(payload.decode(), timeout=_SEARCH_SECONDS)
+        if found is None:
+            return None
+        value = Decimal((found[1 if pattern.groups else 0] or "").replace(",", "."))
+    except (UnicodeDecodeError, TimeoutError, InvalidOperation):
+        return None
+    sensible = value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT and len(value.as_tuple().digits) <= 60
+    return value if sensible else None

@@ -1,0 +1,28 @@
+"""A connection to an MQTT broker that ends cleanly, at whatever moment its task is cancelled."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import aiomqtt
+
+MOST_WAITING = 10_000
+"""Messages that have come and are not yet taken; when there are more, they are dropped."""
+
+
+@asynccontextmanager
+async def mqtt_connected(host: str, port: int) -> AsyncIterator[aiomqtt.Client]:
+    """Raises MqttError when the broker goes away, or is not there.
+
+    The client's own context manager leaves the socket behind if it is cancelled while it connects, and forgets about a
+    cancellation if it cannot say goodbye to the broker.
+    """
+    client = aiomqtt.Client(host, port, max_queued_incoming_messages=MOST_WAITING)
+    opening = asyncio.ensure_future(client.__aenter__())
+    try:
+        await asyncio.shield(opening)
+        yield client
+    finally:
+        with suppress(aiomqtt.MqttError):
+            await opening
+            await client.__aexit__(None, None, None)
