@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log10
 from typing import TYPE_CHECKING, TypeAlias
 
-from tidings.bench.drawing import GRID, Chart, Colours, blank, label_ends, plain_ticks, style
+from tidings.bench.drawing import GRID, Chart, Colours, blank, drawn, label_ends, plain_ticks
 from tidings.bench.histogram import Histogram
 from tidings.bench.measured import Measurement
 from tidings.bench.statistics import summarise
@@ -23,7 +23,7 @@ STRETCH = 20
 TAIL = (0.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 
-@style()
+@drawn
 def line_chart(title: str, points: Points, colours: Colours, *, across: str = "n", unit: str = "ms") -> Chart:
     """The mean over n, in a band from the least to the most."""
     chart = blank(title, across, unit, f"{title}: mean time in {unit} over {across}, with the range from least to most")
@@ -48,14 +48,14 @@ def line_chart(title: str, points: Points, colours: Colours, *, across: str = "n
     return chart
 
 
-@style()
+@drawn
 def box_chart(title: str, points: Points, colours: Colours, *, unit: str = "ms") -> Chart:
     """Quartiles, median, whiskers to 1.5 times the box, and what lies beyond; one box a target."""
     own = {target: [s for each in each_own for s in each.samples] for target, each_own in _by_target(points).items()}
     boxes = {target: samples for target, samples in own.items() if samples}
     chart = blank(title, "", unit, f"{title}: spread of times in {unit} by target")
     axes = chart.axes
-    drawn = axes.boxplot(
+    parts = axes.boxplot(
         list(boxes.values()),
         widths=0.5,
         patch_artist=True,
@@ -64,9 +64,9 @@ def box_chart(title: str, points: Points, colours: Colours, *, unit: str = "ms")
     )
     for place, target in enumerate(boxes):
         colour = colours[target]
-        drawn["boxes"][place].set(facecolor=(colour, 0.3), edgecolor=colour)
-        drawn["fliers"][place].set(markerfacecolor=colour)
-        for part in (*drawn["whiskers"][2 * place : 2 * place + 2], *drawn["caps"][2 * place : 2 * place + 2]):
+        parts["boxes"][place].set(facecolor=(colour, 0.3), edgecolor=colour)
+        parts["fliers"][place].set(markerfacecolor=colour)
+        for part in (*parts["whiskers"][2 * place : 2 * place + 2], *parts["caps"][2 * place : 2 * place + 2]):
             part.set_color(colour)
     _scale_y(axes, [sample for samples in boxes.values() for sample in samples])
     plain_ticks(axes, x=False)
@@ -74,7 +74,7 @@ def box_chart(title: str, points: Points, colours: Colours, *, unit: str = "ms")
     return chart
 
 
-@style()
+@drawn
 def percentile_chart(title: str, histograms: Mapping[str, Histogram], colours: Colours, *, unit: str = "ms") -> Chart:
     """Latency by percentile, the tail drawn out: each nine takes as much room as the one before."""
     chart = blank(title, "percentile", unit, f"{title}: latency in {unit} by percentile")
@@ -100,7 +100,7 @@ def _nines(per_cent: float) -> float:
     return -log10(1 - per_cent / 100)
 
 
-@style()
+@drawn
 def histogram_chart(title: str, histograms: Mapping[str, Histogram], colours: Colours, *, unit: str = "ms") -> Chart:
     """How often each latency was seen, as a share of its target's; the scale of latencies is logarithmic."""
     chart = blank(title, f"latency, {unit}", "% of all", f"{title}: distribution of latencies in {unit}")
@@ -135,7 +135,7 @@ def _coarse(histogram: Histogram, bars_a_decade: int = 12) -> list[tuple[float, 
     ]
 
 
-@style()
+@drawn
 def time_chart(title: str, points: Points, colours: Colours, *, unit: str = "updates/s") -> Chart:
     """What was seen as time went by: a rate, or megabytes."""
     chart = blank(title, "seconds", unit, f"{title}: {unit} as time goes by")
@@ -152,7 +152,7 @@ def time_chart(title: str, points: Points, colours: Colours, *, unit: str = "upd
     return chart
 
 
-@style()
+@drawn
 def bar_chart(title: str, figures: Mapping[str, float], colours: Colours, *, unit: str) -> Chart:
     """One figure of each target, side by side, with the figure at its bar."""
     chart = blank(title, unit, "", f"{title}: {unit} by target", height=0.55 + 0.34 * max(len(figures), 2))

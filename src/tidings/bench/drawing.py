@@ -1,12 +1,13 @@
 """What all charts have in common: size, ink, colours, labels, and how they become SVG and PNG."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, cast
 
 from tidings.bench.files import write_whole
 from tidings.model.errors import TidingsError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Colours: TypeAlias = Mapping[str, str]
+_Given = ParamSpec("_Given")
 
 OKABE_ITO = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8f6b00")
 """Told apart with any kind of colour blindness, and dark or light enough for paper and for a dark screen."""
@@ -94,7 +96,7 @@ class Chart:
         """For the middle of a page: no names that two charts could share, no ink but the page's."""
         text = self._drawn("svg", transparent=True).decode()
         text = text[text.index("<svg") :]
-        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
         text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
         text = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}-", text)
@@ -145,8 +147,22 @@ def style() -> Iterator[None]:
         yield
 
 
+def drawn(draw: Callable[_Given, Chart]) -> Callable[_Given, Chart]:
+    """Draw in our style, and lay out once and for all: laid out anew at each writing, charts would creep."""
+
+    @wraps(draw)
+    def drawing(*arguments: _Given.args, **options: _Given.kwargs) -> Chart:
+        with style():
+            chart = draw(*arguments, **options)
+            chart.figure.draw_without_rendering()
+            chart.figure.set_layout_engine("none")
+            return chart
+
+    return drawing
+
+
 def blank(title: str, across: str, up: str, about: str, height: float = HEIGHT) -> Chart:
-    """Axes with nothing on them yet, and the title and units in place; within `style`."""
+    """Axes with nothing on them yet, and the title and units in place; for what is `drawn`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

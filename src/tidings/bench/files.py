@@ -23,8 +23,8 @@ class ResultsUnreadable(BadRequest):
     code = "results_unreadable"
 
 
-def write_whole(path: Path, data: bytes | str) -> None:
-    """Write beside, then rename. Makes the folder. Raises ResultsUnwritable."""
+def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None:
+    """Write beside, then rename; `durable` outlasts a loss of power too. Makes the folder. Raises ResultsUnwritable."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     content = data.encode() if isinstance(data, str) else data
     try:
@@ -32,7 +32,8 @@ def write_whole(path: Path, data: bytes | str) -> None:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         with suppress(OSError):

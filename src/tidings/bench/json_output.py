@@ -33,7 +33,7 @@ GIT_SECONDS = 5.0
 
 def write_run(path: Path, run: Run) -> None:
     """Raises ResultsUnwritable; the file is then as it was."""
-    write_whole(path, to_json(run))
+    write_whole(path, to_json(run), durable=True)
 
 
 def read_run(path: Path) -> Run:

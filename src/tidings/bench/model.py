@@ -32,10 +32,16 @@ class Scale:
     updates: float
     subscriptions: float
     hit_rate: float
+    notified: float = 1.0
+    """The share of hits that tell anybody anything: a LUTT lets through what its BOOSTER may find to be nothing."""
 
     @property
     def hits(self) -> float:
         return self.updates * self.subscriptions * self.hit_rate
+
+    @property
+    def notifications(self) -> float:
+        return self.hits * self.notified
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class Model:
             update=self.tu * scale.updates,
             lutt=self.tl * scale.updates * scale.subscriptions,
             booster=self.tb * scale.hits,
-            notify=self.te * scale.hits,
+            notify=self.te * scale.notifications,
         )
 
     def sequential(self, scale: Scale) -> float:
@@ -94,7 +100,8 @@ def scale_of(values: Mapping[str, float]) -> Scale | None:
     hits = values.get(HITS)
     if not n or not m or hits is None:
         return None
-    return Scale(n, m, hits / (n * m))
+    told = values.get("received") or values.get(NOTIFICATIONS) or hits
+    return Scale(n, m, hits / (n * m), told / hits if hits else 1.0)
 
 
 def fit(values: Mapping[str, float]) -> Model | None:
@@ -102,12 +109,11 @@ def fit(values: Mapping[str, float]) -> Model | None:
     scale, timing = scale_of(values), timing_of(values)
     if scale is None or timing is None or not scale.hits:
         return None
-    notified = values.get("received") or values.get(NOTIFICATIONS) or scale.hits
     return Model(
         tu=timing.update / scale.updates,
         tl=timing.lutt / (scale.updates * scale.subscriptions),
         tb=timing.booster / scale.hits,
-        te=timing.notify / notified,
+        te=timing.notify / scale.notifications,
     )
 
 
@@ -144,7 +150,7 @@ def predict(base: Measurement, other: Measurement) -> list[Prediction]:
         ("T_UPDATE, ms", "n · tu", foretold.update, timing.update),
         ("T_LUTT, ms", "n · m · tl", foretold.lutt, timing.lutt),
         ("T_BOOSTER, ms", "hits · tb", foretold.booster, timing.booster),
-        ("T_NOTIFY, ms", "hits · te", foretold.notify, timing.notify),
+        ("T_NOTIFY, ms", "told · te", foretold.notify, timing.notify),
         ("T_total, ms", "(7)", foretold.total, timing.total),
         ("Ups, 1/s", "n / (7)", model.ups(scale), 1000 * scale.updates / timing.total if timing.total else 0.0),
     )
@@ -157,7 +163,7 @@ def predict(base: Measurement, other: Measurement) -> list[Prediction]:
 
 
 def predictions(run: Run) -> list[dict[str, Any]]:
-    """As `Run.predictions` keeps them: each target's points, foretold from its first with such updates."""
+    """As `Run.predictions` keeps them: each target's points, foretold from the first of its test, or of any with such updates."""
     return [each.to_json() for points in _by_target(run) for each in _foretold(points)]
 
 
@@ -174,8 +180,8 @@ def _foretold(points: Iterable[Measurement]) -> Iterator[Prediction]:
         if fit(values) is None:
             continue
         replaced = values.get(TRIPLES, 0.0) / values[UPDATES]
-        base = next((base for known, base in bases if isclose(known, replaced, rel_tol=ALIKE)), None)
-        if base is None:
+        alike = [base for known, base in bases if isclose(known, replaced, rel_tol=ALIKE)]
+        if alike:
+            yield from predict(next((base for base in alike if base.test == point.test), alike[0]), point)
+        if not any(base.test == point.test for base in alike):
             bases.append((replaced, point))
-        else:
-            yield from predict(base, point)

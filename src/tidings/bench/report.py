@@ -10,7 +10,7 @@ import msgspec
 from tidings.bench.charts import box_chart, histogram_chart, line_chart, percentile_chart, time_chart
 from tidings.bench.drawing import Chart, ExtraMissing, colours_of
 from tidings.bench.files import write_whole
-from tidings.bench.findings import findings, noise, sound, tests_of
+from tidings.bench.findings import findings, highest_kept, noise, sound, tests_of
 from tidings.bench.histogram import Histogram
 from tidings.bench.kpis import kpis
 from tidings.bench.measured import Measurement, Run
@@ -80,7 +80,6 @@ def render(run: Run) -> str:
         sections=sections,
         drawn=drawn,
         foretold=prediction_table(foretold) if foretold else None,
-        bases=sorted({str(each.get("based_on", "")) for each in foretold}),
         noise=noise(run),
         facts=facts_table(run),
         configuration=msgspec.json.format(msgspec.json.encode(run.configuration), indent=2).decode(),
@@ -135,9 +134,10 @@ def _charts(run: Run, test: str) -> dict[str, Chart]:
         found["line"] = line_chart(f"{test}: {about}", timed, colours, across=ACROSS.get(kind, "n"))
     elif timed and kind not in LOADS:
         found["box"] = box_chart(f"{test}: spread", timed, colours)
-    histograms = _histograms(points)
+    histograms = _histograms(highest_kept(points) if kind == "stress" else points)
     if histograms:
-        found["percentiles"] = percentile_chart(f"{test}: latency", histograms, colours)
+        where = " at the highest rate kept" if kind == "stress" else ""
+        found["percentiles"] = percentile_chart(f"{test}: latency{where}", histograms, colours)
         if kind not in LOADS and len(histograms) > 1:
             found["histogram"] = histogram_chart(f"{test}: latencies", histograms, colours)
     if any(each.timeline for each in points):

@@ -68,14 +68,13 @@ def _over_sizes(points: Sequence[Measurement]) -> Table:
 
 def _interval(samples: Sequence[float]) -> str:
     if len(samples) < 2:
-        return "–"
+        return ""
     interval = mean_interval(samples)
     return f"{digits(interval.low)} – {digits(interval.high)}"
 
 
 _FIGURES: dict[str, Callable[[Sequence[float]], str]] = {
     "mean": lambda samples: duration(summarise(samples).mean),
-    "95 % interval, ms": _interval,
     "median": lambda samples: duration(percentile(samples, 50)),
     "least": lambda samples: duration(min(samples)),
     "95th percentile": lambda samples: duration(percentile(samples, 95)),
@@ -86,6 +85,10 @@ _FIGURES: dict[str, Callable[[Sequence[float]], str]] = {
 _BEST = ("mean", "median", "95th percentile", "most")
 
 
+def _nothing(_: Sequence[float]) -> str:
+    return ""
+
+
 def _of_point(points: Sequence[Measurement]) -> Table | None:
     timed = {each.target: each.samples for each in points if each.samples}
     if not timed:
@@ -94,21 +97,24 @@ def _of_point(points: Sequence[Measurement]) -> Table | None:
     fastest = min(timed, key=lambda target: summarise(timed[target]).mean)
     for name, figure in _FIGURES.items():
         best = name in _BEST and len(timed) > 1
-        cells = [Cell(figure(samples), best=best and target == fastest) for target, samples in timed.items()]
-        table.rows.append((Cell(name), cells))
+        below = _interval if name == "mean" else _nothing
+        cells = [
+            Cell(figure(samples), below(samples), best=best and target == fastest) for target, samples in timed.items()
+        ]
+        table.rows.append((Cell(name, "95 % interval" if name == "mean" else ""), cells))
     return table
 
 
 def _of_load(points: Sequence[Measurement]) -> Table:
     table = Table(
-        "Latency from when an update was due to its notification",
+        "Latency from when an update was due to its notification, ms",
         ("", "offered/s", "done/s", "median", "99 %", "most", "lost"),
     )
     for each in points:
         histogram = Histogram.from_json(each.histogram) if each.histogram and each.histogram.get("count") else None
         latencies = [histogram.percentile(p) for p in (50, 99, 100)] if histogram else []
         cells = [Cell("–" if each.n is None else f"{each.n:,}"), Cell(digits(each.values.get("rate", 0.0)))]
-        cells += [Cell(duration(latency)) for latency in latencies] or [Cell("–")] * 3
+        cells += [Cell(digits(latency)) for latency in latencies] or [Cell("–")] * 3
         cells.append(Cell(f"{each.values['lost']:,.0f}" if "lost" in each.values else "–"))
         table.rows.append((Cell(each.target, "bound missed" if each.values.get("missed") else ""), cells))
     return table
@@ -154,12 +160,21 @@ def prediction_table(predictions: Sequence[Mapping[str, Any]]) -> Table:
     table = Table("", ("", "predicted", "measured", "error", "by"))
     for each in predictions:
         size = "" if each.get("n") is None else f", n = {each['n']:,}"
-        name = Cell(str(each.get("what", "")), f"{each.get('target', '')}, {each.get('test', '')}{size}")
+        where = f"{each.get('target', '')}, {each.get('test', '')}{size}, from {each.get('based_on', '')}"
+        name = Cell(str(each.get("what", "")), where)
         predicted, measured = float(each.get("predicted", 0.0)), float(each.get("measured", 0.0))
-        error = f"{100 * float(each.get('error', 0.0)):+,.0f} %"
+        error = _error(predicted, measured)
         cells = [Cell(digits(predicted)), Cell(digits(measured)), Cell(error), Cell(str(each.get("equation", "")))]
         table.rows.append((name, cells))
     return table
+
+
+def _error(predicted: float, measured: float) -> str:
+    """`−30 %`, `+4 %`, and what is more than twice as much as `× 14`."""
+    if not measured:
+        return "–"
+    ratio = predicted / measured
+    return f"× {digits(ratio)}" if ratio > 2 else f"{100 * (ratio - 1):+.0f} %".replace("-", "−")
 
 
 def facts_table(run: Run) -> Table:

@@ -67,6 +67,8 @@ def indicator(name: str, value: float) -> str:
         return f"{value:.2f} %"
     if name == "loss_ratio":
         return f"{100 * value:.3g} %"
+    if name in {"notifications", "duplicates", "disordered"}:
+        return f"{value:,.0f}"
     return large(value)
 
 
