@@ -238,7 +238,7 @@ def test_a_plan_is_explained_to_people(capsys: Captured) -> None:
 
 def test_a_plan_is_explained_to_programs(capsys: Captured, folder: Path) -> None:
     (folder / "count.rq").write_text(COUNT)
-    assert main(["explain", "--json", "--file", "count.rq"]) == 0
+    assert main(["explain", "--empty", "--json", "--file", "count.rq"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert plan["incremental"] is True
     assert plan["shared"] == {"members": 1, "subscribers": 1}
@@ -246,6 +246,6 @@ def test_a_plan_is_explained_to_programs(capsys: Captured, folder: Path) -> None
 
 
 def test_a_query_to_explain_comes_from_stdin() -> None:
-    command = [sys.executable, "-m", "tidings", "explain", "-"]
+    command = [sys.executable, "-m", "tidings", "explain", "--empty", "-"]
     done = subprocess.run(command, input="SELECT (NOW() AS ?t) {}", capture_output=True, text=True, check=True)
     assert "[re-evaluates]" in done.stdout

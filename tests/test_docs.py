@@ -5,7 +5,6 @@ import importlib
 import os
 import pkgutil
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from typing import Any
 import pytest
 
 import tidings
+from cli.shell import furnish, shell
+from gates.wire import Broker, serving
 from tidings import cli
 from tidings.config import ENVIRONMENT, SETTINGS
 from tidings.gates.openapi import openapi
@@ -83,11 +84,8 @@ def blocks(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def bash(script: str, folder: Path) -> str:
-    prelude = f'set -e\ntidings() {{ {shlex.quote(sys.executable)} -m tidings "$@"; }}\n'
-    done = subprocess.run(
-        ["bash", "-c", prelude + script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
+def bash(script: str, folder: Path, broker: Broker | None = None) -> str:
+    done = shell(f"set -e\n{script}", folder, broker)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -115,7 +113,11 @@ def test_the_example_of_the_command_line_in_the_readme_works(tmp_path: Path) -> 
     assert "LampPost" in bash(calls, tmp_path)
 
 
+@pytest.mark.server
 def test_the_examples_of_the_command_line_reference_work(tmp_path: Path) -> None:
-    for kind, script in blocks(CLI):
-        if kind == "sh" and "tidings serve" not in script:
-            bash(script, tmp_path)
+    (tmp_path / "broker").mkdir()
+    furnish(tmp_path)
+    with serving(tmp_path / "broker") as broker:
+        for kind, script in blocks(CLI):
+            if kind == "sh" and "tidings serve" not in script:
+                bash(script, tmp_path, broker)

@@ -99,11 +99,11 @@ def _lighting(rng: Random, experiment: str, slower: float) -> Measurement:
         "lost": 0,
         "duplicates": 0,
         "disordered": 0,
-        "T_UPDATE": total * 0.55,
+        "T_UPDATE": total * 0.70,
         "T_LUTT": total * 0.03,
         "T_BOOSTER": total * 0.15,
-        "T_NOTIFY": total * 0.05,
-        "T_OVERHEAD": total * 0.22,
+        "T_NOTIFY": total * 0.004,
+        "T_OVERHEAD": total * 0.116,
         "T_ELAPSED": total,
     }
     return Measurement(
@@ -121,7 +121,7 @@ def _scaled(rng: Random, m: int, slower: float) -> Measurement:
     """Everyone subscribes to what everyone updates."""
     n = 50
     noise = 1 + rng.random() * 0.1
-    parts = {"T_UPDATE": 6.0, "T_LUTT": 0.05 + 0.001 * m, "T_BOOSTER": 0.02 * m, "T_NOTIFY": 0.04 * m}
+    parts = {"T_UPDATE": 6.0, "T_LUTT": 0.05 + 0.001 * m, "T_BOOSTER": 0.31 * m, "T_NOTIFY": 0.42 * m}
     timings = {name: value * noise * slower for name, value in parts.items()}
     return Measurement(
         target="tidings",

@@ -98,8 +98,18 @@ def test_no_hits_are_a_scale_but_no_model() -> None:
     assert fit(values) is None
 
 
+def test_hits_that_tell_nobody_cost_no_notification() -> None:
+    scale = Scale(10, 100, 0.5, notified=0.1)
+    values = measured(FIRST, scale, 1).values | {"received": scale.notifications, "notifications": 1.0}
+    assert scale_of(values) == scale
+    model = fit(values)
+    assert model is not None
+    assert model.te == pytest.approx(FIRST.te)
+
+
 def test_a_run_foretells_its_points_from_the_first_with_such_updates() -> None:
     found = predictions(a_run())
     assert {each["target"] for each in found} == {"tidings"}
-    assert {each["based_on"] for each in found} == {"lighting-LAMP, n = 310"}
     assert {each["test"] for each in found} == {"everyone"}
+    assert {each["based_on"] for each in found if each["n"] == 10} == {"lighting-LAMP, n = 310"}
+    assert {each["based_on"] for each in found if each["n"] == 1000} == {"everyone, n = 10"}

@@ -119,7 +119,10 @@ def test_another_size_than_the_papers_is_told() -> None:
     small = next(run.of("lighting-LAMP"))
     run.measurements = [msgspec.structs.replace(small, n=31, values=small.values | {"subscriptions": 100.0})]
     run.kpis, run.predictions = {}, []
-    assert "another size than the paper's 310 updates and 1004 subscriptions: 31 updates, 100" in Page(render(run)).text
+    text = Page(render(run)).text
+    assert "but 31 updates and 100 subscriptions: not to be read beside the published figures" in text
+    assert "times the 68" not in text
+    assert "times the 68" in Page(render(a_run())).text
 
 
 def test_predictions_stand_beside_measurements(page: Page) -> None:
@@ -179,6 +182,14 @@ def test_few_samples_are_told() -> None:
     assert "Only 3 samples each" in about(run, "update")[0].text
 
 
+def test_one_target_alone_is_told_without_comparison() -> None:
+    run = a_run()
+    run.measurements = [each for each in run.measurements if each.target == "tidings" and each.test == "notify"]
+    (found,) = about(run, "notify")
+    assert found.text.startswith("tidings takes 0.")
+    assert found.text.endswith("ms on average.")
+
+
 def test_losses_are_a_warning() -> None:
     warning, fine = about(a_run(), "Delivery")
     assert warning.warning
@@ -195,6 +206,15 @@ def test_the_files_are_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsUnwritable):
         write_report(tmp_path / "file" / "report.html", run)
+
+
+def test_targets_of_an_experiment_have_their_rates_side_by_side() -> None:
+    run = a_run()
+    assert "lighting-LAMP-rates" not in charts_of(run)
+    other = msgspec.structs.replace(next(run.of("lighting-LAMP")), target="naive")
+    run.measurements.append(other)
+    run.kpis = {}
+    assert "lighting-LAMP-rates" in charts_of(run)
 
 
 def test_the_name_of_a_test_cannot_lead_out_of_the_folder() -> None:

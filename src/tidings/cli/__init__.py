@@ -3,31 +3,44 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 
 from tidings import __version__
 from tidings.cli.arguments import Parser, UsageError
 
 COMMANDS = {
-    "query": "ask a question of RDF files",
-    "update": "change RDF files, and see exactly what changed",
-    "watch": "subscribe on RDF files, and see who is told what",
+    "query": "ask a question, of the broker or of RDF files",
+    "update": "change data, at the broker or in RDF files",
+    "subscribe": "follow an answer of the broker as it changes",
+    "load": "send RDF files to the broker",
+    "dump": "get all data of the broker, or one graph",
+    "status": "see how the broker is",
+    "subscriptions": "see who has subscribed to what",
+    "delayed": "see which updates wait for their time, and cancel them",
+    "log": "read the commits of the broker, and follow them",
+    "agents": "run the updates and queries of an application profile",
     "explain": "see how a subscription is kept up to date",
+    "watch": "subscribe on RDF files, and see who is told what",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
     "serve": "run the broker",
     "repair": "make a damaged data folder usable again",
+    "completion": "print what makes a shell complete all this",
 }
 EXAMPLES = """\
 a first walk:
   tidings city --factor 0.01 --output city.nt
   tidings query --data city.nt 'SELECT * WHERE { ?s ?p ?o } LIMIT 5'
-  tidings serve --data city.nt
+  tidings serve
+and, while that runs, in another window:
+  tidings load city.nt
+  tidings query 'SELECT * WHERE { ?s ?p ?o } LIMIT 5'
 """
 
 
 def parser() -> Parser:
-    lines = "\n".join(f"  {name:9}{summary}" for name, summary in COMMANDS.items())
+    lines = "\n".join(f"  {name:15}{summary}" for name, summary in COMMANDS.items())
     top = Parser(
         "tidings",
         "Publish SPARQL updates, subscribe with SPARQL queries, get exactly what changed.",
@@ -42,43 +55,11 @@ def parser() -> Parser:
 
 def command(name: str | None) -> ModuleType:
     """The module of a command: it has `parser()` and `run(arguments)`."""
-    match name:
-        case "query":
-            from tidings.cli import query
-
-            return query
-        case "update":
-            from tidings.cli import update
-
-            return update
-        case "watch":
-            from tidings.cli import watch
-
-            return watch
-        case "explain":
-            from tidings.cli import explain
-
-            return explain
-        case "convert":
-            from tidings.cli import convert
-
-            return convert
-        case "city":
-            from tidings.cli import city
-
-            return city
-        case "serve":
-            from tidings.cli import serve
-
-            return serve
-        case "repair":
-            from tidings.cli import repair
-
-            return repair
-        case None:
-            raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
-        case _:
-            raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
+    if name is None:
+        raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
+    if name not in COMMANDS:
+        raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
+    return import_module(f"tidings.cli.{name}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         top = parser().parse_args(argv)
         module = command(top.command)
-        code: int = module.run(module.parser().parse_args(top.rest))
+        code: int = module.run(module.parser().parse_intermixed_args(top.rest))
         sys.stdout.flush()
     except TidingsError as error:
         from tidings.cli.complaint import complain

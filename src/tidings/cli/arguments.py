@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from tidings.model.errors import BadRequest
 
+HTTP = "http://localhost:8000"
+
 
 class UsageError(BadRequest):
     """A call that makes no sense."""
@@ -43,9 +45,34 @@ def add_data(parser: Parser) -> None:
     group.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
 
 
+def add_here(parser: Parser) -> None:
+    """For commands that ask a broker unless they are given data."""
+    parser.add_argument("--empty", action="store_true", help="work here, on no data, instead of asking the broker")
+
+
+def is_here(arguments: argparse.Namespace) -> bool:
+    """Whether a command is to work on files, and not at a broker."""
+    return bool(arguments.data or arguments.graph_data or arguments.empty)
+
+
+def only_here(arguments: argparse.Namespace, *names: str) -> None:
+    """Raise UsageError for options that a broker cannot follow."""
+    for name in names:
+        if getattr(arguments, name):
+            raise UsageError(f"--{name.replace('_', '-')} goes with --data; this call is for the broker")
+
+
+def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
+    """Where the broker is."""
+    group = parser.add_argument_group("broker")
+    group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
+    if subscribes:
+        group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
+
+
 def add_text(parser: Parser, what: str) -> None:
     """The text of the request."""
-    parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `-` reads it from stdin")
+    parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `@FILE` reads a file, `-` stdin")
     parser.add_argument("--file", "-f", metavar="FILE", help=f"read the {what} from a file")
 
 
@@ -82,13 +109,14 @@ def read_text(arguments: argparse.Namespace, what: str) -> str:
     """The text of the request, from wherever it comes."""
     if (arguments.text is None) == (arguments.file is None):
         raise UsageError(f"give one {what}: as an argument, with --file, or `-` for stdin")
+    text = f"@{arguments.file}" if arguments.file is not None else str(arguments.text)
     try:
-        if arguments.file is not None:
-            return Path(arguments.file).read_text("utf-8-sig")
-        if arguments.text == "-":
+        if text.startswith("@"):
+            return Path(text[1:]).read_text("utf-8-sig")
+        if text == "-":
             return sys.stdin.buffer.read().decode("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{arguments.file}: {error.strerror}") from error
+        raise UsageError(f"{text[1:]}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"the {what} is not UTF-8: {error}") from error
-    return str(arguments.text)
+    return text

@@ -13,7 +13,8 @@ _WIDTH = 100
 def complain(error: TidingsError) -> int:
     """Say what went wrong; the exit code."""
     sys.stdout.flush()
-    print(f"tidings: error: {harmless(str(error))}", file=sys.stderr)
+    line = "; ".join(str(error).splitlines())
+    print(f"tidings: error: {harmless(line)}", file=sys.stderr)
     fault = error if isinstance(error, SyntaxFault) else error.__cause__
     if isinstance(fault, SyntaxFault) and (excerpt := fault.excerpt()):
         print(_cropped(excerpt), file=sys.stderr)

@@ -87,10 +87,10 @@ def read(
         try:
             yield from quads if quiet else watched(quads, file, document.shown, verb)
         except RdfSyntaxError as error:
-            raise FileTrouble(f"{document.shown}: {error}") from _with_text(error, document)
+            raise FileTrouble(f"{document.shown}: {error}") from located(error, document)
 
 
-def _with_text(error: RdfSyntaxError, document: Document) -> RdfSyntaxError:
+def located(error: RdfSyntaxError, document: Document) -> RdfSyntaxError:
     """The same error, knowing the line it happened in."""
     if document.name == "-":
         return error

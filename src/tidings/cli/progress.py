@@ -8,8 +8,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 
 @contextmanager
-def bar(name: str, size: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar over the bytes of a file; tell it how many were read, and how many quads they were."""
+def bar(name: str, size: int | None) -> Iterator[Callable[[int, int], None]]:
+    """A bar over the bytes of a file, if somebody knows how many; tell it how many were read, and how many quads."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -7,7 +7,19 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from tidings.cli.arguments import Parser, UsageError, add_data, add_limits, add_text, read_text
+from tidings.cli.arguments import (
+    Parser,
+    UsageError,
+    add_broker,
+    add_data,
+    add_here,
+    add_limits,
+    add_text,
+    is_here,
+    only_here,
+    read_text,
+)
+from tidings.cli.binding import add_bindings, bound_text
 from tidings.cli.loading import absolute, base_of, load
 from tidings.cli.names import Names, prefixes_of
 from tidings.cli.table import draw
@@ -27,10 +39,13 @@ _RESULT_NAMES = [TABLE, *(format_.media.name for format_ in ResultFormat)]
 _RDF_NAMES = [format_.media.name for format_ in RdfFormat]
 
 DESCRIPTION = """\
-Ask a SPARQL 1.1 query of RDF files. The answer is a table on a terminal (Turtle for CONSTRUCT and DESCRIBE), and
-tab-separated values in a pipe (N-Triples for CONSTRUCT and DESCRIBE), written as it is found."""
+Ask a SPARQL 1.1 query: of RDF files, if --data names any, else of the broker. The answer is a table on a
+terminal (Turtle for CONSTRUCT and DESCRIBE), and tab-separated values in a pipe (N-Triples for CONSTRUCT and
+DESCRIBE)."""
 EXAMPLES = """\
 examples:
+  tidings query 'SELECT * WHERE { ?s ?p ?o } LIMIT 5'
+  tidings query @lamps.rq --bind lamp='<http://tidings.example/lighting#LAMP_1_1>' --format json
   tidings query --data city.nt 'SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n)'
   tidings query --data city.nt --file lamps.rq --format json --output lamps.srj
   tidings query --data city.nt 'CONSTRUCT WHERE { ?post a <http://tidings.example/lighting#LampPost> }' | head -n 3
@@ -42,8 +57,11 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings query", DESCRIPTION, EXAMPLES)
     add_text(result, "query")
+    add_bindings(result)
+    add_broker(result)
     add_limits(result)
     add_data(result)
+    add_here(result)
     group = result.add_argument_group("dataset")
     group.add_argument("--default-graph", metavar="IRI", action="append", default=[], help="graph to ask by default")
     group.add_argument("--named-graph", metavar="IRI", action="append", default=[], help="graph that GRAPH can name")
@@ -55,19 +73,42 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    text = read_text(arguments, "query")
+    text = bound_text(read_text(arguments, "query"), arguments)
     base = base_of(arguments)
     dataset = _dataset(arguments)
-    chosen = choose_format(parse_query(text, base, dataset), arguments)  # what is wrong is told before files are read
+    chosen = choose_format(parse_query(text, base, dataset), arguments)  # what is wrong is told before anything is done
+    if is_here(arguments):
+        _ask_files(text, base, dataset, chosen, arguments)
+    else:
+        _ask_broker(text, chosen, arguments)
+    return 0
+
+
+def _ask_files(
+    text: str, base: str, dataset: Dataset | None, chosen: ResultFormat | RdfFormat | str, arguments: Namespace
+) -> None:
     core = Core(base=base)
     load(core.store, arguments)
     limits = Limits(seconds=arguments.timeout, rows=arguments.max_rows, clock=time.monotonic)
+    start = time.monotonic()
     result = core.query(text, dataset, now=time.time_ns() // 1000, limits=limits)
     if chosen == TABLE:
-        _show(result, text, arguments)
+        _show(result, text, arguments, start)
     else:
         write(_document(result, chosen, prefixes_of(text)), arguments.output)
-    return 0
+
+
+def _ask_broker(text: str, chosen: ResultFormat | RdfFormat | str, arguments: Namespace) -> None:
+    from tidings.cli.asking import answer_bytes, answer_triples, table_of
+
+    only_here(arguments, "max_rows", "data_format")
+    start = time.monotonic()
+    if isinstance(chosen, str):
+        _show(table_of(text, arguments), text, arguments, start)
+    elif chosen is RdfFormat.TURTLE and (prefixes := prefixes_of(text)):
+        write(serialize_rdf(answer_triples(text, arguments), chosen, prefixes), arguments.output)
+    else:
+        write(answer_bytes(text, chosen.media.types[0], arguments), arguments.output)
 
 
 def _dataset(arguments: Namespace) -> Dataset | None:
@@ -109,8 +150,7 @@ def _document(result: Result, chosen: ResultFormat | RdfFormat | str, prefixes: 
             raise AssertionError("the format was chosen for this form of query")
 
 
-def _show(result: Result, text: str, arguments: Namespace) -> None:
-    start = time.monotonic()
+def _show(result: Result, text: str, arguments: Namespace, start: float) -> None:
     match result:
         case Boolean(value):
             write([b"true\n" if value else b"false\n"], arguments.output)

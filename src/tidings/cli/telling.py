@@ -75,13 +75,13 @@ def _line(
         "subscription": subscription.id,
         "sequence": sequence,
         "commit": commit,
-        "added": [_binding(names, row) for row in in_order(added)],
-        "removed": [_binding(names, row) for row in in_order(removed)],
+        "added": [binding(names, row) for row in in_order(added)],
+        "removed": [binding(names, row) for row in in_order(removed)],
     }
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _binding(names: tuple[str, ...], row: Row) -> dict[str, dict[str, str]]:
+def binding(names: tuple[str, ...], row: Row) -> dict[str, dict[str, str]]:
     return {name: term_value(term) for name, term in zip(names, row, strict=True) if term}
 
 

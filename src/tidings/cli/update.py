@@ -6,9 +6,21 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidings.cli.arguments import Parser, UsageError, add_data, add_limits, add_text, read_text
+from tidings.cli.arguments import (
+    Parser,
+    UsageError,
+    add_broker,
+    add_data,
+    add_here,
+    add_limits,
+    add_text,
+    is_here,
+    only_here,
+    read_text,
+)
+from tidings.cli.binding import add_bindings, bound_text
 from tidings.cli.loading import base_of, documents, load
-from tidings.cli.names import harmless, prefixes_of
+from tidings.cli.names import harmless, instant, prefixes_of
 from tidings.cli.writing import signed, wants_colour, write
 from tidings.engine.core import Core
 from tidings.files import FolderLoader, rdf_format
@@ -19,10 +31,14 @@ from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.parser import parse_update
 
 DESCRIPTION = """\
-Carry out a SPARQL 1.1 update on RDF files. It happens whole or not at all. How many quads were added and removed is
-said on stderr; the files stay as they are unless --in-place or --output says otherwise."""
+Carry out a SPARQL 1.1 update, whole or not at all: on RDF files, if --data names any, else at the broker, which says
+the number of the commit, what it added and removed, and when. Files stay as they are unless --in-place or --output
+says otherwise."""
 EXAMPLES = """\
 examples:
+  tidings update 'INSERT DATA { <http://example.org/a> <http://example.org/b> 1 }'
+  tidings update --delay PT5M @lights-out.ru
+  tidings update 'INSERT DATA { ?lamp <http://example.org/power> ?p }' --bind lamp='<http://example.org/l>' --bind p=42
   tidings update --data city.nt --delta --file lights-out.ru
   tidings update --data city.nt --in-place 'DELETE WHERE { ?s <http://tidings.example/lighting#hasMaterial> ?o }'
   tidings update --data city.nt --output city.ttl.gz 'INSERT DATA { <http://example.org/a> <http://example.org/b> 1 }'
@@ -33,8 +49,14 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings update", DESCRIPTION, EXAMPLES)
     add_text(result, "update")
+    add_bindings(result)
+    add_broker(result)
+    when = result.add_mutually_exclusive_group()
+    when.add_argument("--at", metavar="INSTANT", help="have it happen then: 2026-11-15T10:00:00Z")
+    when.add_argument("--delay", metavar="TIME", help="have it happen after so long: seconds, or PT1M30S")
     add_limits(result)
     add_data(result)
+    add_here(result)
     result.add_argument("--allow-load", action="store_true", help="let LOAD read files below the working directory")
     group = result.add_argument_group("output")
     group.add_argument("--delta", action="store_true", help="print what changed: `- quad .` and `+ quad .`")
@@ -45,9 +67,31 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    text = read_text(arguments, "update")
+    text = bound_text(read_text(arguments, "update"), arguments)
     base = base_of(arguments)
-    parse_update(text, base)  # what is wrong is told before files are read
+    parse_update(text, base)  # what is wrong is told before anything is done
+    if is_here(arguments) or arguments.allow_load:
+        if arguments.at is not None or arguments.delay is not None:
+            raise UsageError("--at and --delay are for the broker; files do not wait")
+        return _change_files(text, base, arguments)
+    only_here(arguments, "delta", "output", "in_place", "format", "max_rows", "data_format")
+    return _tell_broker(text, arguments)
+
+
+def _tell_broker(text: str, arguments: Namespace) -> int:
+    from tidings.cli.asking import send_update
+
+    told = send_update(text, arguments)
+    if "delayed" in told:
+        print(f"accepted for {told['at']}; tidings delayed cancel {told['delayed']} calls it off")
+    else:
+        changed = bool(told["added"] or told["removed"])
+        what = f"commit {told['sequence']:,}" if changed else f"no change after commit {told['sequence']:,}"
+        print(f"{what}: added {told['added']:,}, removed {told['removed']:,}, {instant(told['time'])}")
+    return 0
+
+
+def _change_files(text: str, base: str, arguments: Namespace) -> int:
     target = _target(arguments)
     core = Core(base=base, loader=FolderLoader(Path(), base) if arguments.allow_load else None)
     load(core.store, arguments)

@@ -1,0 +1,56 @@
+"""Statements as requests: INSERT DATA of so many at a time.
+
+A term is written as N-Triples has it, which SPARQL reads as the same term.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
+
+LARGEST = 4 << 20
+"""Characters after which a batch ends, however few its statements are: a broker takes no message of any size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A request, and the number of statements of the document up to its end. Without a text, they are in already."""
+
+    end: int
+    text: str
+
+
+def batches(quads: Iterator[Quad], skipped: int, size: int) -> Iterator[Batch]:
+    """The requests for all quads but the first ones; these are read in steps as large."""
+    end = 0
+    while end < skipped:
+        step = sum(1 for _ in islice(quads, min(size, skipped - end)))
+        end += step
+        yield Batch(end, "")
+        if not step:
+            return
+    while graphs := _group(quads, size):
+        end += sum(map(len, graphs.values()))
+        yield Batch(end, _request(graphs))
+
+
+def _group(quads: Iterable[Quad], size: int) -> dict[Term, list[str]]:
+    """The next statements, by their graphs."""
+    graphs: dict[Term, list[str]] = {}
+    characters = 0
+    for number, (s, p, o, g) in enumerate(quads, 1):
+        line = f"{s} {p} {o} ."
+        graphs.setdefault(g, []).append(line)
+        characters += len(line)
+        if number == size or characters >= LARGEST:
+            break
+    return graphs
+
+
+def _request(graphs: dict[Term, list[str]]) -> str:
+    parts = []
+    for graph, lines in graphs.items():
+        body = "\n".join(lines)
+        parts.append(body if graph == DEFAULT_GRAPH else f"GRAPH {graph} {{\n{body}\n}}")
+    return "INSERT DATA {\n" + "\n".join(parts) + "\n}"

@@ -1,0 +1,81 @@
+"""The command line in a shell, as people have it: `tidings` is a program, and there may be a broker."""
+
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from gates.wire import Broker
+from tidings import cli
+from tidings.cli import COMMANDS
+from tidings.log.folder import Folder
+
+AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
+EITHER = {"query", "update", "explain"}
+HERE = ("--data", "--graph-data", "--empty", "--allow-load")
+ONE = "http://tidings.example/lighting#"
+CHAT = """{
+  "host": "localhost",
+  "namespaces": {"chat": "http://example.org/chat#"},
+  "updates": {"SEND": {
+    "sparql": "INSERT DATA { ?message chat:from ?sender ; chat:text ?text }",
+    "forcedBindings": {"message": {"type": "uri", "value": "chat:m1"}, "sender": {"type": "uri"},
+                       "text": {"type": "literal", "datatype": "xsd:string"}}}},
+  "queries": {"MESSAGES": {
+    "sparql": "SELECT ?sender ?text WHERE { ?message chat:from ?sender ; chat:text ?text }",
+    "forcedBindings": {"sender": {"type": "uri"}}}}
+}
+"""
+
+
+def helps() -> list[str]:
+    return [cli.parser().format_help(), *(cli.command(name).parser().format_help() for name in COMMANDS)]
+
+
+EXAMPLES = [
+    line.strip()
+    for text in helps()
+    for line in text.splitlines()
+    if line.startswith("  ") and "tidings " in line and "usage" not in line and not line.lstrip().startswith("-")
+]
+
+
+def needs_broker(example: str) -> bool:
+    """Whether an example of the help is for a running broker."""
+    words = example.split()
+    name = words[words.index("tidings") + 1]
+    return name in AT_BROKER or (name in EITHER and not any(option in words for option in HERE))
+
+
+def runs_alone(example: str) -> bool:
+    """Whether an example ends by itself, and needs nothing but files."""
+    return "tidings serve" not in example and not needs_broker(example)
+
+
+def furnish(folder: Path) -> None:
+    """The files that examples speak of."""
+    (folder / "lamps.rq").write_text(f"SELECT ?lamp {{ ?lamp a <{ONE}Lamp> }}")
+    (folder / "lights-out.ru").write_text(
+        f"PREFIX : <{ONE}> DELETE {{ ?l :hasStatus :ON }} INSERT {{ ?l :hasStatus :OFF }} WHERE {{ ?l :hasStatus :ON }}"
+    )
+    (folder / "chat.jsap").write_text(CHAT)
+    Folder(folder / "folder").release()
+    assert cli.main(["city", "--factor", "0.01", "--output", str(folder / "city.nt")]) == 0
+
+
+def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a script of bash in a folder. Addresses of a broker in it become those of this one."""
+    programs = folder / ".programs"
+    programs.mkdir(exist_ok=True)
+    program = programs / "tidings"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tidings "$@"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    if broker is not None:
+        environment |= {"TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws}
+        script = script.replace("localhost:8000", broker.http.removeprefix("http://"))
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
