@@ -11,6 +11,7 @@ was sent and is not yet received.
 import argparse
 import asyncio
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -231,6 +232,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.demo and (not options.me or set(options.me) & set(" \t@") or harmless(options.me) != options.me):
         parser.error("say who you are, in one word: --me alice")
+    logging.getLogger("tidings.client").addHandler(logging.NullHandler())  # whose place is behind the prompt
     try:
         if options.demo:
             with own_broker() as (http, ws):

@@ -13,8 +13,6 @@ try:
 except ImportError:  # not a POSIX system: it works all the same, without the comfort
     readline = termios = None  # type: ignore[assignment]
 
-_MOST_WAITING = 1_000
-
 
 def harmless(text: str) -> str:
     """A text from elsewhere without what a terminal would obey: escapes, line breaks, changes of direction."""
@@ -39,16 +37,15 @@ class Terminal:
     async def lines(self, unless: "asyncio.Future[None]") -> AsyncIterator[str]:
         """The lines that are typed, until the end of the input or until something else is done."""
         loop = asyncio.get_running_loop()
-        typed: asyncio.Queue[str | None] = asyncio.Queue(_MOST_WAITING)
-        room = threading.Semaphore(_MOST_WAITING)  # whoever types faster than that has to wait
+        typed: asyncio.Queue[str | None] = asyncio.Queue(1)
+        wanted = threading.Semaphore(0)  # the next prompt comes when the last line has been dealt with
 
         def hand_over(line: str | None) -> None:
-            room.acquire()
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(typed.put_nowait, line)
 
         def read() -> None:
-            while True:
+            while wanted.acquire():
                 try:
                     self._typing = True
                     line = input(self._prompt)
@@ -60,13 +57,13 @@ class Terminal:
 
         threading.Thread(target=read, daemon=True).start()
         while True:
+            wanted.release()
             next_line = asyncio.ensure_future(typed.get())
             either: list[asyncio.Future[Any]] = [next_line, unless]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not next_line.done():
                 next_line.cancel()
                 return
-            room.release()
             line = next_line.result()
             if line is None:
                 return

@@ -16,7 +16,7 @@ from types import TracebackType
 
 import aiomqtt
 import regex  # type: ignore[import-untyped]
-from mqtt_client import mqtt_connected
+from mqtt_client import end, mqtt_connected
 from patience import Patient
 
 from tidings.client import Application, Change, Refused
@@ -58,8 +58,8 @@ class Mapping:
 class Adapter:
     """For `async with`, around its application's: subscribed to both brokers as long as it lasts."""
 
-    def __init__(self, app: Application, host: str, port: int, topics: tuple[str, ...] = ("#",)) -> None:
-        self._address, self._topics = (host, port), topics
+    def __init__(self, app: Application) -> None:
+        self._mqtt = app.profile.extended["mqtt"]
         self._update = Patient(app, app.profile.update("UPDATE_VALUE"))
         self._known = app.consumer("TOPICS")(self._topics_changed)
         self._mappings: dict[str, list[Mapping]] = {}
@@ -74,9 +74,7 @@ class Adapter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
 
     @property
     def topics(self) -> frozenset[str]:
@@ -108,8 +106,8 @@ class Adapter:
         pause = _FIRST_PAUSE
         while True:
             try:
-                async with mqtt_connected(*self._address) as client:
-                    for topic in self._topics:
+                async with mqtt_connected(self._mqtt["host"], self._mqtt["port"]) as client:
+                    for topic in self._mqtt["topics"]:
                         await client.subscribe(topic, qos=1)
                     self.counters.connections += 1
                     pause = _FIRST_PAUSE

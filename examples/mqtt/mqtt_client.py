@@ -10,6 +10,16 @@ MOST_WAITING = 10_000
 """Messages that have come and are not yet taken; when there are more, they are dropped."""
 
 
+async def end(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks until they have ended: `asyncio.wait_for`, which the MQTT client uses, may lose a cancellation."""
+    waiting = set(tasks)
+    while waiting:
+        for task in waiting:
+            task.cancel()
+        _, waiting = await asyncio.wait(waiting, timeout=1.0)
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 @asynccontextmanager
 async def mqtt_connected(host: str, port: int) -> AsyncIterator[aiomqtt.Client]:
     """Raises MqttError when the broker goes away, or is not there.
@@ -26,3 +36,6 @@ async def mqtt_connected(host: str, port: int) -> AsyncIterator[aiomqtt.Client]:
         with suppress(aiomqtt.MqttError):
             await opening
             await client.__aexit__(None, None, None)
+            await anext(
+                client.messages
+            )  # raises how the connection ended; asyncio complains if nobody has looked at it

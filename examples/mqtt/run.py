@@ -5,13 +5,18 @@ python examples/mqtt/run.py --seconds 20
 
 import argparse
 import asyncio
+import logging
 import signal
 import tempfile
+import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from adapter import Adapter
+from mqtt_client import end
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -23,6 +28,7 @@ from topics import TopicsManager
 
 from tidings.client import Application, Change, Endpoint, load
 
+_CATCH_UP_SECONDS = 10.0
 STORED = """
 PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX time: <http://www.w3.org/2006/time#>
 SELECT (COUNT(?instant) AS ?n) (MIN(STR(?stamp)) AS ?first) (MAX(STR(?stamp)) AS ?last) WHERE {
@@ -80,29 +86,47 @@ async def disturb(mqtt: Server, monitor: Server, store: Server, seconds: float) 
         await server.restart(how, away=0.5)
 
 
+@asynccontextmanager
+async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    """A task that ends when it is done, or when this is."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        await end(task)
+
+
+async def stored_in(store: Server, changes: Counter[str]) -> dict[str, Any]:
+    """What the store has, as soon as that is all that was seen, or after some time."""
+    deadline = time.monotonic() + _CATCH_UP_SECONDS
+    async with Endpoint(f"http://{HOST}:{store.port}/query") as endpoint:
+        while True:
+            (stored,) = (await endpoint.query(STORED)).values()
+            if stored["n"] >= changes.total() or time.monotonic() > deadline:
+                return stored
+            await asyncio.sleep(0.1)
+
+
 async def run(seconds: float, *, restarts: bool, console: Console) -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder)) as (mqtt, monitor, store):
             profile = load(profile_for(mqtt, monitor, store))
             app = Application(profile)
-            adapter = Adapter(app, HOST, mqtt.port)
+            adapter = Adapter(app)
             table = Overview(app, adapter)
             storing_service(app)
             async with app, adapter:
                 added = await TopicsManager(app).start()
                 console.print(f"{added} mappings; MQTT on port {mqtt.port}, broker http://{HOST}:{monitor.port}/,")
                 console.print(f"store http://{HOST}:{store.port}/")
-                tasks = [asyncio.create_task(simulate(HOST, mqtt.port))]
-                if restarts:
-                    tasks.append(asyncio.create_task(disturb(mqtt, monitor, store, seconds)))
-                try:
-                    await watch(table, console, seconds)
-                finally:
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
-            async with Endpoint(f"http://{HOST}:{store.port}/query") as big:
-                stored = (await big.query(STORED)).values()[0]
+                async with at_work(simulate(HOST, mqtt.port)):
+                    if restarts:
+                        async with at_work(disturb(mqtt, monitor, store, seconds)) as disturbance:
+                            await watch(table, console, seconds)
+                            await disturbance
+                    else:
+                        await watch(table, console, seconds)
+                stored = await stored_in(store, table.changes)
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
 
 
@@ -118,6 +142,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Sensors over MQTT, as observations.")
     parser.add_argument("--seconds", type=float, default=20, help="how long (%(default)s)")
     parser.add_argument("--restarts", action="store_true", help="restart each server on the way, to see what happens")
+    for name in ("tidings.client", "mqtt"):
+        logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows how it goes
     asyncio.run(until_told(parser.parse_args()))
 
 

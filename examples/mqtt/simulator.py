@@ -8,6 +8,8 @@ from typing import TypeAlias
 import aiomqtt
 from mqtt_client import mqtt_connected
 
+_ANSWER_SECONDS = 1.0  # a broker that has gone does not say so to who waits for its answer
+
 Message: TypeAlias = tuple[str, bytes]
 
 
@@ -40,7 +42,7 @@ async def simulate(host: str, port: int, *, pause: float = 0.5, seed: int | None
             async with mqtt_connected(host, port) as client:
                 while True:
                     for topic, payload in readings(chance):
-                        await client.publish(topic, payload, qos=1)
+                        await client.publish(topic, payload, qos=1, timeout=_ANSWER_SECONDS)
                     await asyncio.sleep(pause)
         except aiomqtt.MqttError:
             await asyncio.sleep(pause)

@@ -216,5 +216,5 @@ def plain_ticks(axes: "Axes", *, x: bool = True, y: bool = True) -> None:
             axis.set_major_locator(LogLocator(subs=subs, numticks=12))
             axis.set_minor_formatter(NullFormatter())
         else:
-            axis.set_major_locator(MaxNLocator(6))
+            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
         axis.set_major_formatter(plain)

@@ -21,6 +21,8 @@ from typing import Any
 from tidings.bench.kpis import HITS, NOTIFICATIONS, SUBSCRIPTIONS, TRIPLES, UPDATES, Timing, pooled, timing_of
 from tidings.bench.measured import Measurement, Run
 
+TOTALS = ("T_total, ms", "Ups, 1/s")
+"""What the components of a prediction come to."""
 ALIKE = 0.1
 """Updates are of one kind if they replace as many triples, give or take this share: tu grows with them (Fig. 8)."""
 
@@ -151,8 +153,8 @@ def predict(base: Measurement, other: Measurement) -> list[Prediction]:
         ("T_LUTT, ms", "n · m · tl", foretold.lutt, timing.lutt),
         ("T_BOOSTER, ms", "hits · tb", foretold.booster, timing.booster),
         ("T_NOTIFY, ms", "told · te", foretold.notify, timing.notify),
-        ("T_total, ms", "(7)", foretold.total, timing.total),
-        ("Ups, 1/s", "n / (7)", model.ups(scale), 1000 * scale.updates / timing.total if timing.total else 0.0),
+        (TOTALS[0], "(7)", foretold.total, timing.total),
+        (TOTALS[1], "n / (7)", model.ups(scale), 1000 * scale.updates / timing.total if timing.total else 0.0),
     )
     named = f"{base.test}" if base.n is None else f"{base.test}, n = {base.n:,}"
     return [
@@ -163,7 +165,7 @@ def predict(base: Measurement, other: Measurement) -> list[Prediction]:
 
 
 def predictions(run: Run) -> list[dict[str, Any]]:
-    """As `Run.predictions` keeps them: each target's points, foretold from the first of its test, or of any with such updates."""
+    """As `Run.predictions` keeps them: the points of each target, from the first of their test or with such updates."""
     return [each.to_json() for points in _by_target(run) for each in _foretold(points)]
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tidings.bench.measured import Measurement
+
 SPS_PAPER = (
     "L. Roffia et al., A Semantic Publish-Subscribe Architecture for the Internet of Things, 2016, Tables VIII, IX"
 )
@@ -69,3 +71,9 @@ def experiment_of(test: str, kpis: Mapping[str, float]) -> Experiment | None:
     if replaced is None:
         return None
     return LAMP if replaced < 1.5 else ROAD
+
+
+def as_published(measurement: Measurement, experiment: Experiment) -> bool:
+    """Whether it was of the paper's size, so that the figures may be read side by side."""
+    held = measurement.values.get("subscriptions", experiment.subscriptions)
+    return measurement.n == experiment.updates and held == experiment.subscriptions

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import msgspec
 
-from tidings.bench.charts import box_chart, histogram_chart, line_chart, percentile_chart, time_chart
+from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
 from tidings.bench.drawing import Chart, ExtraMissing, colours_of
 from tidings.bench.files import write_whole
 from tidings.bench.findings import findings, highest_kept, noise, sound, tests_of
 from tidings.bench.histogram import Histogram
 from tidings.bench.kpis import kpis
 from tidings.bench.measured import Measurement, Run
-from tidings.bench.model import predictions
-from tidings.bench.published import SPS_MACHINE, SPS_PAPER, experiment_of
+from tidings.bench.model import TOTALS, predictions
+from tidings.bench.published import SPS_MACHINE, SPS_PAPER, Experiment, as_published, experiment_of
 from tidings.bench.tables import Table, component_table, facts_table, kpi_table, prediction_table, summary_table
-from tidings.bench.words import ABOUT, ACROSS, LOADS, moment, span
+from tidings.bench.words import ABOUT, ACROSS, LOADS, counted, moment, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ def render(run: Run) -> str:
         colours=colours_of(run.targets),
         sections=sections,
         drawn=drawn,
-        foretold=prediction_table(foretold) if foretold else None,
+        foretold=prediction_table([each for each in foretold if each.get("what") in TOTALS]) if foretold else None,
+        components=prediction_table(foretold),
         noise=noise(run),
         facts=facts_table(run),
         configuration=msgspec.json.format(msgspec.json.encode(run.configuration), indent=2).decode(),
@@ -93,31 +94,33 @@ def _section(run: Run, test: str) -> Section:
     kind = next(run.of(test)).kind
     section = Section(test, kind, ABOUT.get(kind, ""), charts=list(_charts(run, test).values()))
     tables = [summary_table(points)]
-    known = (run.kpis or kpis(run)).get(test, {})
+    known = _known(run, test)
     if kind == "lighting" and known:
         experiment = experiment_of(test, next(iter(known.values())))
         of_paper = experiment if experiment and experiment.name in test.upper() else None
         tables += [kpi_table(known, of_paper), component_table(points)]
         if of_paper:
             section.notes.append(f"Published: {SPS_PAPER}; {SPS_MACHINE}.")
-            section.notes.extend(_scale_notes(points, of_paper.updates, of_paper.subscriptions))
+            section.notes.extend(_scale_notes(points, of_paper))
     section.tables.extend(table for table in tables if table is not None)
     if not points:
         section.notes.append("Nothing here can be read as a time: see the wrong answers above.")
     return section
 
 
-def _scale_notes(points: list[Measurement], updates: int, subscriptions: int) -> list[str]:
-    """A figure of a smaller city is not to be read beside the paper's."""
+def _known(run: Run, test: str) -> Mapping[str, Mapping[str, float]]:
+    return (run.kpis or kpis(run)).get(test, {})
+
+
+def _scale_notes(points: list[Measurement], experiment: Experiment) -> list[str]:
+    """Figures of a smaller city are not to be read beside the paper's."""
     others = {
-        (each.n, each.values.get("subscriptions"))
-        for each in points
-        if each.n != updates or each.values.get("subscriptions", subscriptions) != subscriptions
+        (each.n or 0, each.values.get("subscriptions", 0.0)) for each in points if not as_published(each, experiment)
     }
     return [
-        f"This was another size than the paper's {updates} updates and {subscriptions} subscriptions: "
-        f"{n} updates, {held or 0:.0f} subscriptions."
-        for n, held in sorted(others, key=str)
+        f"Not of the paper's size, {experiment.updates} updates and {experiment.subscriptions:,} subscriptions, but "
+        f"{counted(n, 'update')} and {counted(held, 'subscription')}: not to be read beside the published figures."
+        for n, held in sorted(others)
     ]
 
 
@@ -140,6 +143,9 @@ def _charts(run: Run, test: str) -> dict[str, Chart]:
         found["percentiles"] = percentile_chart(f"{test}: latency{where}", histograms, colours)
         if kind not in LOADS and len(histograms) > 1:
             found["histogram"] = histogram_chart(f"{test}: latencies", histograms, colours)
+    rates = {target: known["Ups_client"] for target, known in _known(run, test).items() if "Ups_client" in known}
+    if kind == "lighting" and len(rates) > 1:
+        found["rates"] = bar_chart(f"{test}: updates a second", rates, colours, unit="updates/s, seen by the client")
     if any(each.timeline for each in points):
         unit = "MB" if kind == "soak" else "updates/s"
         found["time"] = time_chart(f"{test}: over time", points, colours, unit=unit)

@@ -33,7 +33,6 @@ examples:
   tidings bench run lighting --set tests.lighting.factor=0.01 --set iterations=1
   tidings bench run chat --only tidings --output results
   tidings bench init mine.toml
-  tidings bench compare before/chat.json after/chat.json
 """
 ACTIONS = ("run", "list", "init", "report", "compare")
 

@@ -185,7 +185,9 @@ class Updates:
 
     async def _aside(self, update: Update) -> None:
         try:
+            begun = time.perf_counter()
             delta = await self._delta(update)
+            self._engine.timing.update += time.perf_counter() - begun
             now = self._chronicle.now()
             commit = self._engine.absorb(delta, now=now)
         except TidingsError as error:
