@@ -31,6 +31,8 @@ Progress: TypeAlias = Callable[[float, float, str], None]
 class KnowledgeFailed(LoadFailed):
     """A knowledge base that could not be loaded to its end: which source, where in it, and how much of all is in."""
 
+    code = "knowledge_failed"
+
     def __init__(self, message: str, *, source: str, line: int | None = None, triples: int = 0) -> None:
         super().__init__(message)
         self.message = message
