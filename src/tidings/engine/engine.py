@@ -6,7 +6,7 @@
 The engine does no input or output, and knows no clock but the instants it is told.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 from msgspec import Struct
 
@@ -89,12 +89,23 @@ class Engine:
         self, text: str, dataset: Dataset | None = None, *, now: int, rights: Hashable = None
     ) -> tuple[Subscription, list[Row]]:
         """A subscription and its first answer. Subscribers of the same query with the same rights share one SPU."""
+        subscription, answer = self.enroll(text, dataset, now=now, rights=rights)
+        try:
+            return subscription, list(answer)
+        except BaseException:
+            self.unsubscribe(subscription.id)
+            raise
+
+    def enroll(
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Hashable = None
+    ) -> tuple[Subscription, Iterable[Row]]:
+        """As `subscribe`; the first answer is found as it is read, which must be before anything changes."""
         self.core.tell_time(now)
         recipe, values = self._recipes.prepare(text, self.core.base, dataset)
         spu, member = recipe.spu(values, rights)
         if spu not in self._wakes:
             self._enter(spu)
-        answer = list(spu.answer(member)) if member in spu.members else self._admit(spu, member)
+        answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         self._next += 1
         subscription = Subscription(self._next, spu, member, recipe.variables)
         self.subscriptions[self._next] = subscription
@@ -109,10 +120,10 @@ class Engine:
             spu.members[member] = {others.id: others, subscription.id: subscription}
         return subscription, answer
 
-    def _admit(self, spu: Spu, member: Row) -> list[Row]:
+    def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
         """A new member's first answer; if it cannot be had, nothing of the member is left."""
         try:
-            answer = list(spu.admit(member))
+            answer = spu.admit(member)
         except BaseException:
             if not spu.members:
                 self._leave(spu)

@@ -141,7 +141,7 @@ class Family:
     def _solutions(self, member: Row) -> Iterable[Row]:
         width, pick = len(self.variables), self._pick
         rows = self._build.rows(member) if pick is None else map(pick, self._build.rows(member))
-        return [row[width:] for row in rows] if width else rows
+        return (row[width:] for row in rows) if width else rows
 
     def dismiss(self, member: Row) -> None:
         self.version += 1

@@ -137,7 +137,9 @@ class EventStream:
             self._broker.resume(self._session, *wish.last, answered, refused)
         else:
             assert wish.text is not None
-            self._broker.subscribe(self._session, wish.text, wish.dataset, wish.alias, answered, refused)
+            self._broker.subscribe(
+                self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=wire.encoded
+            )
         await first
 
     def _known(self, wish: Wish) -> Subscriber | None:

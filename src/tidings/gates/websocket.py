@@ -272,7 +272,9 @@ class Connection(WSListener):
                 self._broker.resume(self._session, resume.spuid, resume.sequence, answered, refused)
                 return
         dataset = request.dataset(self._gate.terms.base)
-        self._broker.subscribe(self._session, request.text, dataset, request.alias, answered, refused)
+        self._broker.subscribe(
+            self._session, request.text, dataset, request.alias, answered, refused, encode=wire.encoded
+        )
 
     def _unsubscribe(self, request: Request) -> None:
         spuid = request.spuid or self._spuid_of(request.alias)

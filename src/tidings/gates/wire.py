@@ -29,7 +29,7 @@ def notification(subscriber: Subscriber, sequence: int, parcel: Parcel, resumed:
         head = subscriber.head = _head(subscriber)
     body = parcel.body
     if body is None:
-        body = parcel.body = _body(parcel)
+        body = parcel.body = encoded(parcel)
     if resumed is not None:
         return b'%b%d,"resumed":%b%b' % (head, sequence, b"true" if resumed else b"false", body)
     return b"%b%d%b" % (head, sequence, body)
@@ -52,7 +52,8 @@ def _head(subscriber: Subscriber) -> bytes:
     return b'{"notification":{"spuid":%b%b,"sequence":' % (orjson.dumps(subscriber.spuid), alias)
 
 
-def _body(parcel: Parcel) -> bytes:
+def encoded(parcel: Parcel) -> bytes:
+    """What all notifications of a change have in common."""
     variables = parcel.variables
     head = f'{{"head":{{"vars":{orjson.dumps(variables).decode()}}},"results":{{"bindings":['
     changes = parcel.changes

@@ -34,7 +34,7 @@ from tidings.service.queries import Queries, Writer
 from tidings.service.scribe import Scribe
 from tidings.service.snapshots import Snapshots
 from tidings.service.spool import Spool
-from tidings.service.subscriber import Alias, Post, Session, SessionId
+from tidings.service.subscriber import Alias, Parcel, Post, Session, SessionId
 from tidings.service.subscriptions import Answered, Refused, Subscriptions
 from tidings.service.updates import Done, Outcome, Reply, Update, Updates
 from tidings.sparql.algebra import Dataset
@@ -228,28 +228,33 @@ class Broker:
         refused: Refused,
         *,
         rights: Hashable = None,
+        encode: Callable[[Parcel], bytes] | None = None,
     ) -> None:
         """Begin a subscription. Its query is tried out first: what cannot be answered is refused, and leaves nothing.
 
-        Raises what can be told at once; `refused` is called with what turns out later."""
+        Raises what can be told at once; `refused` is called with what turns out later. `encode` is how the gate writes
+        a first answer that is so long that a fork has to do it; without, it is done here."""
         self._check_open()
-
-        def begin() -> None:
+        self._pauses.count()
+        if self.queries.within_slice(text, dataset):
             self.subscriptions.subscribe(session, text, dataset, alias, rights, answered, refused)
-            self._pauses.count()
+            return
 
         async def begin_later() -> None:
             try:
                 await self.queries.rehearse(text, dataset)
-                if session.id in self.sessions:
-                    begin()
+                if session.id not in self.sessions:
+                    return
+                if encode is None:
+                    self.subscriptions.subscribe(session, text, dataset, alias, rights, answered, refused)
+                else:
+                    await self.subscriptions.subscribe_aside(
+                        session, text, dataset, alias, rights, answered, encode, self.forks, self.policy.seconds
+                    )
             except TidingsError as error:
                 refused(error)
 
-        if self.queries.within_slice(text, dataset):
-            begin()
-        else:
-            self._spawn(begin_later())
+        self._spawn(begin_later())
 
     def resume(self, session: Session, spuid: str, sequence: int, answered: Answered, refused: Refused) -> None:
         """Take up a subscription again. Raises UnknownSubscription."""

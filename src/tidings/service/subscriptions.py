@@ -4,7 +4,9 @@ A subscription outlives its connection for a grace time, and the broker: it is w
 made again, with its numbers, when the log is replayed.
 """
 
+import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -16,8 +18,10 @@ from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.service.chronicle import Chronicle
 from tidings.service.errors import NotYours, TooManySubscriptions, UnknownSubscription
+from tidings.service.forks import Forks
 from tidings.service.outboxes import LOST, Bounds, Outboxes
 from tidings.service.records import Record
+from tidings.service.scribe import Release, Undo
 from tidings.service.subscriber import UNKNOWN, Alias, Parcel, Session, Spuid, Subscriber
 from tidings.sparql.algebra import Dataset
 
@@ -83,29 +87,79 @@ class Subscriptions:
         refused: Refused,
     ) -> None:
         """Begin a subscription; it is answered with the whole answer once that is durable."""
-        if len(self._by_spuid) >= self._bounds.subscriptions:
-            raise TooManySubscriptions(f"the broker holds {self._bounds.subscriptions:,} subscriptions, and no more")
-        self._chronicle.check()
-        spuid = Spuid(f"urn:uuid:{uuid4()}")
-        subscriber, parcel = self._enter(spuid, text, dataset, alias, rights)
-        self._attach(subscriber, session)
-        note = Note("subscribe", Record.of(subscriber, whole=False).to_json())
+        subscriber, rows = self._begin(session, text, dataset, alias, rights)
+        try:
+            parcel = self._first(subscriber, rows)
+        except BaseException:
+            self._leave(subscriber)
+            raise
 
         def undo(error: TidingsError) -> None:
             self._leave(subscriber)
             refused(error)
 
-        self._chronicle.note(note, lambda: answered(subscriber, parcel, False), undo)
+        self._note(subscriber, lambda: answered(subscriber, parcel, False), undo)
+
+    async def subscribe_aside(
+        self,
+        session: Session,
+        text: str,
+        dataset: Dataset | None,
+        alias: Alias,
+        rights: Hashable,
+        answered: Answered,
+        encode: Callable[[Parcel], bytes],
+        forks: Forks,
+        seconds: float | None,
+    ) -> None:
+        """As `subscribe`, for a first answer that takes its time: a fork, made now, finds and encodes it.
+
+        Changes wait until it has been sent. Raises what keeps it from being so, and nothing of it is left then."""
+        subscriber, rows = self._begin(session, text, dataset, alias, rights)
+        subscriber.flushing = True
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            parcel = Parcel(self._chronicle.seq, self._chronicle.now(), subscriber.handle.variables, ZSet())
+            fork = forks.launch(lambda: encode(self._first(subscriber, rows)))
+            self._note(subscriber, lambda: durable.set_result(None), durable.set_exception)
+            parcel.body = await forks.outcome(fork, seconds=seconds)
+            await durable
+        except BaseException:
+            self._leave(subscriber)
+            raise
+        if subscriber.spuid in self._by_spuid:
+            answered(subscriber, parcel, False)
+            subscriber.flushing = False
+            self.outboxes.flush(subscriber)
+
+    def _begin(
+        self, session: Session, text: str, dataset: Dataset | None, alias: Alias, rights: Hashable
+    ) -> tuple[Subscriber, Iterable[Row]]:
+        if len(self._by_spuid) >= self._bounds.subscriptions:
+            raise TooManySubscriptions(f"the broker holds {self._bounds.subscriptions:,} subscriptions, and no more")
+        self._chronicle.check()
+        subscriber, rows = self._enter(Spuid(f"urn:uuid:{uuid4()}"), text, dataset, alias, rights)
+        self._attach(subscriber, session)
+        return subscriber, rows
 
     def _enter(
         self, spuid: Spuid, text: str, dataset: Dataset | None, alias: Alias, rights: Hashable
-    ) -> tuple[Subscriber, Parcel]:
-        now = self._chronicle.now()
-        handle, rows = self._engine.subscribe(text, dataset, now=now, rights=rights)
+    ) -> tuple[Subscriber, Iterable[Row]]:
+        """A new subscriber, and its first answer, which is found as it is read."""
+        handle, rows = self._engine.enroll(text, dataset, now=self._chronicle.now(), rights=rights)
         subscriber = Subscriber(spuid, text, dataset, alias, rights, handle)
         self._by_spuid[spuid] = subscriber
         self._by_number[handle.id] = subscriber
-        return subscriber, Parcel(self._chronicle.seq, now, handle.variables, ZSet((row, 1) for row in rows))
+        return subscriber, rows
+
+    def _first(self, subscriber: Subscriber, rows: Iterable[Row]) -> Parcel:
+        """The first answer as a change from nothing."""
+        whole = ZSet.owning(dict(Counter(rows)))
+        return Parcel(self._chronicle.seq, self._chronicle.time, subscriber.handle.variables, whole)
+
+    def _note(self, subscriber: Subscriber, release: Release, undo: Undo) -> None:
+        note = Note("subscribe", Record.of(subscriber, whole=False).to_json())
+        self._chronicle.note(note, release, undo)
 
     def unsubscribe(self, session: Session | None, spuid: str, done: Callable[[], None]) -> None:
         """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
@@ -286,7 +340,7 @@ class Subscriptions:
     def _restore(self, content: dict[str, Any]) -> None:
         record = Record.read(content)
         try:
-            subscriber, _ = self._enter(record.spuid, record.sparql, record.dataset, record.alias, None)
+            subscriber, _ = self._enter(record.spuid, record.sparql, record.dataset, record.alias, None)  # it was told
         except TidingsError as error:
             log.warning("the subscription %s cannot be taken up again: %s", record.spuid, error)
             return

@@ -1,0 +1,86 @@
+"""First answers that take longer than a slice of the loop: found in a fork, while everything else goes on."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gates.wire import PATIENCE, Broker, asynchronous, connected, serving
+
+pytestmark = pytest.mark.server
+ALL = "SELECT ?s ?o WHERE { ?s <p> ?o }"
+
+
+@pytest.fixture(params=["in memory", "on disk"])
+def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
+    """A broker for which everything takes too long for the loop."""
+    storage = ("--memory",) if request.param == "in memory" else ()
+    with serving(tmp_path, "--slice", "0.0000001", "--max-rows", "1000", *storage) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ALL,
+        "ASK { <a> <p> 3 }",
+        "SELECT (COUNT(?o) AS ?n) WHERE { ?s <p> ?o }",
+        "SELECT ?s ?o WHERE { ?s <p> ?o } ORDER BY ?o LIMIT 2",
+        "CONSTRUCT { ?o <q> ?s } WHERE { ?s <p> ?o }",
+    ],
+)
+@asynchronous
+async def test_changes_that_happen_meanwhile_come_after_the_first_answer_and_lead_to_the_right_one(
+    broker: Broker, query: str
+) -> None:
+    await asyncio.to_thread(broker.update, "INSERT DATA { <a> <p> 1 , 2 }")
+    async with connected(broker) as subscriber, connected(broker) as publisher:
+        subscriber.send({"subscribe": {"sparql": query, "alias": "it"}})
+        for number in range(3, 10):
+            await publisher.update(f"INSERT DATA {{ <a> <p> {number} }} ; DELETE DATA {{ <a> <p> {number - 2} }}")
+        fresh = await publisher.ask({"query": {"sparql": query, "alias": "fresh"}})
+        wanted = fresh["response"]
+        follower_answer: Counter[tuple[str, ...]] = Counter()
+        numbers = []
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                notification = (await subscriber.next())["notification"]
+                numbers.append(notification["sequence"])
+                for member, weight in (("addedResults", 1), ("removedResults", -1)):
+                    for row in notification[member]["results"]["bindings"]:
+                        follower_answer[tuple(sorted(cell["value"] for cell in row.values()))] += weight
+                if +follower_answer == expected(wanted):
+                    break
+        assert numbers == list(range(len(numbers)))
+        assert min(follower_answer.values(), default=0) >= 0
+
+
+def expected(response: dict[str, object]) -> Counter[tuple[str, ...]]:
+    if "boolean" in response:
+        return Counter([(str(response["boolean"]).lower(),)])
+    bindings = response["results"]["bindings"]  # type: ignore[index]
+    return Counter(tuple(sorted(cell["value"] for cell in row.values())) for row in bindings)
+
+
+@asynchronous
+async def test_a_first_answer_that_is_too_large_is_refused_and_leaves_nothing(broker: Broker) -> None:
+    rows = " ".join(f"<s{number}> <p> {number} ." for number in range(1100))
+    await asyncio.to_thread(broker.update, f"INSERT DATA {{ {rows} }}")
+    async with connected(broker) as client:
+        answer = await client.ask({"subscribe": {"sparql": ALL, "alias": "it"}})
+        assert (answer["error"], answer["alias"]) == ("row_limit_exceeded", "it")
+        follower = await client.follow("SELECT ?o WHERE { <s1> <p> ?o }", "small")
+        assert follower.answer == Counter([("1",)])
+
+
+@asynchronous
+async def test_a_client_that_leaves_before_its_first_answer_holds_nobody_up(broker: Broker) -> None:
+    async with connected(broker) as client:
+        client.send({"subscribe": {"sparql": ALL, "alias": "it"}})
+    async with connected(broker) as other:
+        follower = await other.follow(ALL)
+        await asyncio.to_thread(broker.update, "INSERT DATA { <a> <p> 1 }")
+        await follower.hear()
+        assert len(follower.answer) == 1
