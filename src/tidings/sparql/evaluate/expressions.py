@@ -54,6 +54,8 @@ def compile_value(expression: Expression, scope: Scope) -> Value:
             return _binary(_ARITHMETIC[operator], compile_value(left, scope), compile_value(right, scope))
         case Sign(operator, inner):
             return _unary(negate if operator == "-" else plus, compile_value(inner, scope))
+        case Call("BOUND", _):
+            return _as_value(compile_test(expression, scope))
         case Call(function, arguments):
             return compile_call(function, arguments, scope, compile_value, compile_test)
         case And() | Or() | Not() | Compare() | In() | Exists():
