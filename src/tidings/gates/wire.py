@@ -3,7 +3,7 @@
 A notification is encoded once for all subscribers with the same answer; what differs, its beginning, is put in front.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,8 +12,7 @@ import orjson
 
 from tidings.gates.instants import shown
 from tidings.model.errors import TidingsError
-from tidings.model.formats.results_json import term_json
-from tidings.model.results import Row
+from tidings.model.formats.results_json import bindings_json
 from tidings.service.agenda import Delayed
 from tidings.service.subscriber import Alias, Parcel, Subscriber
 from tidings.service.updates import Done, Outcome
@@ -58,19 +57,10 @@ def encoded(parcel: Parcel) -> bytes:
     head = f'{{"head":{{"vars":{orjson.dumps(variables).decode()}}},"results":{{"bindings":['
     changes = parcel.changes
     return (
-        f',"addedResults":{head}{bindings(variables, changes.added())}]}}}}'
-        f',"removedResults":{head}{bindings(variables, changes.removed())}]}}}}'
+        f',"addedResults":{head}{bindings_json(variables, changes.added())}]}}}}'
+        f',"removedResults":{head}{bindings_json(variables, changes.removed())}]}}}}'
         f',"commit":{parcel.commit},"time":{parcel.time}}}}}'
     ).encode()
-
-
-def bindings(variables: tuple[str, ...], rows: Iterable[Row]) -> str:
-    """Rows as the members of a JSON array."""
-    keys = [orjson.dumps(name).decode() + ":" for name in variables]
-    return ",".join(
-        "{" + ",".join([key + term_json(term) for key, term in zip(keys, row, strict=True) if term]) + "}"
-        for row in rows
-    )
 
 
 def response(content: Mapping[str, Any], alias: Alias) -> bytes:

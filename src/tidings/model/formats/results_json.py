@@ -1,6 +1,6 @@
 """SPARQL 1.1 Query Results JSON Format (W3C Recommendation, 21 March 2013)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
@@ -51,15 +51,19 @@ def write_json(result: Solutions | Boolean) -> Iterator[bytes]:
 
 
 def _chunks(variables: tuple[str, ...], rows: Iterator[Row]) -> Iterator[bytes]:
-    keys = [orjson.dumps(name).decode() + ":" for name in variables]
     separator = ""
     while batch := list(islice(rows, _ROWS)):
-        objects = [
-            "{" + ",".join([key + term_json(term) for key, term in zip(keys, row, strict=True) if term]) + "}"
-            for row in batch
-        ]
-        yield (separator + ",".join(objects)).encode()
+        yield (separator + bindings_json(variables, batch)).encode()
         separator = ","
+
+
+def bindings_json(variables: tuple[str, ...], rows: Iterable[Row]) -> str:
+    """Rows as the members of the array `bindings`."""
+    keys = [orjson.dumps(name).decode() + ":" for name in variables]
+    return ",".join(
+        "{" + ",".join([key + term_json(term) for key, term in zip(keys, row, strict=True) if term]) + "}"
+        for row in rows
+    )
 
 
 def term_json(term: Term) -> str:
