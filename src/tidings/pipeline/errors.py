@@ -1,0 +1,103 @@
+"""What can go wrong on the way from the log to the lake and back; branches of the tree in `model/errors.py`.
+
+TidingsError
+├── SparkMissing         extra_missing         501   pip install 'tidings[spark]'
+├── NoJava               no_java               501   Spark needs Java 17 or later
+├── SparkFailed          spark_failed          500   no such master, a job that failed; the reason is told
+├── FeedFailed           feed_failed           502   a broker's /log cannot be read
+├── LogDiverged          log_diverged          409   the log is not the one that the lake was made from
+├── LakeUnusable         lake_unusable         500   no lake, another format, no permission
+├── LakeInUse            lake_in_use           500   another ingest writes to it
+├── LakeDamaged          lake_damaged          500   a file is missing or not what its manifest says
+├── CheckpointForeign    checkpoint_foreign    409   a checkpoint of another job or lake
+└── BeyondHistory        beyond_history        404   a commit or an instant that the lake does not reach
+"""
+
+import re
+from collections.abc import Iterator
+
+from tidings.model.errors import TidingsError
+
+
+class SparkMissing(TidingsError):
+    status = 501
+    code = "extra_missing"
+
+    def __init__(self, error: ImportError) -> None:
+        super().__init__(f"the history lake needs Spark: pip install 'tidings[spark]' ({error})")
+
+
+class NoJava(TidingsError):
+    status = 501
+    code = "no_java"
+
+
+class SparkFailed(TidingsError):
+    code = "spark_failed"
+
+
+class FeedFailed(TidingsError):
+    status = 502
+    code = "feed_failed"
+
+
+class LogDiverged(TidingsError):
+    status = 409
+    code = "log_diverged"
+
+
+class LakeUnusable(TidingsError):
+    code = "lake_unusable"
+
+
+class LakeInUse(TidingsError):
+    code = "lake_in_use"
+
+
+class LakeDamaged(TidingsError):
+    code = "lake_damaged"
+
+
+class CheckpointForeign(TidingsError):
+    status = 409
+    code = "checkpoint_foreign"
+
+
+class BeyondHistory(TidingsError):
+    status = 404
+    code = "beyond_history"
+
+
+# -- errors that cross from a Python worker through the JVM: only their text comes back ------------------------------
+
+_TOLD = re.compile(r"\[tidings:(\w+)\] ([^\n]*)")
+
+
+class Told(RuntimeError):
+    """An error as a worker raises it, so that the driver can tell which it was."""
+
+    def __init__(self, error: TidingsError) -> None:
+        super().__init__(f"[tidings:{error.code}] {' '.join(str(error).split())}")
+
+
+def retold(error: BaseException) -> TidingsError:
+    """What a worker raised, as the error it was; else what Spark says, in one line."""
+    text = str(error)
+    if found := _TOLD.search(text):
+        for kind in _kinds(TidingsError):
+            if vars(kind).get("code") == found[1]:
+                return kind.__new__(kind, found[2])
+    return SparkFailed(f"the Spark job failed: {_cause(text)}")
+
+
+def _kinds(root: type[TidingsError]) -> Iterator[type[TidingsError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _kinds(child)
+
+
+def _cause(text: str) -> str:
+    """The line that says most: the last `Caused by`, or the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    return (causes[-1] if causes else lines[0] if lines else "it does not say why")[:500]

@@ -1,0 +1,156 @@
+"""The graph as it was: after any commit, or at any instant.
+
+    graph(n) = { quad | its last operation up to commit n is an addition }
+
+That is max_by(op, seq) per quad, from the nearest snapshot on. Operation and number are packed into one integer, so
+that Spark aggregates in place instead of sorting: 2·seq + 1 for an addition, 2·seq for a removal.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import rmtree
+from typing import NamedTuple
+from uuid import uuid4
+
+import pyarrow.dataset as ds
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from tidings.engine.store import Store
+from tidings.log.entry import Place
+from tidings.log.folder import Folder
+from tidings.log.snapshot import write_snapshot
+from tidings.model.terms import Quad, intern
+from tidings.pipeline.errors import BeyondHistory, LakeUnusable, retold
+from tidings.pipeline.lake import Lake
+from tidings.pipeline.manifest import File
+from tidings.pipeline.origin import Mark
+
+STATE = "s string, p string, o string, g string"
+_CHUNK = 1 << 20
+
+
+class Plan(NamedTuple):
+    """What has to be read for the graph after a commit."""
+
+    base: int
+    """The commit of the snapshot to start from; 0 if none."""
+    states: tuple[File, ...]
+    changes: tuple[File, ...]
+    last: int
+
+
+def plan(lake: Lake, at: int) -> Plan:
+    """The nearest snapshot, and the files with changes after it. Raises BeyondHistory."""
+    batches = lake.batches()
+    end = batches[-1].last if batches else 0
+    if not 0 <= at <= end:
+        raise BeyondHistory(f"the lake reaches to commit {end}, and not to commit {at}")
+    nearest = max((each for each in lake.snapshots() if each.seq <= at), key=lambda each: each.seq, default=None)
+    base = nearest.seq if nearest else 0
+    needed = [batch for batch in batches if batch.last > base and batch.first <= at]
+    return Plan(base, nearest.files if nearest else (), tuple(file for each in needed for file in each.files), at)
+
+
+def time_of(lake: Lake, at: int) -> Mark:
+    """A commit with its time. Raises BeyondHistory."""
+    if not at:
+        return Mark()
+    for batch in lake.batches():
+        if batch.first <= at <= batch.last:
+            table = ds.dataset(lake.paths(batch.files)).to_table(["time"], filter=ds.field("seq") == at)
+            return Mark(at, table["time"].cast("int64")[0].as_py())
+    raise BeyondHistory(f"the lake reaches to commit {lake.end().seq}, and not to commit {at}")
+
+
+def commit_at(lake: Lake, instant: int) -> Mark:
+    """The last commit up to an instant, in microseconds since 1970; commit 0 if it is before all."""
+    batches = [batch for batch in lake.batches() if batch.since <= instant]
+    if not batches:
+        return Mark()
+    batch = batches[-1]
+    if batch.until <= instant:
+        return Mark(batch.last, batch.until)
+    table = ds.dataset(lake.paths(batch.files)).to_table(["seq", "time"])
+    times = table["time"].cast("int64")
+    pairs = zip(times.to_pylist(), table["seq"].to_pylist(), strict=True)
+    time, seq = max(pair for pair in pairs if pair[0] <= instant)
+    return Mark(seq, time)
+
+
+def changes(spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None) -> DataFrame:
+    """Every change in (after, last], in no order."""
+    batches = [each for each in lake.batches() if each.last > after and (last is None or each.first <= last)]
+    rows = _read(spark, lake, tuple(file for each in batches for file in each.files))
+    if batches and batches[0].first <= after:
+        rows = rows.where(f.col("seq") > after)
+    if last is not None and batches and batches[-1].last > last:
+        rows = rows.where(f.col("seq") <= last)
+    return rows
+
+
+def quads(spark: SparkSession, lake: Lake, at: int) -> DataFrame:
+    """The quads after a commit: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
+    needed = plan(lake, at)
+    rows = changes(spark, lake, needed.base, at).select(
+        *"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last")
+    )
+    if needed.base:
+        base = spark.read.schema(STATE).parquet(*lake.paths(needed.states)) if needed.states else None
+        if not needed.changes and base is not None:
+            return base
+        if base is not None:
+            rows = rows.union(base.select(*"spog", f.lit(needed.base * 2 + 1).alias("last")))
+    return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
+
+
+def _read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
+    from tidings.pipeline.source import SCHEMA
+
+    return spark.read.schema(SCHEMA).parquet(*lake.paths(files)) if files else spark.createDataFrame([], SCHEMA)
+
+
+# -- out of Spark ----------------------------------------------------------------------------------------------------
+
+
+def each_quad(spark: SparkSession, lake: Lake, at: int) -> Iterator[Quad]:
+    """The quads, here. One string for a term, however often it occurs."""
+    try:
+        table = quads(spark, lake, at).toArrow()
+    except PySparkException as error:
+        raise retold(error) from error
+    for batch in table.to_batches():
+        for s, p, o, g in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield intern(s), intern(p), intern(o), intern(g)
+
+
+def store(spark: SparkSession, lake: Lake, at: int) -> Store:
+    """The graph in a store of its own."""
+    return Store(each_quad(spark, lake, at))
+
+
+def nquads(spark: SparkSession, lake: Lake, at: int) -> Iterator[bytes]:
+    """The graph as N-Quads, in pieces. It is written by all machines beside the lake, and not kept."""
+    line = f.concat_ws(" ", *"spo", f.when(f.col("g") != "", f.col("g")), f.lit("."))
+    folder = lake.path / f"output-{uuid4().hex[:12]}"
+    try:
+        quads(spark, lake, at).select(line).write.text(str(folder.absolute()))
+        for path in sorted(folder.glob("part-*")):
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    yield chunk
+    except PySparkException as error:
+        raise retold(error) from error
+    except OSError as error:
+        raise LakeUnusable(f"{folder}: {error.strerror}") from error
+    finally:
+        rmtree(folder, ignore_errors=True)
+
+
+def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path) -> None:
+    """A data folder for a fresh broker that starts with the graph of that commit, and counts on from it."""
+    with Folder(folder):
+        if any((folder / "log").iterdir()) or any((folder / "snapshots").iterdir()):
+            raise LakeUnusable(f"{folder} has data already: give an empty or a new folder")
+        write_snapshot(folder, Place(mark.seq, mark.time), each_quad(spark, lake, mark.seq), ())
