@@ -26,6 +26,7 @@ COMMANDS = {
     "city": "write the demonstration city",
     "serve": "run the broker",
     "repair": "make a damaged data folder usable again",
+    "history": "keep every change in a lake, and see the graph as it was",
     "bench": "measure brokers, one or several side by side",
     "completion": "print what makes a shell complete all this",
 }
