@@ -6,14 +6,14 @@
 The engine does no input or output, and knows no clock but the instants it is told.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from msgspec import Struct
 
 from tidings.engine.before import Before
 from tidings.engine.core import Core
 from tidings.engine.explain import Explained
-from tidings.engine.lutt import Lutt
+from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
 from tidings.engine.recipe import Recipe, Workshop
 from tidings.engine.spu import Spu, Subscription, keys_of
@@ -178,6 +178,18 @@ class Engine:
             if spu.is_own(route):
                 for key in keys_of(spu, route, member, spu.dataset):
                     self.lutt.drop(key, wake)
+
+    def keys(self, subscription: Subscription) -> Iterator[Key]:
+        """The patterns of all quads that may concern a subscription."""
+        spu = subscription.spu
+        if spu in self._workshop.restless:
+            yield from EVERYTHING
+        for route in spu.routes:
+            yield from keys_of(spu, route, subscription.member, spu.dataset)
+
+    def concerns(self, quad: Quad) -> bool:
+        """Whether a quad may concern any subscription."""
+        return bool(self._workshop.restless) or bool(self.lutt.find(((quad, 1),)))
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
         """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""

@@ -24,6 +24,10 @@ Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
 """Subject, predicate, object and graph of a pattern, None where it has a variable."""
 
 
+EVERYTHING: tuple[Key, ...] = ((None, None, None, ""), (None, None, None, ANY_NAMED))
+"""Patterns that every quad matches one of."""
+
+
 class _Place(Generic[T]):
     """The entries of one predicate in one graph, each as often as it was put."""
 

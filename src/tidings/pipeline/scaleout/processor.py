@@ -1,0 +1,121 @@
+"""A unit as keyed state of Spark: a snapshot and what became of it, record by record, in RocksDB.
+
+A process of Python that has done a unit's last batch has the unit still, and need not read its state: the head says
+whether it is the same. After a crash, a retry or a move to another machine it is not, and the unit is made of records.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from zlib import compress, crc32, decompress
+
+import msgspec
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from tidings.pipeline.scaleout.rows import TOLD_ARROW, inbox_of, size_row, told_row
+from tidings.pipeline.scaleout.unit import LARGEST, Record, Unit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEAD = "stamp bigint, whole bigint, since bigint"
+"""Of which take it is; bytes of the snapshot, and of the records since."""
+RECORD = "record binary"
+WARM = 1_000_000
+"""Quads that a process keeps of units that it has done."""
+
+_encode = msgspec.msgpack.encode
+_decode = msgspec.msgpack.Decoder(Record).decode
+_COLUMNS = ("kind", "version", "seq", "time", "weight", "s", "p", "o", "g")
+
+
+class Warm:
+    """Units that this process has done, and may do again: the least recent go first."""
+
+    def __init__(self, most: int = WARM) -> None:
+        self._most = most
+        self._units: OrderedDict[tuple[str, int], tuple[int, Unit]] = OrderedDict()
+        self._quads = 0
+
+    def take(self, job: str, unit: int, stamp: int) -> Unit | None:
+        """A unit as it was after a certain take; it is no longer here."""
+        found = self._units.pop((job, unit), None)
+        if found is None:
+            return None
+        self._quads -= len(found[1])
+        return found[1] if found[0] == stamp else None
+
+    def keep(self, job: str, unit: int, stamp: int, done: Unit) -> None:
+        self._units[job, unit] = stamp, done
+        self._quads += len(done)
+        while self._quads > self._most:
+            _, (_, oldest) = self._units.popitem(last=False)
+            self._quads -= len(oldest)
+
+
+_warm = Warm()
+
+
+class UnitProcessor(StatefulProcessor):
+    """For Spark: what to do with the rows of a unit."""
+
+    def __init__(self, job: str, largest: int = LARGEST) -> None:
+        self._job = job
+        self._largest = largest
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._head = handle.getValueState("head", HEAD)
+        self._records = handle.getListState("records", RECORD)
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator["pd.DataFrame"],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator["pd.DataFrame"]:
+        import pandas as pd
+
+        number = int(key[0])
+        given = _sorted(rows)
+        stamp, whole, since = self._head.get() or (0, 0, 0)
+        unit = _warm.take(self._job, number, stamp)
+        if unit is None:
+            unit = self._made(whole)
+        told = [told_row(number, each) for each in unit.take(inbox_of(given))]
+        size = self._write(unit, _stamp(stamp, given), whole, since)
+        _warm.keep(self._job, number, _stamp(stamp, given), unit)
+        told.append(size_row(number, len(unit), size, len(given)))
+        yield pd.DataFrame(told, columns=TOLD_ARROW.names)
+
+    def _made(self, whole: int) -> Unit:
+        records = [_decode(decompress(bytes(record))) for (record,) in self._records.get()] if whole else []
+        return Unit.of(records, largest=self._largest)
+
+    def _write(self, unit: Unit, stamp: int, whole: int, since: int) -> int:
+        """What became of it; or all of it, once that is less than what became of it since."""
+        if not whole or since > whole:
+            record = compress(_encode(unit.record(whole=True)), 1)
+            self._records.put([(record,)])
+            whole, since = len(record), 0
+        else:
+            record = compress(_encode(unit.record(whole=False)), 1)
+            self._records.appendValue((record,))
+            since += len(record)
+        self._head.update((stamp, whole, since))
+        return whole + since
+
+    def close(self) -> None:
+        pass
+
+
+def _sorted(frames: Iterator["pd.DataFrame"]) -> list[tuple[Any, ...]]:
+    """Rows come in any order, and in pieces; a batch that is done again must be the same."""
+    given: list[tuple[Any, ...]] = []
+    for frame in frames:
+        given.extend(zip(*(frame[name].tolist() for name in _COLUMNS), strict=True))
+    return sorted(given)
+
+
+def _stamp(before: int, given: list[tuple[Any, ...]]) -> int:
+    """A number for all that a unit was ever given."""
+    return crc32(_encode(given), before) + 1

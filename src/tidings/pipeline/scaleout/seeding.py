@@ -1,0 +1,59 @@
+"""What concerns those who begin, as of their commit: the quads of that graph that their LUTT entries select."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from tidings.pipeline import travel
+from tidings.pipeline.errors import retold
+from tidings.pipeline.lake import Found, Lake
+from tidings.pipeline.manifest import File
+from tidings.pipeline.scaleout.registry import Begin, Registry
+from tidings.pipeline.scaleout.router import Router
+from tidings.pipeline.source import FORMAT, TidingsLog
+
+SEEDS = "unit bigint, s string, p string, o string, g string"
+_ARROW = pa.schema([("unit", pa.int64()), *((name, pa.string()) for name in "spog")])
+
+
+def graph_at(spark: SparkSession, log: str, lake: Lake | None, seq: int) -> DataFrame:
+    """The quads after a commit: from the lake as far as it goes, and from the log from there on."""
+    spark.dataSource.register(TidingsLog)
+    reached = min(seq, lake.end().seq) if lake is not None else 0
+    past = travel.quads(spark, lake, reached) if lake is not None and reached else None
+    if past is not None and reached == seq:
+        return past
+    changes = spark.read.format(FORMAT).option("after", reached).option("last", seq).load(log)
+    rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
+    if past is not None:
+        rows = rows.union(past.select(*"spog", f.lit(reached * 2 + 1).alias("last")))
+    return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
+
+
+def write_seeds(graph: DataFrame, registry: Registry, begun: list[Begin]) -> tuple[File, ...]:
+    """What of a graph concerns which unit, as files of the registry's next version."""
+    folder = registry.fresh_seeds()
+    try:
+        graph.mapInArrow(_selecting(begun), SEEDS).write.parquet(str(folder.absolute()))
+    except PySparkException as error:
+        raise retold(error) from error
+    return Found(registry.path, folder).files
+
+
+def _selecting(begun: list[Begin]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def select(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        router = Router()
+        for begin in begun:
+            router.enter(begin.unit, begin.member)
+        for batch in batches:
+            quads = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            found = router.find([(quad, 1) for quad in quads])
+            rows = [(unit, *quad) for unit, items in found.items() for quad, _ in items]
+            columns = list(zip(*rows, strict=True)) if rows else [()] * len(_ARROW)
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, _ARROW, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+
+    return select
