@@ -1,8 +1,14 @@
-"""The history lake on Spark: a log of a million changes taken in, and the graph of some commits taken out again.
+"""The history lake on Spark, on two cores: a log of a million changes taken in, the graph of some commits taken out
+again, and the road join over cities of one, three and ten million quads, beside the engine that has them in memory.
 
-Prints one JSON line: `ingest_changes_per_s` (warm: a small log was taken in before), `asof_s` (the graph after the last
-commit, counted, warm, without a snapshot), `asof_half_s` (after half of them), `lake_bytes_per_change`. What comes out
-is compared with the fold of the log first.
+Prints one JSON line. `ingest_changes_per_s` is warm: a small log was taken in before. `asof_s` is the graph after the
+last commit, counted, warm, without a snapshot; `asof_half_s` after half of them. `history_ratio` is, by size, the time
+of Spark over that of the engine for the lamps and their values of all roads; `history_ratio_loading` if the engine has
+to be given the quads first, as it has to be for a graph of the past; `history_ratio_one_road` for one road, which the
+engine finds by an index. `speedup_2_cores` is one core over two. What comes out is compared first: graphs with the fold
+of the log, answers with the engine's.
+
+    python benchmarks/history.py [CHANGES [MILLIONS …]]
 """
 
 import random
@@ -11,24 +17,43 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
 from measure import check, report, rounded, say
+from tidings.bench.city import NS, city
+from tidings.engine.core import Core
 from tidings.engine.store import Store
 from tidings.log.entry import START, Entry
 from tidings.log.folder import Folder
 from tidings.log.journal import Journal, Settings
 from tidings.log.reading import read
+from tidings.model.results import Solutions
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.pipeline import travel
+from tidings.pipeline import query, travel
 from tidings.pipeline.filling import Upkeep
 from tidings.pipeline.ingest import Ingest
 from tidings.pipeline.lake import Lake
+from tidings.pipeline.manifest import Batch
 from tidings.pipeline.session import session
+from tidings.pipeline.source import ARROW
 
 CHANGES = 1_000_000
+SIZES = [1.0, 3.0, 10.0]
+"""Millions of quads."""
+_CITY = 334_000
+"""Quads of the city of the paper, about."""
 _ROUNDS = 3
+_LAMPS = (
+    f"PREFIX ns: <{NS}> SELECT ?road ?lamp ?dimming "
+    "{ ?road ns:isConnectedTo ?post . ?post ns:hasLamp ?lamp . ?lamp ns:hasDimmingValue ?dimming"
+)
+QUERIES = {"all": f"{_LAMPS} }}", "one": f"{_LAMPS} FILTER (?road = ns:ROAD_301) }}"}
 _NEVER = Upkeep(snapshot_every=1 << 60)
 
 
@@ -66,37 +91,108 @@ def write_log(folder: Path, changes: int) -> Path:
     return folder
 
 
+def lake_of(folder: Path, quads: Iterator[Quad]) -> Lake:
+    """A lake with one commit: the quads."""
+    lake = Lake.make(folder)
+    path = lake.fresh("changes", 1)
+    path.mkdir()
+    size = 0
+    while chunk := list(islice(quads, 1_000_000)):
+        size += len(chunk)
+        columns = dict(zip("spog", map(list, zip(*chunk, strict=True)), strict=True))
+        table = pa.table({**columns, "seq": [1] * len(chunk), "time": [1] * len(chunk), "op": ["add"] * len(chunk)})
+        table = table.sort_by("p").append_column("by", pa.nulls(len(chunk), pa.string()))
+        pq.write_table(table.cast(_shuffled(table.schema)), path / f"{size}.parquet", compression="zstd")
+    found = lake.found(path)
+    lake.publish(Batch(1, 1, 1, 1, found.files))
+    return lake
+
+
+def _shuffled(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([ARROW.field(name) for name in schema.names])
+
+
+def join_over_history(spark: SparkSession, lake: Lake, rounds: int = _ROUNDS) -> dict[str, float]:
+    """Seconds, the best of some rounds, for each query; the answers were those of the engine."""
+    start = time.perf_counter()
+    store = travel.store(spark, lake, 1)
+    times = {"loading": time.perf_counter() - start}
+    core = Core(store)
+    for name, text in QUERIES.items():
+        ours, theirs = [], []
+        for number in range(rounds):
+            start = time.perf_counter()
+            _, frame = query.run(travel.quads(spark, lake, 1), text)
+            found = frame.toArrow()
+            ours.append(time.perf_counter() - start)
+            start = time.perf_counter()
+            answer = core.query(text, now=0)
+            assert isinstance(answer, Solutions)
+            expected = list(answer.rows)
+            theirs.append(time.perf_counter() - start)
+            if not number:
+                rows = zip(*(column.to_pylist() for column in found.columns), strict=True)
+                check(sorted(rows) == sorted(expected), f"{name}: {len(expected):,} rows, the same in Spark and here")
+        times[name], times[f"{name} here"] = min(ours), min(theirs)
+        say(f"{len(store):,} quads, {name}: Spark {min(ours):.2f} s, the engine {min(theirs):.5f} s")
+    return times
+
+
 def main() -> None:
     changes = int(sys.argv[1]) if len(sys.argv) > 1 else CHANGES
+    sizes = [float(size) for size in sys.argv[2:]] or SIZES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        log = write_log(folder / "data", changes)
-        small = write_log(folder / "small", max(1, changes // 5))
-        say(f"{changes:,} changes written; Spark starts")
-        spark = session()
-        Ingest(spark, Lake.make(folder / "warm"), str(small), upkeep=_NEVER).run()
-        lake = Lake.make(folder / "lake")
-        start = time.perf_counter()
-        Ingest(spark, lake, str(log), upkeep=_NEVER).run()
-        ingested = time.perf_counter() - start
-        rows = sum(batch.rows for batch in lake.batches())
-        say(f"{rows:,} changes in {ingested:.1f} s, in {len(lake.batches())} batches")
-        last = lake.end().seq
-        _check(set(travel.each_quad(spark, lake, last // 2)), log, last // 2)
-        times: dict[int, list[float]] = {last: [], last // 2: []}
-        for _ in range(_ROUNDS):
-            for at, taken in times.items():
-                start = time.perf_counter()
-                quads = travel.quads(spark, lake, at).count()
-                taken.append(time.perf_counter() - start)
-                say(f"as of {at:,}: {quads:,} quads in {taken[-1]:.2f} s")
-        report(
-            ingest_changes_per_s=rounded(rows / ingested, 0),
-            asof_s=rounded(statistics.median(times[last]), 2),
-            asof_half_s=rounded(statistics.median(times[last // 2]), 2),
-            lake_bytes_per_change=rounded(sum(file.bytes for file in lake.files()) / rows, 1),
-        )
+        figures = _in_and_out(folder, changes)
+        ratios: dict[str, dict[str, float]] = {"history_ratio": {}, "history_ratio_loading": {}}
+        ratios["history_ratio_one_road"] = {}
+        taken: dict[float, float] = {}
+        spark = session("local[2]")
+        for size in sizes:
+            lake = lake_of(folder / f"{size}", ((s, p, o, "") for s, p, o in city(size * 1e6 / _CITY)))
+            times = join_over_history(spark, lake)
+            key = f"{size:g}M"
+            ratios["history_ratio"][key] = rounded(times["all"] / times["all here"], 2)
+            ratios["history_ratio_loading"][key] = rounded(times["all"] / (times["loading"] + times["all here"]), 2)
+            ratios["history_ratio_one_road"][key] = rounded(times["one"] / times["one here"], 0)
+            taken[size] = times["all"]
         spark.stop()
+        alone = session("local[1]")
+        middle = sizes[len(sizes) // 2]
+        slow = join_over_history(alone, Lake(folder / f"{middle}"), 2)["all"]
+        alone.stop()
+        report(**figures, **ratios, speedup_2_cores=rounded(slow / taken[middle], 2))
+
+
+def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
+    """A log into a lake, and graphs out of it."""
+    log = write_log(folder / "data", changes)
+    small = write_log(folder / "small", max(1, changes // 5))
+    say(f"{changes:,} changes written; Spark starts")
+    spark = session("local[2]")
+    Ingest(spark, Lake.make(folder / "warm"), str(small), upkeep=_NEVER).run()
+    lake = Lake.make(folder / "lake")
+    start = time.perf_counter()
+    Ingest(spark, lake, str(log), upkeep=_NEVER).run()
+    ingested = time.perf_counter() - start
+    rows = sum(batch.rows for batch in lake.batches())
+    say(f"{rows:,} changes in {ingested:.1f} s, in {len(lake.batches())} batches")
+    last = lake.end().seq
+    _check(set(travel.each_quad(spark, lake, last // 2)), log, last // 2)
+    times: dict[int, list[float]] = {last: [], last // 2: []}
+    for _ in range(_ROUNDS):
+        for at, taken in times.items():
+            start = time.perf_counter()
+            quads = travel.quads(spark, lake, at).count()
+            taken.append(time.perf_counter() - start)
+            say(f"as of {at:,}: {quads:,} quads in {taken[-1]:.2f} s")
+    spark.stop()
+    return {
+        "ingest_changes_per_s": rounded(rows / ingested, 0),
+        "asof_s": rounded(statistics.median(times[last]), 2),
+        "asof_half_s": rounded(statistics.median(times[last // 2]), 2),
+        "lake_bytes_per_change": rounded(sum(file.bytes for file in lake.files()) / rows, 1),
+    }
 
 
 def _check(found: set[Quad], log: Path, at: int) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from bench.samples import a_run
 from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
-from tidings.bench.drawing import OKABE_ITO, Chart, ExtraMissing, colours_of
 from tidings.bench.histogram import Histogram
 from tidings.bench.measured import Measurement, Run
+from tidings.bench.report import write_chart
+from tidings.drawing import OKABE_ITO, Chart, ExtraMissing, colours_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -46,7 +47,7 @@ def test_a_chart_is_well_formed_and_labelled(run: Run, name: str, tmp_path: Path
     assert all(target in said for target in targets)
     assert chart.title in said
     assert ("updates/s" if name == "time" else "ms") in said
-    svg, png = chart.write(tmp_path, name)
+    svg, png = write_chart(chart, tmp_path, name)
     assert svg.read_text() == chart.svg()
     assert png.read_bytes().startswith(b"\x89PNG\r\n")
     assert png.stat().st_size > 5000

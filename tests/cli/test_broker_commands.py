@@ -174,6 +174,7 @@ def test_where_no_broker_is_one_line_says_so(
         (["agents", "chat.jsap", "produce", "SEND", "--json"], "for consume"),
         (["completion", "tcsh"], "tcsh"),
         (["log", "--from", "0"], "argument --from"),
+        (["update", "--publisher", "x", "--empty", "CLEAR ALL"], "--publisher is for the broker"),
     ],
 )
 def test_a_call_that_makes_no_sense_ends_with_2_and_one_line(
@@ -255,6 +256,19 @@ def test_the_log_is_read_in_both_formats(broker: Broker, capsys: Captured) -> No
     patch = said(capsys, "log", "--from", str(first), "--limit", "1", "--format", "patch")
     assert patch.count("TC .\n") == 1
     assert said(capsys, "log", "--from", str(first + 2)) == ""
+
+
+@server
+def test_the_log_says_who_published(broker: Broker, capsys: Captured, tmp_path: Path) -> None:
+    first = broker.update("INSERT DATA { <http://e/a> <http://e/b> 1 }")["sequence"]
+    said(capsys, "update", "--publisher", "été", "INSERT DATA { <http://e/a> <http://e/b> 2 }")
+    (tmp_path / "some.nt").write_text("<http://e/a> <http://e/b> <http://e/c> .\n")
+    said(capsys, "load", "--publisher", "loader", "some.nt")
+    lines = [json.loads(line) for line in said(capsys, "log", "--from", str(first)).splitlines()]
+    assert [line.get("by") for line in lines] == [None, "été", "loader"]
+    assert 'H by "loader" .' in said(capsys, "log", "--from", str(first + 2), "--format", "patch")
+    assert "printable" in said(capsys, "update", "--publisher", "a\nb", "CLEAR ALL", code=1)
+    assert "printable" in said(capsys, "load", "--publisher", "", "some.nt", code=1)
 
 
 @server

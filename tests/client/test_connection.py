@@ -1,18 +1,21 @@
 """The client library against a real broker: requests, subscriptions, and connections that break and mend."""
 
 import asyncio
+import json
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import httpx
 import pytest
 
 from gates.wire import PATIENCE, Broker, asynchronous, serving
 from tidings.client import IRI, Connection, Endpoint, connect, sync
 from tidings.client.errors import CannotConnect, NoAnswer, Refused
 from tidings.client.subscription import Change, Subscription
+from tidings.model.errors import BadRequest
 
 pytestmark = pytest.mark.server
 ALL = "SELECT ?s ?v WHERE { ?s <value> ?v }"
@@ -295,6 +298,33 @@ async def test_any_sparql_endpoint_can_be_asked_and_told(broker: Broker) -> None
     async with Endpoint("http://127.0.0.1:1/query") as nobody:
         with pytest.raises(CannotConnect):
             await nobody.query("ASK {}")
+
+
+@asynchronous
+async def test_the_log_says_who_published_whatever_the_way(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data", "data") as kept:
+        async with connect(kept.ws, publisher="été") as client:
+            await client.update("INSERT DATA { <a> <value> 1 }")
+            await (await client.prepare("INSERT DATA { <a> <value> ?v }"))(v=2)
+            async with await client.subscribe("ASK { <a> <value> 3 }") as live:
+                assert not (await soon(live)).removed
+                await client.schedule("INSERT DATA { <a> <value> 3 }", delay=0)
+                await soon(live)
+        async with Endpoint(f"{kept.http}/query", f"{kept.http}/update", publisher="été") as store:
+            await store.update("INSERT DATA { <a> <value> 4 }")
+        with sync.connect(kept.ws, publisher="été") as script:
+            script.update("INSERT DATA { <a> <value> 5 }")
+        async with connect(kept.ws) as nobody:
+            await nobody.update("INSERT DATA { <a> <value> 6 }")
+        lines = httpx.get(f"{kept.http}/log").text.splitlines()
+    assert [json.loads(line).get("by") for line in lines] == ["été"] * 5 + [None]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "a\nb"])
+def test_a_name_that_no_publisher_can_have_is_refused_at_once(name: str) -> None:
+    for face in (connect, Endpoint):
+        with pytest.raises(BadRequest, match="printable"):
+            face("ws://127.0.0.1:1/subscribe", publisher=name)
 
 
 def test_rows_become_a_data_frame_if_pandas_is_there(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:

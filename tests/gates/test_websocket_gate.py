@@ -388,6 +388,32 @@ async def test_an_update_is_prepared_once_and_bound_often() -> None:
 
 
 @asynchronous
+async def test_a_publisher_may_name_itself_in_or_beside_its_update() -> None:
+    async with serving() as house, connected(house) as client:
+        names: list[str | None] = []
+        house.broker.chronicle.followers.add(lambda commit: names.append(commit.publisher))
+        prepared = (await client.ask({"prepare": {"sparql": "INSERT DATA { <a> <p> ?v }"}}))["response"]["prepared"]
+        await client.ask({"update": {"sparql": "INSERT DATA { <a> <p> 1 }", "publisher": "in"}, "publisher": "beside"})
+        await client.ask({"update": {"sparql": "INSERT DATA { <a> <p> 2 }"}, "publisher": "beside"})
+        await client.ask({"update": {"sparql": "INSERT DATA { <a> <p> 3 }"}})
+        await client.ask({"update": {"prepared": prepared, "bindings": {"v": "4"}, "publisher": "été"}})
+        await client.ask({"update": {"sparql": "INSERT DATA { <a> <p> 5 }", "at": 1, "publisher": "late"}})
+        while len(names) < 5:
+            await asyncio.sleep(0.005)
+        assert names == ["in", "beside", None, "été", "late"]
+
+
+@asynchronous
+async def test_a_name_that_no_publisher_can_have_is_refused() -> None:
+    async with serving() as house, connected(house) as client:
+        for name in ("", " ", "x" * 201, "a\nb", "\u202e"):
+            answer = await client.ask({"update": {"sparql": "INSERT DATA { <a> <p> 1 }", "publisher": name}})
+            assert is_error(answer, 400, "bad_request")
+        assert is_error(await client.ask({"update": {"sparql": "CLEAR ALL", "publisher": 5}}), 400, "bad_message")
+        assert len(house.broker.engine.core.store) == 0
+
+
+@asynchronous
 async def test_what_is_prepared_or_bound_wrongly_is_refused() -> None:
     async with serving() as house, connected(house) as client, connected(house) as other:
         text = "INSERT { <a> <p> ?v } WHERE {}"

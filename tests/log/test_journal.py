@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from log.making import commit, commits, histories, journal_of, recovered_from, remark, segment, write, write_log
-from tidings.log.entry import Entry, Note
+from tidings.log.entry import Entry, Note, published_by
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Journal, Settings
 from tidings.log.layout import segments
 from tidings.log.reading import read
+from tidings.log.repair import repair
 from tidings.model.zset import ZSet
 
 SMALL = Settings(segment_bytes=1000, durability="os")
@@ -38,6 +39,20 @@ def test_what_is_written_is_read(
     recovered, entries = recovered_from(folder)
     assert entries == history
     assert recovered.place == journal.durable == journal.place
+
+
+def test_who_published_a_commit_is_read_as_it_was_written(tmp_path: Path) -> None:
+    names = ["alice", None, 'the "best"\\', "été", None]
+    entries = [
+        commit(seq, notes=() if name is None else (Note("done", {"id": "x"}), published_by(name)))
+        for seq, name in enumerate(names, 1)
+    ]
+    write_log(tmp_path, entries, Settings(segment_bytes=500, durability="os"))
+    assert len(segments(tmp_path)) > 1
+    assert [entry.publisher for entry in read(tmp_path)] == names
+    assert [entry.publisher for entry in read(tmp_path, 3)] == names[3:]
+    assert [entry.publisher for entry in recovered_from(tmp_path)[1]] == names
+    assert repair(tmp_path).findings == ()
 
 
 def test_every_line_of_a_change_is_a_flat_object(tmp_path: Path) -> None:

@@ -19,3 +19,24 @@ def spark() -> Iterator[SparkSession]:
         made = session("local[2]", partitions=2)
         yield made
         made.stop()
+
+
+@pytest.fixture
+def unhurried(spark: SparkSession) -> Iterator[None]:
+    """Small jobs, many of them: what Spark does to make large ones fast would take longer than they do."""
+    settings = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.leafNodeDefaultParallelism": "1",
+    }
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield
+    for name, former in before.items():
+        if former is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, former)

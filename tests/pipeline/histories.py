@@ -8,15 +8,18 @@ import pyarrow.dataset as ds
 
 from log.making import journal_of, write
 from tidings.engine.store import Store
-from tidings.log.entry import Entry, Note
+from tidings.log.entry import Entry, Note, published_by
 from tidings.log.folder import Folder
 from tidings.log.journal import Settings
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.pipeline.lake import Lake
+from tidings.pipeline.source import ARROW
 
-Row = tuple[int, int, str, str, str, str, str]
+Row = tuple[int, int, str, str, str, str, str, str | None]
 OBJECTS = ('"1"', '"a \\"b\\"\\n"', '"été"@fr', '"x"@EN', "_:b", "<http://example.org/o>", '"𝔘"')
+
+PUBLISHERS = (None, "alice", "été")
 
 
 def history(seed: int, commits: int) -> list[Entry]:
@@ -34,7 +37,10 @@ def history(seed: int, commits: int) -> list[Entry]:
         for quad, weight in delta.items():
             (there.add if weight > 0 else there.remove)(quad)
         time += chance.randint(1, 2_000_000)
-        notes = (Note("subscribe", {"spuid": f"urn:{seq}"}),) if chance.random() < 0.1 else ()
+        notes: tuple[Note, ...] = (Note("subscribe", {"spuid": f"urn:{seq}"}),) if chance.random() < 0.1 else ()
+        publisher = PUBLISHERS[seq % len(PUBLISHERS)]
+        if publisher is not None:
+            notes += (published_by(publisher),)
         entries.append(Entry(seq, time, ZSet.owning(delta), notes))
         if chance.random() < 0.1:
             entries.append(Entry(seq, time, ZSet.owning({}), (Note("remark", {"text": "…"}),)))
@@ -62,7 +68,7 @@ def log_with(folder: Path, entries: Iterable[Entry], settings: Settings | None =
 def rows_of(entries: Iterable[Entry]) -> list[Row]:
     """The changes, as the lake should have them."""
     return sorted(
-        (entry.seq, entry.time, "add" if weight > 0 else "remove", *quad)
+        (entry.seq, entry.time, "add" if weight > 0 else "remove", *quad, entry.publisher)
         for entry in entries
         for quad, weight in entry.delta.items()
     )
@@ -73,7 +79,7 @@ def rows_in(lake: Lake) -> list[Row]:
     paths = [path for batch in lake.batches() for path in lake.paths(batch.files)]
     if not paths:
         return []
-    table = ds.dataset(paths).to_table()
+    table = ds.dataset(paths, schema=ARROW).to_table()
     columns = [table[name].cast("int64" if name == "time" else table[name].type) for name in table.column_names]
     return sorted(zip(*(column.to_pylist() for column in columns), strict=True))
 

@@ -1,7 +1,10 @@
 """Queries over a DataFrame of quads give what the engine gives on a store of the same quads."""
 
+import os
+import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias, get_args
 
 import pyarrow as pa
@@ -9,16 +12,31 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from strategies.data import EX, GRAPHS, PREFIX, ex
+from pipeline.histories import log_with
+from strategies.data import BLANKS, EX, GRAPHS, LITERALS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.data import quads as dataset_quads
-from strategies.queries import asks, selects
+from strategies.queries import asks, ordered, selects
 from tidings.engine.core import Core
 from tidings.engine.store import Store
+from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest
 from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import XSD, Quad
+from tidings.model.zset import ZSet
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Expression, Node, PathPattern, Service, every_expression, expressions, inputs
+from tidings.sparql.algebra import (
+    Aggregate,
+    Exists,
+    Expression,
+    Graph,
+    Node,
+    Not,
+    PathPattern,
+    Service,
+    every_expression,
+    expressions,
+    inputs,
+)
 from tidings.sparql.parser import parse_query
 
 pytest.importorskip("pyspark")
@@ -26,31 +44,23 @@ pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from tidings.pipeline import travel
+from tidings.pipeline.filling import append
+from tidings.pipeline.lake import Lake
 from tidings.pipeline.query import ask, run
 from tidings.pipeline.query_errors import NotCompilable
+from tidings.pipeline.source import FORMAT, TidingsLog
 
-pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(autouse=True)
-def _unhurried(spark: SparkSession) -> Iterator[None]:
-    """Small jobs, many of them: what Spark does to make large ones fast would take longer than they do."""
-    names = ("spark.sql.codegen.wholeStage", "spark.sql.adaptive.enabled")
-    before = {name: spark.conf.get(name) for name in names}
-    for name in names:
-        spark.conf.set(name, "false")
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    yield
-    spark.conf.unset("spark.sql.codegen.factoryMode")
-    for name, value in before.items():
-        spark.conf.set(name, value or "true")
-
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("unhurried")]
 
 Question: TypeAlias = tuple[str, Sequence[Quad]]
+States: TypeAlias = Sequence[tuple[list[Quad], DataFrame]]
 
-EXAMPLES = 36
-"""Random queries in a run; a campaign by hand asks thousands."""
+EXAMPLES = int(os.environ.get("TIDINGS_QUERIES", "25"))
+"""Random queries in a run; a campaign asks thousands."""
 MOST_ROWS = 400
+BATCH = 12
+"""Questions of one job: with more, Spark takes longer to plan it than it saves."""
 
 filled = st.lists(dataset_quads, min_size=24, max_size=48)
 """Datasets in which patterns find something."""
@@ -68,9 +78,11 @@ def expected(text: str, quads: Sequence[Quad]) -> list[Row]:
     return list(answer.rows)
 
 
-def answers(spark: SparkSession, questions: Sequence[Question]) -> list[Counter[Row]]:
+def answers(
+    spark: SparkSession, questions: Sequence[Question], known: Mapping[int, DataFrame] = MappingProxyType({})
+) -> list[Counter[Row]]:
     """Every answer as a multiset of rows, all of them from one job."""
-    tables = {id(quads): table(spark, quads) for _, quads in questions}
+    tables = {id(quads): table(spark, quads) for _, quads in questions if id(quads) not in known} | dict(known)
     found: list[Counter[Row]] = [Counter() for _ in questions]
     numbered: DataFrame | None = None
     for number, (text, quads) in enumerate(questions):
@@ -84,10 +96,19 @@ def answers(spark: SparkSession, questions: Sequence[Question]) -> list[Counter[
     return found
 
 
-def check(spark: SparkSession, questions: Sequence[Question]) -> int:
+def check(
+    spark: SparkSession, questions: Sequence[Question], known: Mapping[int, DataFrame] = MappingProxyType({})
+) -> int:
     """All answers are the engine's; how many rows they have."""
     rows = 0
-    for (text, quads), found in zip(questions, answers(spark, questions), strict=True):
+    for start in range(0, len(questions), BATCH):
+        rows += _checked(spark, questions[start : start + BATCH], known)
+    return rows
+
+
+def _checked(spark: SparkSession, questions: Sequence[Question], known: Mapping[int, DataFrame]) -> int:
+    rows = 0
+    for (text, quads), found in zip(questions, answers(spark, questions, known), strict=True):
         wanted = Counter(expected(text, quads))
         assert found == wanted, f"{text}\n{quads}\n  too much: {found - wanted}\n  missing: {wanted - found}"
         rows += wanted.total()
@@ -115,48 +136,123 @@ def is_compilable(text: str) -> bool:
 # -- random queries ---------------------------------------------------------------------------------------------
 
 
-def drawn(count: int, first: int = 0) -> list[Question]:
-    """Random queries that can be compiled, each with a dataset, always the same ones for the same first seed.
+@pytest.fixture(scope="module")
+def states(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[States]:
+    """The quads after each commit of a lake: as the engine has them, and as the lake does."""
+    folder = tmp_path_factory.mktemp("states")
+    there, entries = commits(8)
+    data = log_with(folder / "data", entries)
+    lake = Lake.make(folder / "lake")
+    spark.dataSource.register(TidingsLog)
+    append(lake, spark.read.format(FORMAT).load(str(data)))
+    frames = [travel.quads(spark, lake, entry.seq).coalesce(1).cache() for entry in entries]
+    yield list(zip(there, frames, strict=True))
+    for frame in frames:
+        frame.unpersist()
 
-    Most have no answer or a trivial one: one in six is of those.
+
+def commits(count: int) -> tuple[list[list[Quad]], list[Entry]]:
+    """A history in which patterns find something: the quads after each commit, and what it changes."""
+    chance = random.Random(0)
+    store, states, entries = Store(), [], []
+    for seq in range(1, count + 1):
+        old = chance.sample(sorted(store), len(store) // 3)
+        delta = ZSet.change(removed=old, added={_quad(chance) for _ in range(24)} - set(store))
+        store.apply(delta)
+        states.append(list(store))
+        entries.append(Entry(seq, seq * 1_000_000, delta))
+    return states, entries
+
+
+def _quad(chance: random.Random) -> Quad:
+    subject = chance.choice((*RESOURCES, *BLANKS))
+    object_ = chance.choice((*RESOURCES, *RESOURCES, *LITERALS, *BLANKS))
+    return subject, chance.choice(PREDICATES), object_, chance.choice(("", "", *GRAPHS))
+
+
+def features(text: str) -> set[object]:
+    """What a query has in it: kinds of nodes, kinds of expressions, aggregates, and graphs by name or by variable."""
+    pattern = parse_query(text).pattern
+    found: set[object] = {type(part) for part in parts(pattern)}
+    found |= {(Graph, part.name[0]) for part in parts(pattern) if isinstance(part, Graph)}
+    found |= {type(each) for each in every_expression(pattern)}
+    found |= {each.function for each in every_expression(pattern) if isinstance(each, Aggregate)}
+    return found | {
+        (Not, Exists) for each in every_expression(pattern) if isinstance(each, Not) and isinstance(each.inner, Exists)
+    }
+
+
+ALL = {
+    *(set(get_args(Node)) - {Service}),
+    *get_args(Expression),
+    *((Graph, "?"), (Graph, "<"), (Not, Exists)),
+    *("COUNT", "SUM", "AVG", "MIN", "MAX"),
+}
+
+
+def drawn(count: int, datasets: Sequence[Sequence[Quad]]) -> tuple[list[Question], set[object]]:
+    """Random queries that can be compiled, each with a dataset, always the same ones: so many, and until all features
+    are there; and the features that they have.
+
+    Most queries have no answer or a trivial one: one in eight is of those.
     """
-    telling: list[Question] = []
-    others: list[Question] = []
-    number = first
-    while len(telling) < count - count // 6:
-        _draw(number, telling, others)
-        number += 1
-    return (telling + others)[:count]
+    questions: list[Question] = []
+    seen: set[object] = set()
+    for number in range(40 * count):
+        quads = datasets[number % len(datasets)]
+        for text in _texts(number):
+            new = features(text) - seen
+            wanted = new if len(questions) >= count else is_telling(text, quads) or not number % 8
+            if wanted and is_settled(text, quads):
+                questions.append((text, quads))
+                seen |= new
+        if len(questions) >= count and seen >= ALL:
+            break
+    return questions, seen
 
 
-def _draw(number: int, telling: list[Question], others: list[Question]) -> None:
-    """A few questions; more of one seed would be much alike."""
+def _texts(number: int) -> list[str]:
+    """A few queries; more of one seed would be much alike."""
+    found: list[str] = []
 
     @seed(number)
-    @settings(max_examples=4, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(selects(), filled)
-    def draw(text: str, quads: list[Quad]) -> None:
+    @settings(max_examples=3, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(windows() if number % 4 == 3 else selects())
+    def draw(text: str) -> None:
+        text = text.replace("DISTINCT", "REDUCED") if number % 3 == 0 and "(DISTINCT" not in text else text
         if is_compilable(text):
-            quads = list(Store(quads))
-            (telling if is_telling(text, quads) else others).append((text, quads))
+            found.append(text)
 
     draw()
+    return found
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> str:
+    """A query in order, and some of its rows."""
+    query = draw(ordered())
+    return f"{query.text} LIMIT {query.limit + 2} OFFSET {query.offset}"
 
 
 def is_telling(text: str, quads: Sequence[Quad]) -> bool:
     """Whether an answer has different rows, and the query more than a plain join."""
-    rows = expected(text, quads)
     kinds = {type(part) for part in parts(parse_query(text).pattern)}
-    return len(rows) <= MOST_ROWS and len(set(rows)) > 1 and len(kinds) > 2
+    return len(kinds) > 2 and len(set(expected(text, quads))) > 1
 
 
-def test_random_queries_are_answered_as_the_engine_does(spark: SparkSession) -> None:
-    questions = drawn(EXAMPLES)
-    rows = 0
-    for start in range(0, len(questions), 20):
-        rows += check(spark, questions[start : start + 20])
-    assert len(questions) == EXAMPLES
-    assert rows > 4 * EXAMPLES
+def is_settled(text: str, quads: Sequence[Quad]) -> bool:
+    """Whether the answer is small, and the same in whatever order quads are found."""
+    rows = Counter(expected(text, quads))
+    return rows.total() <= MOST_ROWS and rows == Counter(expected(text, quads[::-1]))
+
+
+def test_random_queries_at_any_commit_are_answered_as_the_engine_does(spark: SparkSession, states: States) -> None:
+    """TIDINGS_QUERIES=1000 for a campaign."""
+    questions, seen = drawn(EXAMPLES, [quads for quads, _ in states])
+    assert ALL - seen == set()
+    assert len(questions) >= EXAMPLES
+    rows = check(spark, questions, {id(quads): frame for quads, frame in states})
+    assert rows > 2 * EXAMPLES
 
 
 def test_random_questions_are_answered_as_the_engine_does(spark: SparkSession) -> None:
@@ -223,6 +319,13 @@ FUNCTIONS = (
     *("ISIRI(?o) && ?o = :a", "ISIRI(?o) || 1 / 0", "xsd:integer(?o)", "xsd:string(?o)", "IRI(?o)", "1 + 1"),
     *('STRDT(?o, xsd:integer)', 'STRLANG(?o, "de")', "?o = 1 || EXISTS { ?s :next ?n }"),
 )  # fmt: skip
+AGGREGATES = " ".join(
+    f"({function} AS ?a{number})"
+    for number, function in enumerate((
+        *("COUNT(?o)", "COUNT(DISTINCT ?k)", "SUM(?o)", "AVG(?o)", "MIN(?o)", "MAX(?o)", "SAMPLE(?o)"),
+        *('GROUP_CONCAT(?o; SEPARATOR="|")', "SUM(DISTINCT ?o)", "GROUP_CONCAT(DISTINCT STR(?o))"),
+    ))
+)  # fmt: skip
 PATTERNS = (
     "SELECT * { ?s :next ?n . ?n :v ?o . ?n :kind ?k }",
     "SELECT * { ?s ?p ?s }",
@@ -249,12 +352,8 @@ PATTERNS = (
     "SELECT (COUNT(*) AS ?n) { }",
     "SELECT (COUNT(*) AS ?n) (SUM(?o) AS ?t) (MIN(?o) AS ?l) (SAMPLE(?o) AS ?x) { ?s :nothing ?o }",
     "SELECT (COUNT(DISTINCT *) AS ?n) { ?s :kind ?k OPTIONAL { ?s :next ?x } }",
-    *(
-        f"SELECT ?k ({function} AS ?x) {{ ?s :kind ?k ; :v ?o {filter_} }} GROUP BY ?k"
-        for filter_ in ("", "FILTER(ISNUMERIC(?o))")
-        for function in ("COUNT(?o)", "COUNT(DISTINCT ?k)", "SUM(?o)", "AVG(?o)", "MIN(?o)", "MAX(?o)", "SAMPLE(?o)",
-                         'GROUP_CONCAT(?o; SEPARATOR="|")', "SUM(DISTINCT ?o)", "GROUP_CONCAT(DISTINCT STR(?o))")
-    ),
+    f"SELECT ?k {AGGREGATES} {{ ?s :kind ?k ; :v ?o }} GROUP BY ?k",
+    f"SELECT ?k {AGGREGATES} {{ ?s :kind ?k ; :v ?o FILTER(ISNUMERIC(?o)) }} GROUP BY ?k",
     "SELECT ?k ?u (AVG(?o) AS ?x) { ?s :kind ?k ; :v ?o } GROUP BY ?k ?u HAVING (COUNT(*) > 9 && COUNT(?o + 1) > 1)",
     "SELECT ?y (COUNT(*) AS ?n) { ?s :v ?o } GROUP BY (DATATYPE(?o) AS ?y)",
     "SELECT * { GRAPH :g { ?s :v ?o } }",
@@ -305,8 +404,7 @@ def test_every_construct_gives_what_it_gives_in_the_engine(spark: SparkSession) 
     said = {type(each) for text, _ in questions for each in every_expression(parse_query(text).pattern)}
     said |= {type(each) for each in map(expression, FUNCTIONS)}
     assert said == {*get_args(Expression)}
-    for start in range(0, len(questions), 20):
-        assert check(spark, questions[start : start + 20]) > 20
+    assert check(spark, questions) > 200
 
 
 def expression(text: str) -> Expression:

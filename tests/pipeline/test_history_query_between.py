@@ -1,5 +1,7 @@
 """When rows held, against replaying the history and asking the engine after every commit."""
 
+import os
+import random
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -7,11 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from strategies.data import PREFIX, ex
-from strategies.histories import Step, histories, net_delta
+from strategies.data import BLANKS, GRAPHS, NUMBERS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.queries import selects
 from tidings.engine.core import Core
-from tidings.engine.store import Store
 from tidings.model.errors import BadRequest
 from tidings.model.results import Row, Solutions
 from tidings.model.terms import XSD, Quad
@@ -24,41 +24,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.pipeline import query as module
+from tidings.pipeline.compilable import INTERVAL
 from tidings.pipeline.intervals import is_monotone, unordered
-from tidings.pipeline.query import INTERVAL, between
+from tidings.pipeline.query import between
 from tidings.pipeline.query_errors import NotCompilable
 
-pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(autouse=True)
-def _unhurried(spark: SparkSession) -> Iterator[None]:
-    """Small jobs, many of them: what Spark does to make large ones fast would take longer than they do."""
-    names = ("spark.sql.codegen.wholeStage", "spark.sql.adaptive.enabled")
-    before = {name: spark.conf.get(name) for name in names}
-    for name in names:
-        spark.conf.set(name, "false")
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    yield
-    spark.conf.unset("spark.sql.codegen.factoryMode")
-    for name, value in before.items():
-        spark.conf.set(name, value or "true")
-
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("unhurried")]
 
 Interval: TypeAlias = tuple[int, int]
 Held: TypeAlias = set[tuple[Row, Interval]]
 Asked: TypeAlias = tuple[str, Sequence[ZSet[Quad]], int, int]
 SECOND = 1_000_000
-
-
-def deltas(history: Sequence[Sequence[Step]]) -> list[ZSet[Quad]]:
-    """What commits change; those that change nothing are none."""
-    store, found = Store(), []
-    for steps in history:
-        delta = net_delta(store, steps)
-        store.apply(delta)
-        found += [delta] if delta else []
-    return found
+EXAMPLES = int(os.environ.get("TIDINGS_QUERIES", "8")) // 2
+"""Random queries of each kind; a campaign asks thousands."""
+MOST_INTERVALS = 400
+BATCH = 8
+"""Questions of one job."""
 
 
 def changes(spark: SparkSession, commits: Sequence[ZSet[Quad]]) -> DataFrame:
@@ -124,38 +105,63 @@ def check(spark: SparkSession, asked: Sequence[Asked]) -> int:
     return total
 
 
-def drawn(count: int) -> tuple[list[Asked], list[Asked]]:
-    """Random queries over random histories: some that are monotone, some that are not."""
+def drawn(count: int) -> dict[bool, list[Asked]]:
+    """Random queries over random histories, always the same ones: some that are monotone, some that are not."""
     kinds: dict[bool, list[Asked]] = {True: [], False: []}
-    for number in range(600):
-        _draw(number, kinds)
-        if min(map(len, kinds.values())) >= count:
+    for number in range(100 * count):
+        commits = random_commits(number)
+        for text in _texts(number):
+            asked = text, commits, SECOND + number % 2, (4 + number % 7) * SECOND
+            monotone = is_monotone(unordered(parse_query(text).pattern))
+            if len(kinds[monotone]) < count and 2 < len(replayed(*asked)) < MOST_INTERVALS:
+                kinds[monotone].append(asked)
+        if min(map(len, kinds.values())) == count:
             break
-    return kinds[True][:count], kinds[False][:count]
+    return kinds
 
 
-def _draw(number: int, kinds: dict[bool, list[Asked]]) -> None:
-    """A question or two whose answers change, always the same for a seed."""
+def random_commits(number: int) -> list[ZSet[Quad]]:
+    """Quads that come and go, some of them again and again."""
+    chance = random.Random(number)
+    few = [_quad(chance) for _ in range(14)]
+    there: set[Quad] = set()
+    found = []
+    for _ in range(8):
+        turned = {*chance.sample(few, 4), _quad(chance)}
+        found.append(ZSet.change(removed=turned & there, added=turned - there))
+        there ^= turned
+    return found
+
+
+def _quad(chance: random.Random) -> Quad:
+    subject = chance.choice((*RESOURCES, BLANKS[0]))
+    object_ = chance.choice((*RESOURCES, *RESOURCES, BLANKS[0], *NUMBERS, '"s"'))
+    return subject, chance.choice(PREDICATES[:2]), object_, chance.choice(("", "", *GRAPHS))
+
+
+def _texts(number: int) -> list[str]:
+    """A few queries; more of one seed would be much alike."""
+    found: list[str] = []
 
     @seed(number)
-    @settings(max_examples=4, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(selects(depth=1), histories)
-    def draw(text: str, history: list[list[Step]]) -> None:
+    @settings(max_examples=3, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(selects(depth=1))
+    def draw(text: str) -> None:
         text = text.replace('"s"@en', '"s"')  # constants with a tag are taken as they are written
-        monotone = is_monotone(unordered(parse_query(text).pattern))
-        if any(sign in text for sign in (")*", ")+", ")?")):
-            return
-        asked = text, deltas(history), SECOND + number % 2, (4 + number % 7) * SECOND
-        if len(replayed(*asked)) > 2:
-            kinds[monotone].append(asked)
+        if not any(sign in text for sign in (")*", ")+", ")?")):
+            found.append(text)
 
     draw()
+    return found
 
 
 def test_random_queries_hold_when_they_do_after_every_commit(spark: SparkSession) -> None:
-    monotone, others = drawn(4)
-    assert len(monotone) == len(others) == 4
-    assert check(spark, monotone + others) > 24
+    """TIDINGS_QUERIES=1000 for a campaign."""
+    for questions in drawn(EXAMPLES).values():
+        assert len(questions) == EXAMPLES
+        for start in range(0, EXAMPLES, BATCH):
+            some = questions[start : start + BATCH]
+            assert check(spark, some) > 2 * len(some)
 
 
 # -- one lamp ---------------------------------------------------------------------------------------------------

@@ -5,8 +5,11 @@ import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -21,12 +24,12 @@ from tidings.log.snapshot import read_snapshot
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.pipeline import travel
 from tidings.pipeline.errors import CheckpointForeign, LakeDamaged, LakeUnusable, LogDiverged, SparkFailed
-from tidings.pipeline.filling import Upkeep, append
+from tidings.pipeline.filling import Upkeep, append, merge
 from tidings.pipeline.ingest import Ingest
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.manifest import Batch, Snapshot
 from tidings.pipeline.session import session
-from tidings.pipeline.source import FORMAT, TidingsLog
+from tidings.pipeline.source import FORMAT, TidingsLog, batches
 
 pytestmark = pytest.mark.spark
 BUSY = Upkeep(fan=3, large=1_000, snapshot_every=150)
@@ -67,6 +70,27 @@ def test_small_batches_are_merged(spark: SparkSession, tmp_path: Path) -> None:
     assert [(each.first, each.last, each.level) for each in lake.batches()] == [(1, 90, 2)]
     lake.sweep(grace=-1)
     assert rows_in(lake) == rows_of(entries)
+
+
+def test_a_lake_from_before_publishers_were_known_is_read_and_merged(spark: SparkSession, tmp_path: Path) -> None:
+    entries = [entry for entry in history(14, 20) if entry.delta]
+    lake = Lake.make(tmp_path / "lake")
+    folder = lake.fresh("changes", 1)
+    folder.mkdir()
+    old = pa.Table.from_batches(batches(iter(entries[:10]))).drop_columns("by")
+    pq.write_table(old, folder / "part-0.parquet")
+    found = lake.found(folder)
+    lake.publish(Batch(*found.range("seq"), *found.range("time"), found.files))
+    ingest(spark, lake, log_with(tmp_path / "data", entries), upkeep=Upkeep(fan=3))
+    expected = [row if row[0] > 10 else (*row[:-1], None) for row in rows_of(entries)]
+    assert len(lake.batches()) == 2
+    assert rows_in(lake) == expected
+    frame = travel.changes(spark, lake)
+    assert Counter(row["by"] for row in frame.select("by").collect()) == Counter(row[-1] for row in expected)
+    merge(spark, lake, lake.batches())
+    assert len(lake.batches()) == 1
+    assert rows_in(lake) == expected
+    assert travel.commit_at(lake, entries[4].time) == travel.time_of(lake, 5)
 
 
 def test_what_is_appended_later_is_taken_in_later_and_nothing_twice(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def put(lake: Lake, first: int, last: int) -> Batch:
     folder = lake.fresh("changes", first)
     folder.mkdir()
     seqs = list(range(first, last + 1))
-    columns = [seqs, [10 * seq for seq in seqs], *([name] * len(seqs) for name in ("add", *"spog"))]
+    columns = [seqs, [10 * seq for seq in seqs], *([name] * len(seqs) for name in ("add", *"spog", "by"))]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, ARROW, strict=True)]
     pq.write_table(pa.table(arrays, schema=ARROW), folder / "part-0.parquet")
     found = lake.found(folder)

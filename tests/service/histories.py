@@ -13,9 +13,9 @@ from unittest import mock
 from hypothesis import strategies as st
 
 from service.making import BASE, Client, Clock, Known, Line, full_disk, in_memory, long, opened, quads_of, settled
+from tidings.log.entry import Entry
 from tidings.log.errors import LogWriteFailed
 from tidings.model.terms import Quad
-from tidings.model.zset import ZSet
 from tidings.service import updates as room
 from tidings.service.broker import Broker
 from tidings.service.errors import UnknownDelayed
@@ -133,10 +133,10 @@ class Scene:
         self.broker = broker
         broker.chronicle.followers.add(self._promise)
 
-    def _promise(self, sequence: int, time: int, delta: ZSet[Quad]) -> None:
+    def _promise(self, commit: Entry) -> None:
         """A commit is durable."""
-        self.promised.difference_update(delta.removed())
-        self.promised.update(delta.added())
+        self.promised.difference_update(commit.delta.removed())
+        self.promised.update(commit.delta.added())
 
     async def live(self, history: list[Step]) -> None:
         await self.broker.update("INSERT DATA { <counter> <is> 0 }")

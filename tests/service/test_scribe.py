@@ -288,7 +288,7 @@ async def test_a_broken_log_takes_nothing_more_and_undoes_it_at_once() -> None:
 async def test_those_who_follow_hear_of_commits_that_are_durable_and_of_no_others() -> None:
     scene = Scene("os")
     heard: list[int] = []
-    scene.chronicle.followers.add(lambda number, time, delta: heard.append(number))
+    scene.chronicle.followers.add(lambda commit: heard.append(commit.seq))
     scene.commit("a")
     assert heard == []
     await scene.scribe.idle()

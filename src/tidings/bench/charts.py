@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log10
 from typing import TYPE_CHECKING, TypeAlias
 
-from tidings.bench.drawing import GRID, Chart, Colours, blank, drawn, label_ends, plain_ticks
 from tidings.bench.histogram import Histogram
 from tidings.bench.measured import Measurement
 from tidings.bench.statistics import summarise
+from tidings.drawing import GRID, Chart, Colours, blank, drawn, label_ends, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

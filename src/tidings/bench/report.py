@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
-from tidings.bench.drawing import Chart, ExtraMissing, colours_of
 from tidings.bench.files import write_whole
 from tidings.bench.findings import findings, highest_kept, noise, sound, tests_of
 from tidings.bench.histogram import Histogram
@@ -18,6 +17,7 @@ from tidings.bench.model import TOTALS, predictions
 from tidings.bench.published import SPS_MACHINE, SPS_PAPER, Experiment, as_published, experiment_of
 from tidings.bench.tables import Table, component_table, facts_table, kpi_table, prediction_table, summary_table
 from tidings.bench.words import ABOUT, ACROSS, LOADS, counted, moment, span
+from tidings.drawing import Chart, ExtraMissing, colours_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,15 @@ def write_report(path: Path, run: Run) -> None:
 def write_charts(folder: Path, run: Run, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
     """Every chart of the report as files of its own. Raises ResultsUnwritable, ExtraMissing."""
     named = charts_of(run)
-    return [path for name, chart in named.items() for path in chart.write(folder, name, formats)]
+    return [path for name, chart in named.items() for path in write_chart(chart, folder, name, formats)]
+
+
+def write_chart(chart: Chart, folder: Path, name: str, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
+    """One chart in each of the formats. Raises ResultsUnwritable."""
+    paths = [folder / f"{name}.{kind}" for kind in formats]
+    for path, kind in zip(paths, formats, strict=True):
+        write_whole(path, chart.file(kind))
+    return paths
 
 
 def charts_of(run: Run) -> dict[str, Chart]:

@@ -44,7 +44,7 @@ def send_update(text: str, arguments: Namespace) -> dict[str, Any]:
     form = {"update": based(text, arguments)}
     form |= {name: value for name in ("at", "delay") if (value := getattr(arguments, name)) is not None}
     with Calls(http_of(arguments), seconds=arguments.timeout) as calls:
-        response = calls.json("/update", "POST", form=form)["response"]
+        response = calls.json("/update", "POST", form=form, publisher=arguments.publisher)["response"]
     assert isinstance(response, dict)
     return response
 

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.model.publishers import HEADER, publisher_name
 
 PATIENCE = 60.0
 """Seconds that an answer may take, unless the call says otherwise."""
@@ -65,13 +66,15 @@ class Calls:
         params: Mapping[str, Any] | None = None,
         form: Mapping[str, Any] | None = None,
         accept: str = "application/json",
+        publisher: str | None = None,
     ) -> Iterator[Iterator[bytes]]:
         """The bytes of an answer, as they come. Raises Refused, CannotConnect, NoAnswer, ConnectionLost."""
         begun = False
+        headers = httpx.Headers({"accept": accept}, encoding="utf-8")
+        if publisher is not None:
+            headers[HEADER] = publisher_name(publisher)
         try:
-            with self._client.stream(
-                method, f"{self.url}{path}", params=params, data=form, headers={"accept": accept}
-            ) as answer:
+            with self._client.stream(method, f"{self.url}{path}", params=params, data=form, headers=headers) as answer:
                 begun = True
                 if not answer.is_success:
                     answer.read()

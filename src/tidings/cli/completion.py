@@ -18,7 +18,7 @@ examples:
 """
 _FILES = {"FILE", "IN", "OUT", "DIR", "IRI=FILE"}
 _FORMATS = "turtle trig ntriples nquads rdfxml jsonld"
-_NAMES = {"query": f"table json xml csv tsv {_FORMATS}"}
+_NAMES = {"query": f"table json xml csv tsv {_FORMATS}", "history": "table json xml csv tsv parquet"}
 
 
 def parser() -> Parser:

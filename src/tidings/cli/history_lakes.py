@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session_for(arguments: Namespace) -> Iterator["SparkSession"]:
-    from tidings.pipeline.session import running, session
+    """A session for an action; what goes wrong in it is told in errors of ours."""
+    from tidings.pipeline.session import running, session, stop, translated
 
     ours = running() is None
-    made = session(arguments.master, name=f"tidings history {arguments.action}")
+    name = f"tidings history {arguments.action}"
+    made = session(arguments.master, name=name, memory=arguments.memory, patience=arguments.wait)
     try:
-        yield made
+        with translated():
+            yield made
     finally:
         if ours:
-            made.stop()
+            stop(made)
 
 
 def mark_of(lake: "Lake", at: str | None) -> "Mark":
@@ -34,3 +37,10 @@ def mark_of(lake: "Lake", at: str | None) -> "Mark":
     if at is None:
         return lake.end()
     return time_of(lake, int(at)) if at.isdecimal() else commit_at(lake, read_instant(at))
+
+
+def instant_of(lake: "Lake", at: str) -> int:
+    """The instant that somebody means, in microseconds since 1970; for a commit, that at which it was made."""
+    from tidings.pipeline.travel import time_of
+
+    return time_of(lake, int(at)).time if at.isdecimal() else read_instant(at)

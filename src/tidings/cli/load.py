@@ -57,6 +57,7 @@ def parser() -> Parser:
     result.add_argument("--base", metavar="IRI", help="what relative IRIs are relative to")
     result.add_argument("--batch", metavar="N", type=count, default=5000, help="statements in a request (5000)")
     result.add_argument("--in-flight", metavar="N", type=count, default=4, help="requests on their way at a time (4)")
+    result.add_argument("--publisher", metavar="NAME", help="who publishes, for the log of the broker")
     result.add_argument("--resume", action="store_true", help="go on where an interrupted load has come to")
     result.add_argument("--state", metavar="FILE", help="where to keep how far it has come (FILE.load)")
     result.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
@@ -154,7 +155,7 @@ class _Steps:
 
 
 async def _load(sources: list[Source], positions: Positions, arguments: Namespace) -> None:
-    async with connect(ws_of(arguments), timeout=_PATIENCE) as broker:
+    async with connect(ws_of(arguments), timeout=_PATIENCE, publisher=arguments.publisher) as broker:
         for source in sources:
             start = time.monotonic()
             skipped = source.statements

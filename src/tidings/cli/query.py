@@ -92,10 +92,7 @@ def _ask_files(
     limits = Limits(seconds=arguments.timeout, rows=arguments.max_rows, clock=time.monotonic)
     start = time.monotonic()
     result = core.query(text, dataset, now=time.time_ns() // 1000, limits=limits)
-    if chosen == TABLE:
-        _show(result, text, arguments, start)
-    else:
-        write(_document(result, chosen, prefixes_of(text)), arguments.output)
+    deliver(result, chosen, text, arguments, start)
 
 
 def _ask_broker(text: str, chosen: ResultFormat | RdfFormat | str, arguments: Namespace) -> None:
@@ -138,6 +135,16 @@ def choose_format(query: Query, arguments: Namespace) -> ResultFormat | RdfForma
     if is_table:
         return TABLE if to_person else ResultFormat.TSV
     return RdfFormat.TURTLE if to_person else RdfFormat.N_TRIPLES
+
+
+def deliver(
+    result: Result, chosen: ResultFormat | RdfFormat | str, text: str, arguments: Namespace, start: float
+) -> None:
+    """Write the answer to a query that was asked at an instant, in the format that was chosen."""
+    if chosen == TABLE:
+        _show(result, text, arguments, start)
+    else:
+        write(_document(result, chosen, prefixes_of(text)), arguments.output)
 
 
 def _document(result: Result, chosen: ResultFormat | RdfFormat | str, prefixes: dict[str, str]) -> Iterator[bytes]:

@@ -37,7 +37,7 @@ says otherwise."""
 EXAMPLES = """\
 examples:
   tidings update 'INSERT DATA { <http://example.org/a> <http://example.org/b> 1 }'
-  tidings update --delay PT5M @lights-out.ru
+  tidings update --delay PT5M --publisher janitor @lights-out.ru
   tidings update 'INSERT DATA { ?lamp <http://example.org/power> ?p }' --bind lamp='<http://example.org/l>' --bind p=42
   tidings update --data city.nt --delta --file lights-out.ru
   tidings update --data city.nt --in-place 'DELETE WHERE { ?s <http://tidings.example/lighting#hasMaterial> ?o }'
@@ -54,6 +54,7 @@ def parser() -> Parser:
     when = result.add_mutually_exclusive_group()
     when.add_argument("--at", metavar="INSTANT", help="have it happen then: 2026-11-15T10:00:00Z")
     when.add_argument("--delay", metavar="TIME", help="have it happen after so long: seconds, or PT1M30S")
+    result.add_argument("--publisher", metavar="NAME", help="who publishes, for the log of the broker")
     add_limits(result)
     add_data(result)
     add_here(result)
@@ -73,6 +74,8 @@ def run(arguments: Namespace) -> int:
     if is_here(arguments) or arguments.allow_load:
         if arguments.at is not None or arguments.delay is not None:
             raise UsageError("--at and --delay are for the broker; files do not wait")
+        if arguments.publisher is not None:
+            raise UsageError("--publisher is for the broker; files have no log")
         return _change_files(text, base, arguments)
     only_here(arguments, "delta", "output", "in_place", "format", "max_rows", "data_format")
     return _tell_broker(text, arguments)

@@ -168,11 +168,19 @@ class SequentialAggregator(Aggregator, Generic[S]):
 
 
 class Application:
-    """The agents of a profile. `async with` has them at work; `run` does so until it is interrupted."""
+    """The agents of a profile. `async with` has them at work; `run` does so until it is interrupted. `publisher` is
+    a name for the log: whose updates these are."""
 
-    def __init__(self, profile: Jsap | Path | str | Mapping[str, Any], *, timeout: float = 30.0) -> None:
+    def __init__(
+        self,
+        profile: Jsap | Path | str | Mapping[str, Any],
+        *,
+        timeout: float = 30.0,
+        publisher: str | None = None,
+    ) -> None:
         self.profile = profile if isinstance(profile, Jsap) else load(profile)
         self._timeout = timeout
+        self._publisher = publisher
         self._agents: list[Consumer] = []
         self._connections: dict[str, asyncio.Task[Connection]] = {}
         self._endpoints: dict[str, Endpoint] = {}
@@ -229,7 +237,9 @@ class Application:
         http = primitive.http
         key = f"{http.method} {http.url}"
         if key not in self._endpoints:
-            self._endpoints[key] = Endpoint(http.url, timeout=self._timeout, method=http.method)
+            self._endpoints[key] = Endpoint(
+                http.url, timeout=self._timeout, method=http.method, publisher=self._publisher
+            )
         return self._endpoints[key]
 
     # -- life ---------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tidings.client.link import Link, open_link
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
 from tidings.model.errors import TidingsError
+from tidings.model.publishers import publisher_name
 
 DEFAULT = "ws://localhost:9000/subscribe"
 _FIRST_PAUSE = 0.1
@@ -33,21 +34,32 @@ _LONGEST_PAUSE = 5.0
 T = TypeVar("T")
 
 
-def connect(url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> "Connection":
+def connect(
+    url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None, publisher: str | None = None
+) -> "Connection":
     """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
 
     `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
+    `publisher` is a name for the log: whose updates these are.
     """
-    return Connection(url, timeout=timeout, patience=patience)
+    return Connection(url, timeout=timeout, patience=patience, publisher=publisher)
 
 
 class Connection:
     """See the top of this module."""
 
-    def __init__(self, url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        url: str = DEFAULT,
+        *,
+        timeout: float = 30.0,
+        patience: float | None = None,
+        publisher: str | None = None,
+    ) -> None:
         self.url = url
         self.timeout = timeout
         self._patience = patience
+        self._signature = {} if publisher is None else {"publisher": publisher_name(publisher)}
         self._link: Link | None = None
         self._up = asyncio.Event()
         self._broken = asyncio.Event()
@@ -165,8 +177,7 @@ class Connection:
         using_named_graphs: Iterable[str] = (),
     ) -> Committed:
         """Carry out an update. It is durable when this returns."""
-        response = await self.ask("update", _request(text, bindings, using_graphs, using_named_graphs))
-        return _committed(response)
+        return _committed(await self.publish(_request(text, bindings, using_graphs, using_named_graphs)))
 
     async def schedule(
         self,
@@ -177,7 +188,7 @@ class Connection:
         bindings: Mapping[str, Any] | None = None,
     ) -> Scheduled:
         """Have an update carried out at an instant, or after a delay (in seconds, if it is a number)."""
-        response = await self.ask("update", _request(text, bindings, (), ()) | when(at, delay))
+        response = await self.publish(_request(text, bindings, (), ()) | when(at, delay))
         return Scheduled(str(response["delayed"]), int(response["time"]))
 
     async def cancel(self, scheduled: Scheduled | str) -> None:
@@ -189,6 +200,10 @@ class Connection:
         prepared = Prepared(self, text)
         await prepared.check()
         return prepared
+
+    async def publish(self, content: dict[str, Any]) -> dict[str, Any]:
+        """The answer to an update of the protocol, in the name of the publisher."""
+        return await self.ask("update", content | self._signature)
 
     async def ask(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
         """The answer to any request of the protocol."""
@@ -279,7 +294,7 @@ class Prepared:
         """Carry it out with some variables bound."""
         await self.check()
         content = {"prepared": self._name, "bindings": {name: to_json(value) for name, value in values.items()}}
-        return _committed(await self._connection.ask("update", content))
+        return _committed(await self._connection.publish(content))
 
 
 def _request(

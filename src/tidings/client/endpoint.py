@@ -14,20 +14,28 @@ import httpx
 from tidings.client.answers import Answer, Committed, Scheduled, when
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.terms import bound
+from tidings.model.publishers import HEADER, publisher_name
 
 _JSON = "application/sparql-results+json"
 
 
 class Endpoint:
     """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
-    URLENCODED_POST of a form."""
+    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are."""
 
     def __init__(
-        self, query_url: str, update_url: str | None = None, *, timeout: float = 30.0, method: str = "URLENCODED_POST"
+        self,
+        query_url: str,
+        update_url: str | None = None,
+        *,
+        timeout: float = 30.0,
+        method: str = "URLENCODED_POST",
+        publisher: str | None = None,
     ) -> None:
         self.query_url = query_url
         self.update_url = update_url or query_url
         self._method = method
+        self._publisher = None if publisher is None else publisher_name(publisher)
         self._client = httpx.AsyncClient(timeout=timeout)
 
     async def __aenter__(self) -> "Endpoint":
@@ -108,8 +116,10 @@ class Endpoint:
 
     def _built(self, url: str, form: dict[str, Any], accept: str) -> httpx.Request:
         """The request in one of the three ways of the SPARQL Protocol."""
-        headers = {"accept": accept}
         kind = "query" if "query" in form else "update"
+        headers = httpx.Headers({"accept": accept}, encoding="utf-8")
+        if kind == "update" and self._publisher is not None:
+            headers[HEADER] = self._publisher
         if self._method == "GET" and kind == "query":
             return self._client.build_request("GET", url, params=form, headers=headers)
         if self._method == "POST":

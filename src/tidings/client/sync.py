@@ -26,9 +26,15 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def connect(url: str = connection.DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> "Connection":
+def connect(
+    url: str = connection.DEFAULT,
+    *,
+    timeout: float = 30.0,
+    patience: float | None = None,
+    publisher: str | None = None,
+) -> "Connection":
     """A connection to a broker, for `with`, or to be closed by hand."""
-    return Connection(url, timeout=timeout, patience=patience)
+    return Connection(url, timeout=timeout, patience=patience, publisher=publisher)
 
 
 class _Loop:
@@ -56,11 +62,19 @@ class _Loop:
 class Connection:
     """As `tidings.client.Connection`, call by call."""
 
-    def __init__(self, url: str = connection.DEFAULT, *, timeout: float = 30.0, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        url: str = connection.DEFAULT,
+        *,
+        timeout: float = 30.0,
+        patience: float | None = None,
+        publisher: str | None = None,
+    ) -> None:
         self._loop = _Loop()
 
         async def make() -> connection.Connection:
-            return await connection.Connection(url, timeout=timeout, patience=patience).__aenter__()
+            made = connection.Connection(url, timeout=timeout, patience=patience, publisher=publisher)
+            return await made.__aenter__()
 
         try:
             self._inner = self._loop.wait(make)

@@ -6,32 +6,38 @@ from enum import Enum
 import orjson
 
 from tidings.gates.instants import shown
+from tidings.log.entry import Entry
 from tidings.model.formats.media import Media
-from tidings.model.terms import XSD, Quad
-from tidings.model.zset import ZSet
+from tidings.model.terms import XSD, literal
 
-Text = Callable[[int, int, ZSet[Quad]], Iterator[bytes]]
-"""Writes a commit: its number, its time and its delta."""
+Text = Callable[[Entry], Iterator[bytes]]
+"""Writes a commit."""
 
 
-def json_lines(sequence: int, time: int, delta: ZSet[Quad]) -> Iterator[bytes]:
+def json_lines(commit: Entry) -> Iterator[bytes]:
     """One line for each change; `left` lines of the commit follow, so that its end can be told."""
     dumps, newline = orjson.dumps, orjson.OPT_APPEND_NEWLINE
-    left = len(delta)
-    for (s, p, o, g), weight in delta.items():
+    sequence, time, publisher = commit.seq, commit.time, commit.publisher
+    by = {} if publisher is None else {"by": publisher}
+    left = len(commit.delta)
+    for (s, p, o, g), weight in commit.delta.items():
         op = "add" if weight > 0 else "remove"
         left -= 1
-        line = {"seq": sequence, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, "left": left}
+        line = {"seq": sequence, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, **by, "left": left}
         yield dumps(line, option=newline)
 
 
-def rdf_patch(sequence: int, time: int, delta: ZSet[Quad]) -> Iterator[bytes]:
+def rdf_patch(commit: Entry) -> Iterator[bytes]:
     """One patch for each commit, in the text form of RDF Patch."""
+    sequence, publisher = commit.seq, commit.publisher
     yield f"H id <urn:tidings:commit:{sequence}> .\n".encode()
     if sequence > 1:
         yield f"H prev <urn:tidings:commit:{sequence - 1}> .\n".encode()
-    yield f'H time "{shown(time)}"^^<{XSD}dateTime> .\nTX .\n'.encode()
-    for quad, weight in delta.items():
+    yield f'H time "{shown(commit.time)}"^^<{XSD}dateTime> .\n'.encode()
+    if publisher is not None:
+        yield f"H by {literal(publisher)} .\n".encode()
+    yield b"TX .\n"
+    for quad, weight in commit.delta.items():
         yield f"{'A' if weight > 0 else 'D'} {' '.join(filter(None, quad))} .\n".encode()
     yield b"TC .\n"
 

@@ -43,7 +43,7 @@ class Express:
             body = await collect(headers.get(b"content-length"), receive, self._max_body)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
             asked = read_post(content_type, scope["query_string"], body, self._base)
-            await _answer(send, 200, await publish(self._broker, asked, read_only=self._read_only))
+            await _answer(send, 200, await publish(self._broker, asked, headers, read_only=self._read_only))
         except TidingsError as error:
             await _refuse(send, error)
         except Exception:

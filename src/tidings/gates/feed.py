@@ -18,11 +18,10 @@ from tidings.gates.commits import FeedFormat, Text
 from tidings.gates.errors import NoLog
 from tidings.gates.routing import accept_of, while_present, whole
 from tidings.gates.streams import StreamResponse, Streams
+from tidings.log.entry import Entry
 from tidings.log.journal import Journal
 from tidings.log.reading import read
 from tidings.model.errors import BadRequest
-from tidings.model.terms import Quad
-from tidings.model.zset import ZSet
 from tidings.service.broker import Broker
 
 SLICE = 1 << 16
@@ -153,14 +152,14 @@ class Feed:
                 return
             yield piece
 
-    def _take(self, sequence: int, time: int, delta: ZSet[Quad]) -> None:
+    def _take(self, commit: Entry) -> None:
         """For the broker: a commit is durable. What is too much to keep is read from the log, in slices."""
-        if self._size > BACKLOG or len(delta) > LARGE:
-            self._behind = sequence
+        if self._size > BACKLOG or len(commit.delta) > LARGE:
+            self._behind = commit.seq
         else:
-            piece = b"".join(self._text(sequence, time, delta))
+            piece = b"".join(self._text(commit))
             self._size += len(piece)
-            self._fresh.append((sequence, piece))
+            self._fresh.append((commit.seq, piece))
         self._news.set()
 
     async def _is_quiet(self, seconds: float) -> bool:
@@ -179,7 +178,7 @@ def _lines(folder: Path, first: int, last: int, text: Text) -> Iterator[bytes]:
         if entry.seq > last:
             return
         if entry.delta:
-            yield from text(entry.seq, entry.time, entry.delta)
+            yield from text(entry)
 
 
 def _slice(lines: Iterable[bytes]) -> bytes:

@@ -16,6 +16,7 @@ from tidings.gates import wire
 from tidings.gates.admission import read_body
 from tidings.gates.answers import chosen, content_type
 from tidings.gates.protocol import Parameters, graph
+from tidings.gates.publishing import publisher_of
 from tidings.gates.routing import accept_of, route, while_present
 from tidings.gates.sending import SpoolResponse
 from tidings.model.errors import BadRequest, GraphMissing, NotAllowed, NotFound, UnsupportedFormat
@@ -68,11 +69,12 @@ class GraphStore:
             return await self._get(request, name)
         if self._read_only:
             raise NotAllowed("this endpoint is read-only")
+        publisher = publisher_of(dict(request.scope["headers"]))
         if request.method == "DELETE":
             change = Change(name, replaces=True, size=0, read=tuple)
         else:
             change = await self._change(request, name)
-        done = await self._broker.change(change)
+        done = await self._broker.change(change, publisher)
         if request.method == "DELETE" and not change.existed:
             raise GraphMissing(f"there is no graph {name}")
         created = not change.existed and done.added > 0

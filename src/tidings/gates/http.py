@@ -113,7 +113,8 @@ class HttpGate:
                 raise BadRequest(f"{path} takes no {asked.kind}; /{asked.kind} does")
             if asked.kind == "query":
                 return await self._query(request, asked, asked.text)
-            answer = await publish(self._broker, asked, read_only=self._terms.read_only)
+            headers = dict(request.scope["headers"])
+            answer = await publish(self._broker, asked, headers, read_only=self._terms.read_only)
             return Envelope(orjson.Fragment(answer))
 
         return route(path, handle, *methods)

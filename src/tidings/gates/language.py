@@ -2,7 +2,7 @@
 
     {"subscribe": {"sparql": …, "alias": …, "default-graph-uri": …, "resume": {"spuid": …, "sequence": …}}}
     {"unsubscribe": {"spuid": …}}
-    {"update": {"sparql": …, "at" | "delay": …}}            {"cancel": {"delayed": …}}
+    {"update": {"sparql": …, "at" | "delay": …, "publisher": …}}            {"cancel": {"delayed": …}}
     {"query": {"sparql": …}}
     {"prepare": {"sparql": …}}  then  {"update": {"prepared": …, "bindings": {…}}}
 
@@ -19,6 +19,7 @@ from tidings.gates.protocol import graph
 from tidings.model.errors import ResultsSyntaxError
 from tidings.model.formats.results_json import term_of_value
 from tidings.model.iris import resolve
+from tidings.model.publishers import publisher_name
 from tidings.model.terms import Term
 from tidings.service.subscriber import Alias
 from tidings.sparql.algebra import Dataset
@@ -51,6 +52,7 @@ class Request(msgspec.Struct, frozen=True, rename={
     prepared: str | None = None
     bindings: dict[str, Any] | None = None
     delayed: str | None = None
+    publisher: str | None = None
 
     @property
     def text(self) -> str:
@@ -62,6 +64,11 @@ class Request(msgspec.Struct, frozen=True, rename={
         default = _graphs(self.default_graphs, self.default_alike, "default-graph-uri", base)
         named = _graphs(self.named_graphs, self.named_alike, "named-graph-uri", base)
         return Dataset(default, named) if default or named else None
+
+    @property
+    def named_publisher(self) -> str | None:
+        """Who sends it, if it says so. Raises BadRequest."""
+        return None if self.publisher is None else publisher_name(self.publisher)
 
     def instant(self, now: int) -> int | None:
         """When it is to happen; None if at once."""
@@ -82,6 +89,7 @@ class Message(msgspec.Struct, frozen=True):
     prepare: Request | None = None
     cancel: Request | None = None
     authorization: str | None = None
+    publisher: str | None = None
 
 
 KINDS = ("subscribe", "unsubscribe", "update", "query", "prepare", "cancel")
@@ -98,8 +106,10 @@ def read(document: bytes | memoryview) -> tuple[str, Request]:
     if len(found) != 1:
         raise BadMessage(f"a message has exactly one of the members {', '.join(KINDS)}; this has {len(found)}")
     kind, request = found[0]
-    if request.authorization is None and message.authorization is not None:
-        request = msgspec.structs.replace(request, authorization=message.authorization)
+    if message.authorization is not None or message.publisher is not None:
+        authorization = message.authorization if request.authorization is None else request.authorization
+        publisher = message.publisher if request.publisher is None else request.publisher
+        request = msgspec.structs.replace(request, authorization=authorization, publisher=publisher)
     return kind, request
 
 

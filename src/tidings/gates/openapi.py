@@ -11,6 +11,7 @@ from tidings.gates.protocol import DIRECT, FORM
 from tidings.gates.sse import MEDIA_TYPE
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results import ResultFormat
+from tidings.model.publishers import HEADER, LONGEST
 
 Json = dict[str, Any]
 
@@ -18,6 +19,12 @@ _TEXT: Json = {"type": "string"}
 _WHOLE: Json = {"type": "integer", "minimum": 0}
 _IRIS: Json = {"type": "array", "items": {"type": "string", "format": "iri-reference"}}
 _OBJECT: Json = {"type": "object"}
+_PUBLISHER: Json = {
+    "in": "header",
+    "name": HEADER,
+    "description": "Who publishes, for the log; UTF-8",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST},
+}
 _RDF = [format_.media.types[0] for format_ in RdfFormat]
 _RESULTS = [format_.media.types[0] for format_ in ResultFormat]
 
@@ -142,7 +149,7 @@ def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
     direct = {media_type: {"schema": _TEXT} for media_type, kind in DIRECT.items() if kind in kinds}
     form: Json = {"schema": {"type": "object", "properties": members}}
     body = {"requestBody": {"required": True, "content": {FORM: form, **direct}}}
-    return _operation(name, summary, {"200": response}) | body
+    return _operation(name, summary, {"200": response}, *([_PUBLISHER] if "update" in kinds else [])) | body
 
 
 def _graph_store(name: str, *parameters: Json) -> Json:
@@ -152,9 +159,9 @@ def _graph_store(name: str, *parameters: Json) -> Json:
     return {
         "parameters": list(parameters),
         "get": _get(f"get{name}", "The triples of a graph", _content("Them", dict.fromkeys(_RDF, _TEXT)), format_),
-        "put": _operation(f"put{name}", "Replace a graph", changed) | body,
-        "post": _operation(f"post{name}", "Add to a graph", changed) | body,
-        "delete": _operation(f"delete{name}", "Remove a graph", {"200": _updated()}),
+        "put": _operation(f"put{name}", "Replace a graph", changed, _PUBLISHER) | body,
+        "post": _operation(f"post{name}", "Add to a graph", changed, _PUBLISHER) | body,
+        "delete": _operation(f"delete{name}", "Remove a graph", {"200": _updated()}, _PUBLISHER),
     }
 
 
@@ -250,6 +257,10 @@ def _schemas() -> Json:
         incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=_OBJECT,
     )  # fmt: skip
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
+    changed = _struct(
+        seq=_WHOLE, time=_WHOLE, op={"enum": ["add", "remove"]},
+        s=_TEXT, p=_TEXT, o=_TEXT, g=_TEXT, by=_TEXT, left=_WHOLE,
+    )  # fmt: skip
     return {
         "Error": _struct(error=_TEXT, status_code=_WHOLE, error_description=_TEXT)
         | {"required": ["error", "status_code", "error_description"]},
@@ -257,7 +268,5 @@ def _schemas() -> Json:
         "Updated": _struct(response={"anyOf": [done, _ref("Delayed")]}),
         "Delayed": _struct(delayed=_TEXT, at={"type": "string", "format": "date-time"}, time=_WHOLE, sparql=_TEXT),
         "Subscription": subscription,
-        "Changed": _struct(
-            seq=_WHOLE, time=_WHOLE, op={"enum": ["add", "remove"]}, s=_TEXT, p=_TEXT, o=_TEXT, g=_TEXT, left=_WHOLE
-        ),
+        "Changed": changed,
     }

@@ -292,6 +292,7 @@ class Connection(WSListener):
         if self._gate.terms.read_only:
             raise NotAllowed("this broker is read-only")
         alias = request.alias
+        publisher = request.named_publisher
 
         def reply(result: Outcome) -> None:
             self._send(wire.outcome(result, alias))
@@ -302,16 +303,16 @@ class Connection(WSListener):
                 raise UnknownPrepared(f"nothing was prepared as {request.prepared} on this connection")
             if request.at is not None or request.delay is not None:
                 raise BadMessage("a prepared update happens at once; send a delayed one as text")
-            self._broker.submit_bound(template, request.bound(self._gate.terms.base), reply)
+            self._broker.submit_bound(template, request.bound(self._gate.terms.base), reply, publisher)
             return
         at = request.instant(self._broker.chronicle.clock())
         dataset = request.dataset(self._gate.terms.base)
         if at is None:
-            self._broker.submit(request.text, dataset, reply)
+            self._broker.submit(request.text, dataset, reply, publisher)
             return
 
         async def accept() -> bytes:
-            delayed = await self._broker.delay(request.text, dataset, at)
+            delayed = await self._broker.delay(request.text, dataset, at, publisher)
             return wire.response(wire.delayed_json(delayed), alias)
 
         self._answer_later(request, accept())

@@ -11,9 +11,11 @@ import msgspec
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
+_PUBLISHER = "publisher"
+
 
 class Note(msgspec.Struct, frozen=True):
-    """A durable fact of the broker that is no quad: a subscription, a delayed update."""
+    """A durable fact of the broker that is no quad: a subscription, a delayed update, who published a commit."""
 
     kind: str
     content: dict[str, Any]
@@ -26,6 +28,11 @@ class Entry(msgspec.Struct, frozen=True):
     time: int
     delta: ZSet[Quad]
     notes: tuple[Note, ...] = ()
+
+    @property
+    def publisher(self) -> str | None:
+        """Who published the commit, if that was said."""
+        return next((note.content["name"] for note in self.notes if note.kind == _PUBLISHER), None)
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -44,3 +51,8 @@ class Place(msgspec.Struct, frozen=True):
 
 
 START = Place()
+
+
+def published_by(name: str) -> Note:
+    """For the entry of a commit: who published it. It is history, and no part of a snapshot."""
+    return Note(_PUBLISHER, {"name": name})

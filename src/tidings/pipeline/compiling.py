@@ -29,7 +29,6 @@ from tidings.pipeline.compiling_relations import (
 from tidings.pipeline.compiling_scans import Scope, with_key
 from tidings.pipeline.expressions_spark import MARK, Expressions, has_exists, native_test
 from tidings.pipeline.expressions_spark_order import rank_column
-from tidings.pipeline.query_errors import NotCompilable
 from tidings.sparql.algebra import (
     BGP,
     Aggregate,
@@ -109,7 +108,7 @@ class Compiler:
             case Graph(name, inner):
                 return self._graph(name, inner, scope)
             case Service():
-                raise NotCompilable("SERVICE", "SERVICE")
+                raise AssertionError("SERVICE was refused")
             case Values():
                 return _values(node, scope)
             case Group():
@@ -350,7 +349,7 @@ def _path(node: PathPattern, scope: Scope) -> Relation:
             both = reduce(union, found)
             return both.projected(variable for variable in both.names if variable != verb)
         case _:
-            raise NotCompilable("a property path with *, + or ?")
+            raise AssertionError("paths of any length were refused")
 
 
 def _values(node: Values, scope: Scope) -> Relation:

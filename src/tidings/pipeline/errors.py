@@ -4,6 +4,7 @@ TidingsError
 ├── SparkMissing         extra_missing         501   pip install 'tidings[spark]'
 ├── NoJava               no_java               501   Spark needs Java 17 or later
 ├── SparkFailed          spark_failed          500   no such master, a job that failed; the reason is told
+├── OutOfMemory          out_of_memory         500   Spark needs more than it was given
 ├── FeedFailed           feed_failed           502   a broker's /log cannot be read
 ├── LogDiverged          log_diverged          409   the log is not the one that the lake was made from
 ├── LakeUnusable         lake_unusable         500   no lake, another format, no permission
@@ -15,6 +16,7 @@ TidingsError
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from tidings.model.errors import TidingsError
 
@@ -34,6 +36,10 @@ class NoJava(TidingsError):
 
 class SparkFailed(TidingsError):
     code = "spark_failed"
+
+
+class OutOfMemory(TidingsError):
+    code = "out_of_memory"
 
 
 class FeedFailed(TidingsError):
@@ -71,6 +77,10 @@ class BeyondHistory(TidingsError):
 # -- errors that cross from a Python worker through the JVM: only their text comes back ------------------------------
 
 _TOLD = re.compile(r"\[tidings:(\w+)\] ([^\n]*)")
+_MEMORY = re.compile(
+    r"OutOfMemoryError(: [^\n]{1,80})?|INVALID_(DRIVER|EXECUTOR)_MEMORY|UNABLE_TO_ACQUIRE_MEMORY|MemoryError\b"
+)
+_UNREADABLE = re.compile(r"FAILED_READ_FILE[^\n]*? reading file (?:file:/*(?=/))?(\S+\.parquet)")
 
 
 class Told(RuntimeError):
@@ -87,6 +97,10 @@ def retold(error: BaseException) -> TidingsError:
         for kind in _kinds(TidingsError):
             if vars(kind).get("code") == found[1]:
                 return kind.__new__(kind, found[2])
+    if found := _MEMORY.search(text):
+        return OutOfMemory(f"Spark has not enough memory ({found[0]}): give it more, as with --memory 4g")
+    if found := _UNREADABLE.search(text):
+        return LakeDamaged(f"{unquote(found[1])} cannot be read: {_cause(text)}")
     return SparkFailed(f"the Spark job failed: {_cause(text)}")
 
 

@@ -16,7 +16,6 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from tidings.model.terms import FALSE, TRUE, XSD_STRING, Term, Var, is_tagged
 from tidings.pipeline.compiling_relations import Columns, absent
-from tidings.pipeline.query_errors import NotCompilable
 from tidings.sparql.algebra import (
     WHOLE,
     And,
@@ -31,7 +30,6 @@ from tidings.sparql.algebra import (
     mentioned,
     operands,
 )
-from tidings.sparql.evaluate.calls import MICROS
 from tidings.sparql.evaluate.context import Context, Moment
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
@@ -40,7 +38,6 @@ from tidings.sparql.evaluate.layout import Layout, Row
 MARK = "?:exists"
 """How variables begin that say whether a pattern has a solution: they are bound to true or false."""
 
-_RANDOM = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 _KINDS = {"ISIRI": "<", "ISURI": "<", "ISBLANK": "_", "ISLITERAL": '"'}
 
 
@@ -54,13 +51,11 @@ class Expressions:
 
     def test(self, expression: Expression, columns: Columns) -> Column:
         """The effective boolean value; null is an error."""
-        check(expression)
         native = native_test(expression, columns)
         return self._evaluated(expression, columns, truth=True) if native is None else native
 
     def value(self, expression: Expression, columns: Columns) -> Column:
         """A term; null is an error."""
-        check(expression)
         native = native_value(expression, columns)
         return self._evaluated(expression, columns, truth=False) if native is None else native
 
@@ -70,21 +65,6 @@ class Expressions:
         if not read:
             return f.lit(compiled(())).cast("boolean" if truth else "string")
         return _udf(expression, read, self._now, truth)(*[columns[variable] for variable in read])
-
-
-def check(expression: Expression) -> None:
-    """Raise NotCompilable for functions that would give another value each time Spark looks."""
-    if isinstance(expression, Call) and expression.function in _RANDOM:
-        raise NotCompilable(f"the function {expression.function}", expression.function)
-    for part in operands(expression):
-        check(part)
-
-
-def is_momentary(expression: Expression) -> bool:
-    """Whether an expression reads the clock."""
-    if isinstance(expression, Call) and expression.function in ("NOW", MICROS):
-        return True
-    return any(map(is_momentary, operands(expression)))
 
 
 def has_exists(expression: Expression) -> bool:

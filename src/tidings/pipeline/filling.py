@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from tidings.pipeline.errors import CheckpointForeign, LakeDamaged
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.manifest import Batch, Snapshot, due
-from tidings.pipeline.travel import quads
+from tidings.pipeline.travel import quads, read
 
 FAN = 16
 LARGE = 4_000_000
@@ -70,7 +70,7 @@ def merge(spark: SparkSession, lake: Lake, run: list[Batch]) -> Batch:
     files = tuple(file for batch in run for file in batch.files)
     rows = sum(batch.rows for batch in run)
     folder = lake.fresh("changes", run[0].first)
-    changes = spark.read.parquet(*lake.paths(files))
+    changes = read(spark, lake, files)
     changes.coalesce(max(1, rows // 1_000_000)).sortWithinPartitions(SORTED).write.parquet(str(folder.absolute()))
     found = lake.found(folder)
     if found.rows != rows or found.range("seq") != (run[0].first, run[-1].last):

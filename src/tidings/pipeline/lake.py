@@ -2,7 +2,7 @@
 
     LAKE/lake.json        what this folder is
     LAKE/lock             held by the one process that writes
-    LAKE/changes/…        Parquet: seq, time, op, s, p, o, g, sorted by predicate, so that a query passes over others
+    LAKE/changes/…        Parquet: seq, time, op, s, p, o, g, by, sorted by predicate, so that a query passes others
     LAKE/states/…         Parquet: s, p, o, g of snapshots
     LAKE/manifests/       which of the changes are there; LAKE/snapshots/ which of the states
     LAKE/checkpoint/      where Spark was; it can go, because the lake itself knows where it is
@@ -10,12 +10,9 @@
 This module reads and writes no Parquet: what Spark does is in `filling.py` and `travel.py`.
 """
 
-import fcntl
-import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +24,8 @@ import pyarrow.parquet as pq
 
 from tidings.log.layout import sync_file, sync_folder, write_whole
 from tidings.pipeline import manifest
-from tidings.pipeline.errors import LakeDamaged, LakeInUse, LakeUnusable
+from tidings.pipeline.errors import LakeDamaged, LakeUnusable
+from tidings.pipeline.lock import locked
 from tidings.pipeline.manifest import Batch, File, Snapshot
 from tidings.pipeline.origin import Mark
 
@@ -114,26 +112,9 @@ class Lake:
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """One process writes at a time. Raises LakeInUse."""
-        lock = self._lock()
-        try:
-            yield
-        finally:
-            os.close(lock)
-
-    def _lock(self) -> int:
-        try:
-            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise LakeUnusable(f"{self.path} cannot be written: {error.strerror}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise LakeInUse(f"{self.path} is in use: another process is writing to it") from None
-        return lock
+        return locked(self.path)
 
     def fresh(self, room: str, seq: int) -> Path:
         """A folder for files that nobody else writes to, not even a JVM that outlives the process it belonged to."""

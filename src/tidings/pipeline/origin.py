@@ -11,11 +11,11 @@ from typing import NamedTuple, Protocol
 import httpx
 import msgspec
 
-from tidings.log.entry import Entry
+from tidings.log.entry import Entry, published_by
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
 from tidings.log.layout import segment_path, segments, sync_file
-from tidings.log.lines import WEIGHTS, Line, read_line
+from tidings.log.lines import WEIGHTS, Line
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
@@ -49,7 +49,11 @@ class Origin(Protocol):
 
 
 def origin_of(name: str) -> Origin:
-    """The origin that a folder or an address stands for."""
+    """The origin that a folder or an address stands for; `lake:DIR` is a lake."""
+    if name.startswith("lake:"):
+        from tidings.pipeline.lake_origin import LakeOrigin  # which knows of marks
+
+        return LakeOrigin(Path(name.removeprefix("lake:")))
     return BrokerOrigin(name) if name.startswith(("http://", "https://")) else FolderOrigin(Path(name))
 
 
@@ -193,18 +197,27 @@ class BrokerOrigin:
         raise FeedFailed(f"{self._address} answers: {description}")
 
 
-def _lines(pieces: Iterator[bytes]) -> Iterator[Line]:
+class _FeedLine(Line, gc=False):
+    """A line of /log, which also says who published the commit, if that is known."""
+
+    by: str | None = None
+
+
+_read_line = msgspec.json.Decoder(_FeedLine).decode
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[_FeedLine]:
     rest = b""
     for piece in pieces:
         *texts, rest = (rest + piece).split(b"\n")
         for text in texts:
             if text:
-                yield read_line(text)
+                yield _read_line(text)
     if rest:
         raise FeedFailed("the answer of the broker broke off within a line")
 
 
-def _entries(lines: Iterator[Line]) -> Iterator[Entry]:
+def _entries(lines: Iterator[_FeedLine]) -> Iterator[Entry]:
     delta: dict[Quad, int] = {}
     seq, left = 0, 0
     for line in lines:
@@ -213,7 +226,8 @@ def _entries(lines: Iterator[Line]) -> Iterator[Entry]:
         delta[line.s, line.p, line.o, line.g] = WEIGHTS[line.op]
         seq, left = line.seq, line.left
         if not left:
-            yield Entry(seq, line.time, ZSet.owning(delta))
+            notes = () if line.by is None else (published_by(line.by),)
+            yield Entry(seq, line.time, ZSet.owning(delta), notes)
             delta = {}
     if delta:
         raise FeedFailed(f"commit {seq} comes without its last {left} changes")

@@ -4,23 +4,22 @@ The answer is the engine's, as a multiset and in its order; what no job can be m
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from time import time_ns
-from typing import TypeVar, cast
+from typing import cast
 
 import pyarrow as pa
 from msgspec import Struct
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from tidings.model.errors import BadRequest
 from tidings.model.terms import Term, Var, fold, is_tagged
+from tidings.pipeline.compilable import INTERVAL, read_lasting, read_query, read_select
 from tidings.pipeline.compiling import Compiler, rewritten, sort_columns
 from tidings.pipeline.compiling_relations import Relation, new_name
 from tidings.pipeline.compiling_scans import Scope, Source, one_row, same_term
-from tidings.pipeline.errors import retold
-from tidings.pipeline.expressions_spark import is_momentary
 from tidings.pipeline.intervals import (
     MOST_POINTS,
     SPAN,
@@ -32,22 +31,16 @@ from tidings.pipeline.intervals import (
     unordered,
 )
 from tidings.pipeline.query_errors import NotCompilable
+from tidings.pipeline.session import translated
 from tidings.sparql.algebra import (
     Aggregate,
     Ask,
     Node,
-    Query,
     Select,
     Values,
     every_expression,
     inputs,
 )
-from tidings.sparql.parser import parse_query
-
-T = TypeVar("T")
-
-INTERVAL = ("valid_from", "valid_to", "from_seq", "to_seq")
-"""The columns that `between` adds: instants, and commits; the last is null for what still held at the end."""
 
 _AT = "?:at"
 
@@ -59,10 +52,9 @@ def run(
 
     `now` is what NOW() gives, in microseconds since 1970. Raises SparqlSyntaxError, NotCompilable.
     """
-    query = _read(text, base)
-    if not isinstance(query, Select):
-        raise _not_rows(query).placed(text)
-    relation = _refusing(text, lambda: _relation(query, quads, now))
+    query = read_select(text, base)
+    with _compiling():
+        relation = _relation(query, quads, now)
     order = [] if relation.rank is None else sort_columns(relation)
     frame = relation.frame.orderBy(*order) if order else relation.frame
     return _shown(query), frame.select(*[relation[each].alias(each[1:]) for each in query.variables])
@@ -70,11 +62,11 @@ def run(
 
 def ask(quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None) -> bool:
     """The answer to an ASK. Raises SparqlSyntaxError, NotCompilable, SparkFailed."""
-    query = _read(text, base)
+    query = read_query(text, base)
     if not isinstance(query, Ask):
         raise BadRequest("this query is no ASK")
-    relation = _refusing(text, lambda: _relation(query, quads, now))
-    return not _done(relation.frame.isEmpty)
+    with _compiling():
+        return not _relation(query, quads, now).frame.isEmpty()
 
 
 def between(
@@ -88,50 +80,27 @@ def between(
     """
     if t1 >= t2:
         raise BadRequest("the first instant must be before the second")
-    query = _read(text, base)
-    if not isinstance(query, Select):
-        raise _not_rows(query).placed(text)
-    for variable in _shown(query):
-        if variable in INTERVAL:
-            raise NotCompilable(f"a variable with the name of a column of the interval, ?{variable},")
-    if any(map(is_momentary, every_expression(query.pattern))):
-        raise NotCompilable("the function NOW between two instants", "NOW", text)
-    first, last = _commits(history, t1, t2)
-    rows = _refusing(text, lambda: _spans(query, history, first, last))
+    query = read_lasting(text, base)
+    with _compiling():
+        first, last = _commits(history, t1, t2)
+        rows = _spans(query, history, first, last)
     return _shown(query), _timed(rows, history, (first, t1), (last, t2), list(_shown(query)))
 
 
 # -- one state --------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, base: str | None) -> Query:
-    return parse_query(text, base)
-
-
 def _shown(query: Select) -> tuple[str, ...]:
     return tuple(variable[1:] for variable in query.variables)
 
 
-def _not_rows(query: Query) -> NotCompilable:
-    word = type(query).__name__.upper()
-    return NotCompilable(f"{word}, which has no rows,", word)
-
-
-def _refusing(text: str, compile_: Callable[[], T]) -> T:
+@contextmanager
+def _compiling() -> Iterator[None]:
     try:
-        return compile_()
-    except NotCompilable as refusal:
-        raise refusal.placed(text) from None
+        with translated():
+            yield
     except RecursionError:
         raise BadRequest("the pattern is nested too deeply to be evaluated") from None
-
-
-def _done(job: Callable[[], T]) -> T:
-    """What a job of our own gives."""
-    try:
-        return job()
-    except PySparkException as error:
-        raise retold(error) from error
 
 
 def _relation(query: Select | Ask, quads: DataFrame, now: int | None) -> Relation:
@@ -154,7 +123,7 @@ def _spelled(pattern: Node, quads: DataFrame) -> Node:
     any_of = f.lit(False)
     for term in written.values():
         any_of = any_of | same_term(f.col("o"), term)
-    found = _done(quads.where(any_of).select("o").distinct().collect)
+    found = quads.where(any_of).select("o").distinct().collect()
     spellings = written | {fold(row[0]): row[0] for row in found}
     return cast(Node, _mapped(pattern, lambda term: spellings.get(fold(term), term)))
 
@@ -189,7 +158,7 @@ def _commits(history: DataFrame, t1: int, t2: int) -> tuple[int, int]:
     """The last commit up to the first instant, and the last before the second; 0 if there is none."""
     micros = f.unix_micros("time")
     last_of = [f.max(f.when(micros <= t1, f.col("seq"))), f.max(f.when(micros < t2, f.col("seq")))]
-    first, last = _done(history.select(*last_of).collect)[0]
+    first, last = history.select(*last_of).collect()[0]
     return first or 0, last or 0
 
 
@@ -215,7 +184,7 @@ def _terms(relation: Relation, variables: tuple[Var, ...]) -> list[Column]:
 def _points(pattern: Node, history: DataFrame, first: int, last: int) -> DataFrame:
     """The commits at which the answer may change, each with the next; the state to begin with is the first."""
     within = (f.col("seq") > first) & (f.col("seq") <= last)
-    found = _done(history.where(within & touches(pattern)).select("seq").distinct().limit(MOST_POINTS + 1).collect)
+    found = history.where(within & touches(pattern)).select("seq").distinct().limit(MOST_POINTS + 1).collect()
     if len(found) > MOST_POINTS:
         raise NotCompilable(
             f"OPTIONAL, MINUS, EXISTS, a group or LIMIT at more than {MOST_POINTS:,} commits that make a difference"

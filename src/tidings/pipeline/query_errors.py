@@ -2,7 +2,7 @@
 
 TidingsError
 └── BadRequest
-    └── NotCompilable    not_compilable    400   construct
+    └── NotCompilable    not_compilable    400
 """
 
 from tidings.model.errors import BadRequest
@@ -10,19 +10,16 @@ from tidings.sparql.parser.tokens import locate, replace_codepoint_escapes, toke
 
 
 class NotCompilable(BadRequest):
-    """A query that the broker would answer, but that has something in it which no Spark job can be made of."""
+    """A query that the broker would answer, but that has something in it which no Spark job can be made of.
+
+    Its line is told if a word of the text gives it away.
+    """
 
     code = "not_compilable"
 
     def __init__(self, construct: str, word: str = "", text: str = "") -> None:
-        self.construct = construct
-        self.word = word
         line = _line_of(word, text) if word and text else None
         super().__init__(f"{construct}{f' (line {line})' if line else ''} cannot be asked over history")
-
-    def placed(self, text: str) -> "NotCompilable":
-        """The same, with the line of the query in which the construct stands if a word of the text gives it away."""
-        return NotCompilable(self.construct, self.word, text)
 
 
 def _line_of(word: str, text: str) -> int | None:

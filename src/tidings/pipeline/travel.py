@@ -82,7 +82,7 @@ def commit_at(lake: Lake, instant: int) -> Mark:
 def changes(spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None) -> DataFrame:
     """Every change in (after, last], in no order."""
     batches = [each for each in lake.batches() if each.last > after and (last is None or each.first <= last)]
-    rows = _read(spark, lake, tuple(file for each in batches for file in each.files))
+    rows = read(spark, lake, tuple(file for each in batches for file in each.files))
     if batches and batches[0].first <= after:
         rows = rows.where(f.col("seq") > after)
     if last is not None and batches and batches[-1].last > last:
@@ -105,7 +105,8 @@ def quads(spark: SparkSession, lake: Lake, at: int) -> DataFrame:
     return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
 
 
-def _read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
+def read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
+    """The changes in some files; null in columns that came after a file was written."""
     from tidings.pipeline.source import SCHEMA
 
     return spark.read.schema(SCHEMA).parquet(*lake.paths(files)) if files else spark.createDataFrame([], SCHEMA)

@@ -25,6 +25,8 @@ class Delayed(Struct, frozen=True):
     at: int
     text: str
     dataset: Dataset | None = None
+    publisher: str | None = None
+    """Who asked for it, if that was said."""
 
 
 class Agenda:

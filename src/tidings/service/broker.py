@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.engine.core import Core
 from tidings.engine.engine import Engine
 from tidings.engine.pauses import Pauses
 from tidings.engine.update import PreparedUpdate
@@ -31,11 +32,12 @@ from tidings.service.errors import ShuttingDown
 from tidings.service.forks import Forks
 from tidings.service.outboxes import Bounds
 from tidings.service.queries import Queries, Writer
+from tidings.service.relay import Elsewhere, Relay
 from tidings.service.scribe import Scribe
 from tidings.service.snapshots import Snapshots
 from tidings.service.spool import Spool
-from tidings.service.subscriber import Alias, Parcel, Post, Session, SessionId
-from tidings.service.subscriptions import Answered, Refused, Subscriptions
+from tidings.service.subscriber import Alias, Answered, Parcel, Post, Refused, Session, SessionId
+from tidings.service.subscriptions import Subscriptions
 from tidings.service.updates import Done, Outcome, Reply, Update, Updates
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
@@ -62,6 +64,8 @@ class Policy(Struct, frozen=True):
     keep_log: int = 0
     """Bytes of log that are kept although a snapshot covers them; 0 keeps all."""
     bounds: Bounds = Bounds()
+    patience: float = 60.0
+    """Seconds that a first answer may take that is worked out elsewhere."""
 
 
 class Disk(Struct, frozen=True):
@@ -76,7 +80,8 @@ class Disk(Struct, frozen=True):
 
 class Broker:
     """A knowledge graph that tells its subscribers what changes. `clock` tells the time in microseconds since 1970,
-    `monotonic` counts seconds. Until it is given a disk, everything is forgotten with the process."""
+    `monotonic` counts seconds. Until it is given a disk, everything is forgotten with the process. If there is an
+    `elsewhere`, subscriptions are worked out there, and here they are only told."""
 
     def __init__(
         self,
@@ -85,6 +90,7 @@ class Broker:
         *,
         clock: Callable[[], int],
         monotonic: Callable[[], float],
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.engine = engine
         self.policy = policy = policy or Policy()
@@ -92,7 +98,9 @@ class Broker:
         self.snapshots: Snapshots | None = None
         self.chronicle = Chronicle(clock)
         self.forks = Forks(policy.workers)
-        self.subscriptions = Subscriptions(engine, self.chronicle, policy.bounds, monotonic)
+        self.relay = None if elsewhere is None else Relay(elsewhere, policy.patience, monotonic)
+        planner = engine if elsewhere is None else Engine(Core(base=engine.core.base))
+        self.subscriptions = Subscriptions(planner, self.chronicle, policy.bounds, monotonic, self.relay)
         limits: dict[str, Any] = {
             "slice_seconds": policy.slice_seconds,
             "seconds": policy.seconds,
@@ -160,6 +168,7 @@ class Broker:
         try:
             self.delays.carry_out(self.chronicle.clock())
             self.subscriptions.release_absent()
+            self.subscriptions.release_unanswered()
             if self.snapshots is not None and self.snapshots.is_due():
                 self._spawn(self.snapshots.write())
         finally:
@@ -176,24 +185,30 @@ class Broker:
 
     # -- updates and queries ------------------------------------------------------------------------------------
 
-    def submit(self, text: str, dataset: Dataset | None, reply: Reply) -> None:
-        """Take in an update; `reply` is called once it is durable, or has failed."""
-        self.updates.submit(Update(text, dataset, reply))
+    def submit(self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None) -> None:
+        """Take in an update; `reply` is called once it is durable, or has failed. The log says who published it."""
+        self.updates.submit(Update(text, dataset, reply, publisher=publisher))
 
-    def submit_bound(self, template: Bindable[PreparedUpdate], bindings: dict[str, str], reply: Reply) -> None:
+    def submit_bound(
+        self,
+        template: Bindable[PreparedUpdate],
+        bindings: dict[str, str],
+        reply: Reply,
+        publisher: str | None = None,
+    ) -> None:
         """Take in a prepared update with its variables bound. Raises what is wrong with the bindings."""
-        self.updates.submit(Update("", None, reply, template.bind(bindings)))
+        self.updates.submit(Update("", None, reply, template.bind(bindings), publisher=publisher))
 
-    async def update(self, text: str, dataset: Dataset | None = None) -> Done:
+    async def update(self, text: str, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.submit(text, dataset, _replying(answer))
+        self.submit(text, dataset, _replying(answer), publisher)
         return await answer
 
-    async def change(self, change: Change) -> Done:
+    async def change(self, change: Change, publisher: str | None = None) -> Done:
         """As `update`, for a change of one graph."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(Update("", None, _replying(answer), change=change))
+        self.updates.submit(Update("", None, _replying(answer), change=change, publisher=publisher))
         return await answer
 
     async def query(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
@@ -201,10 +216,10 @@ class Broker:
         self._check_open()
         return await self.queries.answer(text, dataset, write)
 
-    async def delay(self, text: str, dataset: Dataset | None, at: int) -> Delayed:
+    async def delay(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
         """Accept an update for an instant, in microseconds since 1970."""
         self._check_open()
-        return await self.delays.accept(text, dataset, at)
+        return await self.delays.accept(text, dataset, at, publisher)
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
@@ -236,7 +251,7 @@ class Broker:
         a first answer that is so long that a fork has to do it; without, it is done here."""
         self._check_open()
         self._pauses.count()
-        if self.queries.within_slice(text, dataset):
+        if self.relay is not None or self.queries.within_slice(text, dataset):
             self.subscriptions.subscribe(session, text, dataset, alias, rights, answered, refused)
             return
 
@@ -308,6 +323,8 @@ class Broker:
                 self.seeding = True
             case "seeded":
                 self.seeding = False
+            case "publisher":
+                pass  # it says whose commit it was, and is no part of what is true now
             case _:
                 self.subscriptions.restore(note)
 

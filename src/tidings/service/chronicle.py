@@ -16,8 +16,8 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.service.scribe import Release, Scribe, Undo
 
-Follower: TypeAlias = Callable[[int, int, ZSet[Quad]], None]
-"""Takes the number, the time and the delta of a commit; it must not take long, and not raise."""
+Follower: TypeAlias = Callable[[Entry], None]
+"""Takes a commit; it must not take long, and not raise."""
 
 log = logging.getLogger("tidings")
 
@@ -56,7 +56,8 @@ class Chronicle:
 
     def commit(self, delta: ZSet[Quad], time: int, notes: tuple[Note, ...], release: Release, undo: Undo) -> None:
         """Write a commit, with the next number. Never raises: what cannot be written is undone."""
-        if not self._written(Entry(self.seq + 1, time, delta, notes), undo):
+        entry = Entry(self.seq + 1, time, delta, notes)
+        if not self._written(entry, undo):
             return
         self.seq += 1
 
@@ -67,9 +68,8 @@ class Chronicle:
         def release_and_tell() -> None:
             release()
             for follower in self.followers:
-                follower(number, time, delta)
+                follower(entry)
 
-        number = self.seq
         self.scribe.step(release_and_tell if self.followers else release, undo_all)
 
     def note(self, note: Note, release: Release, undo: Undo) -> None:

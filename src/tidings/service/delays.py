@@ -36,13 +36,13 @@ class Delays:
         self.done = 0
         self.failed = 0
 
-    async def accept(self, text: str, dataset: Dataset | None, at: int) -> Delayed:
+    async def accept(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
         """Accept an update for an instant, in microseconds since 1970. Raises whatever is wrong with its text."""
         if len(self.agenda) >= self._most:
             raise TooManyDelayed(f"{self._most:,} delayed updates wait already")
         self._chronicle.check()
         self._core.prepare_update(text, dataset)
-        delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset)
+        delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher)
         accepted: asyncio.Future[Delayed] = asyncio.get_running_loop().create_future()
 
         def release() -> None:
@@ -86,7 +86,9 @@ class Delays:
                 self.failed += 1
                 log.warning("the delayed update %s failed: %s", delayed.id, outcome)
 
-        self._updates.enqueue(Update(delayed.text, delayed.dataset, reply, delayed=delayed.id))
+        self._updates.enqueue(
+            Update(delayed.text, delayed.dataset, reply, delayed=delayed.id, publisher=delayed.publisher)
+        )
 
     # -- the log ------------------------------------------------------------------------------------------------
 
@@ -96,7 +98,8 @@ class Delays:
         if note.kind == "delay":
             default, named = (_names(content.get(key)) for key in ("default", "named"))
             dataset = None if default is None and named is None else Dataset(default, named)
-            self.agenda.add(Delayed(content["id"], content["at"], content["sparql"], dataset))
+            publisher = content.get("publisher")
+            self.agenda.add(Delayed(content["id"], content["at"], content["sparql"], dataset, publisher))
         else:
             self.agenda.discard(content["id"])
 
@@ -109,6 +112,8 @@ def _note(delayed: Delayed) -> Note:
     content: dict[str, object] = {"id": delayed.id, "at": delayed.at, "sparql": delayed.text}
     if delayed.dataset is not None:
         content |= {"default": delayed.dataset.default, "named": delayed.dataset.named}
+    if delayed.publisher is not None:
+        content["publisher"] = delayed.publisher
     return Note("delay", content)
 
 

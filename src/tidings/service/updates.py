@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tidings.engine.engine import Commit, Engine
 from tidings.engine.update import PreparedUpdate
-from tidings.log.entry import Note
+from tidings.log.entry import Note, published_by
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.model.errors import TidingsError, TimeLimitExceeded
 from tidings.model.terms import Quad
@@ -63,6 +63,8 @@ class Update(Struct):
     bound: tuple[PreparedUpdate, Parameters] | None = None
     delayed: DelayedId | None = None
     change: Change | None = None
+    publisher: str | None = None
+    """Who sent it, if that was said."""
 
     @property
     def size(self) -> int:
@@ -235,7 +237,7 @@ class Updates:
     def _commit(self, update: Update, commit: Commit, now: int) -> None:
         chronicle = self._chronicle
         self._subscriptions.lose(self._engine.failures)
-        notes = () if update.delayed is None else (Note("done", {"id": update.delayed}),)
+        notes: tuple[Note, ...] = () if update.delayed is None else (Note("done", {"id": update.delayed}),)
         self.done += 1
 
         def undo(error: TidingsError) -> None:
@@ -262,4 +264,6 @@ class Updates:
             self._answer(update, done)
             self._subscriptions.tell(sequence, now, commit)
 
+        if update.publisher is not None:
+            notes += (published_by(update.publisher),)
         chronicle.commit(commit.delta, now, notes, release, undo)

@@ -1,4 +1,7 @@
-"""What all charts have in common: size, ink, colours, labels, and how they become SVG and PNG."""
+"""What all charts have in common: size, ink, colours, labels, and how they become SVG and PNG.
+
+matplotlib comes with the extras `bench` and `spark`, and is loaded when a chart is made.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -6,10 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, cast
 
-from tidings.bench.files import write_whole
 from tidings.model.errors import TidingsError
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ class Chart:
     def png(self) -> bytes:
         return self._drawn("png", facecolor="white", dpi=PNG_DPI)
 
+    def file(self, kind: str) -> bytes:
+        """As a file of that kind: svg or png."""
+        return self.png() if kind == "png" else self.svg().encode()
+
     def inline(self, prefix: str) -> str:
         """For the middle of a page: no names that two charts could share, no ink but the page's."""
         text = self._drawn("svg", transparent=True).decode()
@@ -105,15 +110,6 @@ class Chart:
         return re.sub(
             r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{about}">', text, count=1
         )
-
-    def write(self, folder: Path, name: str, formats: Iterable[str] = ("svg", "png")) -> list[Path]:
-        """Raises ResultsUnwritable."""
-        paths = []
-        for kind in formats:
-            path = folder / f"{name}.{kind}"
-            write_whole(path, self.png() if kind == "png" else self.svg())
-            paths.append(path)
-        return paths
 
     def _drawn(self, kind: str, **how: Any) -> bytes:
         output = BytesIO()
@@ -140,7 +136,7 @@ def style() -> Iterator[None]:
     try:
         import matplotlib as mpl
     except ImportError as error:
-        raise ExtraMissing("charts need matplotlib: pip install 'tidings[bench]'") from error
+        raise ExtraMissing("charts need matplotlib: pip install 'tidings[bench]' or 'tidings[spark]'") from error
     with mpl.rc_context():
         mpl.rcdefaults()
         cast(Any, mpl.rcParams).update(STYLE)
@@ -169,12 +165,12 @@ def blank(title: str, across: str, up: str, about: str, height: float = HEIGHT) 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    axes.set_title(f"{_literal(title)}, {_literal(up)}" if up else _literal(title), loc="left")
-    axes.set_xlabel(_literal(across))
+    axes.set_title(f"{literal(title)}, {literal(up)}" if up else literal(title), loc="left")
+    axes.set_xlabel(literal(across))
     return Chart(title, about, figure, axes)
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Between dollars, matplotlib reads mathematics."""
     return text.replace("$", r"\$")
 
@@ -183,6 +179,7 @@ def label_ends(axes: "Axes", ends: Mapping[str, tuple[float, float]], colours: C
     """Each name at the end of its line, moved apart if they would touch."""
     if not ends:
         return
+    axes.autoscale_view()  # what was drawn counts for the scale only when somebody looks at it
     height = axes.get_window_extent().height or 1.0
     room = 0.075 * 210 / height if height < 210 else 0.075
     places = {
@@ -192,7 +189,7 @@ def label_ends(axes: "Axes", ends: Mapping[str, tuple[float, float]], colours: C
     for name in sorted(places, key=lambda name: places[name]):
         last = max(places[name], last + room)
         axes.annotate(
-            _literal(name),
+            literal(name),
             xy=(1.02, last),
             xycoords="axes fraction",
             color=colours[name],
@@ -206,7 +203,7 @@ def plain_ticks(axes: "Axes", *, x: bool = True, y: bool = True) -> None:
     """1,000 and not 10³, and few enough to read."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:g}")
+    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value == int(value) else f"{value:,g}")
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if not wanted:
             continue
