@@ -14,6 +14,8 @@ from tidings.log.folder import Folder
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
 EITHER = {"query", "update", "explain"}
+ON_SPARK = {"history", "stream"}
+"""Their examples are run together, in one session: tests/pipeline/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"
 CHAT = """{
@@ -42,16 +44,20 @@ EXAMPLES = [
 ]
 
 
+def command_of(example: str) -> str:
+    words = example.split()
+    return words[words.index("tidings") + 1]
+
+
 def needs_broker(example: str) -> bool:
     """Whether an example of the help is for a running broker."""
-    words = example.split()
-    name = words[words.index("tidings") + 1]
+    words, name = example.split(), command_of(example)
     return name in AT_BROKER or (name in EITHER and not any(option in words for option in HERE))
 
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    return "tidings serve" not in example and not needs_broker(example)
+    return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in ON_SPARK
 
 
 def furnish(folder: Path) -> None:

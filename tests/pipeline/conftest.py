@@ -1,24 +1,37 @@
 """One Spark session for all tests that need one."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
+from pipeline.histories import history, log_with
+from pipeline.killing import Killer, with_options
 from tidings.pipeline.session import session
 
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time."""
+WARM = """
+from tidings.pipeline.ingest import Ingest
+from tidings.pipeline.lake import Lake
+Ingest(spark, Lake.make(Path(sys.argv[1])), sys.argv[2], commits=20).run()
+"""
+"""Uses most of the classes that jobs which are killed use."""
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", f"{os.environ.get('JDK_JAVA_OPTIONS', '')} {QUICK}".strip())
+        patch.setenv("JDK_JAVA_OPTIONS", with_options()["JDK_JAVA_OPTIONS"])
         made = session("local[2]", partitions=2)
         yield made
         made.stop()
+
+
+@pytest.fixture(scope="session")
+def killer(tmp_path_factory: pytest.TempPathFactory) -> Killer:
+    folder = tmp_path_factory.mktemp("killer")
+    made = Killer(folder / "classes.jsa")
+    made.prepare(WARM, folder / "lake", log_with(folder / "data", history(1, 50)))
+    return made
 
 
 @pytest.fixture

@@ -221,6 +221,12 @@ def test_an_interval_names_its_commits_and_is_open_where_the_row_still_held(spar
     assert rows == {('"on"', 1, 2), ('"off"', 2, 4), ('"on"', 4, None)}
 
 
+def test_what_always_holds_has_intervals_of_the_same_types(spark: SparkSession) -> None:
+    _, frame = between(changes(spark, STORY), "SELECT (1 AS ?x) { }", SECOND, 9 * SECOND)
+    assert [kind for _, kind in frame.dtypes] == ["string", "timestamp", "timestamp", "bigint", "bigint"]
+    assert frame.count() == 1
+
+
 def test_too_many_commits_are_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_POINTS", 3)
     text = f"{PREFIX}SELECT (COUNT(*) AS ?n) {{ ?s ?p ?v }}"

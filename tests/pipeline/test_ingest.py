@@ -1,10 +1,7 @@
 """From a log into the lake and back out: exactly once, whatever happens on the way."""
 
-import os
 import random
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from pyspark.sql import functions as f
 
 from gates.wire import serving
 from pipeline.histories import history, log_with, replayed, rows_in, rows_of
+from pipeline.killing import KILLS, Killer
 from tidings.cli import history as command
 from tidings.gates.instants import shown
 from tidings.log.errors import LogDamaged
@@ -219,51 +217,29 @@ def test_the_command_line_from_a_broker_to_a_broker_as_it_was(
     assert "commits    1 to 6" in capsys.readouterr().out
 
 
-KILLS = int(os.environ.get("TIDINGS_KILLS", "3"))
-"""How often an ingest is killed: each time a JVM has to start, which is what takes the time."""
-CHILD = """
-import sys
+INGEST = """
 from tidings.pipeline.filling import Upkeep
 from tidings.pipeline.ingest import Ingest
 from tidings.pipeline.lake import Lake
-from tidings.pipeline.session import session
-from pathlib import Path
-quick = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-spark = session("local[2]", partitions=2, **quick)
 lake = Lake.make(Path(sys.argv[1]))
 upkeep = Upkeep(fan=4, snapshot_every=500)
-Ingest(spark, lake, sys.argv[2], commits=20, upkeep=upkeep, told=lambda batch: print(batch.last, flush=True)).run()
+Ingest(spark, lake, sys.argv[2], commits=20, upkeep=upkeep, told=lambda _: print("begun", flush=True)).run()
 """
 
 
-def test_a_lake_whose_ingest_is_killed_is_that_of_an_undisturbed_one(spark: SparkSession, tmp_path: Path) -> None:
-    entries = history(12, 4000)
+def test_a_lake_whose_ingest_is_killed_is_that_of_an_undisturbed_one(
+    spark: SparkSession, killer: Killer, tmp_path: Path
+) -> None:
+    commits = 800 * KILLS
+    entries = history(12, commits)
     data = log_with(tmp_path / "data", entries)
     lake = Lake.make(tmp_path / "lake")
-    chance = random.Random()
     seen = 0
     for _ in range(KILLS):
-        with subprocess.Popen(
-            [sys.executable, "-c", CHILD, lake.path, data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as child:
-            assert child.stdout is not None
-            try:
-                first = child.stdout.readline()  # it has begun: from here on, any moment will do
-                assert int(first) > seen
-                child.stdout.close()
-                _waited(child, chance.uniform(0, 1.5))
-            finally:
-                child.kill()
-        assert lake.end().seq >= seen
+        killer.kill(INGEST, lake.path, data)
+        assert lake.end().seq > seen
         seen = lake.end().seq
-    assert seen < 4000
+    assert seen < commits
     ingest(spark, lake, data, 10_000, Upkeep())
     assert rows_in(lake) == rows_of(entries)
-    assert set(travel.each_quad(spark, lake, 4000)) == replayed(entries, 4000)
-
-
-def _waited(child: "subprocess.Popen[str]", seconds: float) -> None:
-    try:
-        child.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return
+    assert set(travel.each_quad(spark, lake, commits)) == replayed(entries, commits)

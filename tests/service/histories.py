@@ -129,6 +129,9 @@ class Scene:
         self._watch(broker)
         self.clients = [Client(broker), Client(broker)]
 
+    def opened(self, path: Path) -> Broker:
+        return opened(self.clock, path, **self.settings)
+
     def _watch(self, broker: Broker) -> None:
         self.broker = broker
         broker.chronicle.followers.add(self._promise)
@@ -288,7 +291,7 @@ class Scene:
         alive = {each.spuid for each in before.subscriptions}
         up_to_date = self._up_to_date()
         await self._abandon()
-        broker = opened(self.clock, copy, **self.settings)
+        broker = self.opened(copy)
         assert quads_of(broker) == self.promised
         assert [each.id for each in broker.delays.agenda] == waiting
         for client in self.clients:

@@ -26,6 +26,7 @@ from tidings.service import updates as room
 from tidings.service.broker import Broker, Policy
 from tidings.service.errors import UnknownSubscription
 from tidings.service.outboxes import Bounds
+from tidings.service.relay import Elsewhere
 from tidings.service.subscriber import Parcel, Session, Subscriber
 from tidings.service.updates import Done, Outcome, Update, Updates
 
@@ -86,13 +87,13 @@ def by_hand(clock: Clock) -> Iterator[None]:
         yield
 
 
-def opened(clock: Clock, path: Path, **changes: Any) -> Broker:
+def opened(clock: Clock, path: Path, elsewhere: Elsewhere | None = None, **changes: Any) -> Broker:
     """The broker that a folder holds; it must still be entered."""
     values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
     settings = Settings(**values)
     Folder(path).release()
     with by_hand(clock):
-        return app.open_broker(settings, path, lambda _: None)
+        return app.open_broker(settings, path, lambda _: None, elsewhere)
 
 
 def crashed(path: Path, copy: Path) -> Path:

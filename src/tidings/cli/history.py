@@ -27,7 +27,7 @@ examples:
   tidings history ingest --log tidings-data --lake lake
   tidings history ingest --log http://localhost:8000 --lake lake --follow
   tidings history as-of --lake lake --at 1000 --output then.nq
-  tidings history as-of --lake lake --at 2026-11-15T09:00:00Z --data then && tidings serve --data then
+  tidings history as-of --lake lake --at 2026-11-15T09:00:00Z --data then
   tidings history query --lake lake --at 1000 'SELECT * { ?s ?p ?o } LIMIT 5'
   tidings history query --lake lake --between 2026-11-01T00:00:00Z 2026-12-01T00:00:00Z @lamps.rq --format json
   tidings history info --lake lake

@@ -10,17 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tidings.log.layout import write_whole
 from tidings.model.errors import TidingsError
-from tidings.pipeline.errors import CheckpointForeign, LakeUnusable, SparkFailed, retold
+from tidings.pipeline.errors import CheckpointForeign, LakeUnusable, SparkFailed
 from tidings.pipeline.filling import Upkeep, append, compact, snapshot, snapshot_due
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.manifest import Batch
 from tidings.pipeline.origin import check_holds, origin_of
+from tidings.pipeline.session import translated
 from tidings.pipeline.source import COMMITS, FORMAT, TidingsLog
 
 POLL = "1 second"
@@ -68,11 +68,12 @@ class Ingest:
             self._lake.sweep()
             query = self._start(follow)
             try:
-                while not query.awaitTermination(1):
-                    if stop is not None and stop.is_set():
-                        break
-            except PySparkException as error:
-                raise self._failure or retold(error) from error
+                with translated():
+                    while not query.awaitTermination(1):
+                        if stop is not None and stop.is_set():
+                            break
+            except TidingsError as error:
+                raise self._failure or error from error
             finally:
                 with self._turn:  # nothing is written once the lock of the lake is somebody else's
                     self._over = True
@@ -91,10 +92,8 @@ class Ingest:
         writer = stream.writeStream.foreachBatch(self._take)
         writer = writer.option("checkpointLocation", str((self._checkpoint / "spark").absolute()))
         writer = writer.trigger(processingTime=POLL) if follow else writer.trigger(availableNow=True)
-        try:
+        with translated():
             return writer.start()
-        except PySparkException as error:
-            raise retold(error) from error
 
     def _take(self, changes: DataFrame, _: int) -> None:
         """For Spark: a batch. Its number is of no use: ranges of commits say more."""

@@ -217,7 +217,7 @@ def _timed(
     commits = history.select(f.col("seq"), f.col("time")).distinct()
     begins = commits.select(f.col("seq").alias("begin"), f.col("time").alias("began"))
     ends = commits.select(f.col("seq").alias("end"), f.col("time").alias("ended"))
-    since, until = (f.col(name) for name in SPAN)
+    since, until = (f.col(name).cast("long") for name in SPAN)  # where nothing is read, they are small constants
     (first, t1), (last, t2) = start, end
     found = (
         coalesced(rows, names)

@@ -12,8 +12,8 @@ from shutil import rmtree
 from typing import NamedTuple
 from uuid import uuid4
 
+import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
@@ -22,10 +22,11 @@ from tidings.log.entry import Place
 from tidings.log.folder import Folder
 from tidings.log.snapshot import write_snapshot
 from tidings.model.terms import Quad, intern
-from tidings.pipeline.errors import BeyondHistory, LakeUnusable, retold
+from tidings.pipeline.errors import BeyondHistory, LakeDamaged, LakeUnusable
 from tidings.pipeline.lake import Lake
-from tidings.pipeline.manifest import File
+from tidings.pipeline.manifest import Batch, File
 from tidings.pipeline.origin import Mark
+from tidings.pipeline.session import translated
 
 STATE = "s string, p string, o string, g string"
 _CHUNK = 1 << 20
@@ -59,9 +60,21 @@ def time_of(lake: Lake, at: int) -> Mark:
         return Mark()
     for batch in lake.batches():
         if batch.first <= at <= batch.last:
-            table = ds.dataset(lake.paths(batch.files)).to_table(["time"], filter=ds.field("seq") == at)
+            table = _columns(lake, batch, ["time"], ds.field("seq") == at)
             return Mark(at, table["time"].cast("int64")[0].as_py())
     raise BeyondHistory(f"the lake reaches to commit {lake.end().seq}, and not to commit {at}")
+
+
+def _columns(lake: Lake, batch: Batch, names: list[str], condition: ds.Expression | None = None) -> pa.Table:
+    """Some of a batch, read here. Raises LakeDamaged."""
+    read_options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    try:
+        files = ds.dataset(
+            lake.paths(batch.files), format=ds.ParquetFileFormat(default_fragment_scan_options=read_options)
+        )
+        return files.to_table(names, filter=condition)
+    except (OSError, pa.ArrowException) as error:
+        raise LakeDamaged(f"commits {batch.first} to {batch.last} cannot be read: {error}") from error
 
 
 def commit_at(lake: Lake, instant: int) -> Mark:
@@ -72,7 +85,7 @@ def commit_at(lake: Lake, instant: int) -> Mark:
     batch = batches[-1]
     if batch.until <= instant:
         return Mark(batch.last, batch.until)
-    table = ds.dataset(lake.paths(batch.files)).to_table(["seq", "time"])
+    table = _columns(lake, batch, ["seq", "time"])
     times = table["time"].cast("int64")
     pairs = zip(times.to_pylist(), table["seq"].to_pylist(), strict=True)
     time, seq = max(pair for pair in pairs if pair[0] <= instant)
@@ -117,10 +130,8 @@ def read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
 
 def each_quad(spark: SparkSession, lake: Lake, at: int) -> Iterator[Quad]:
     """The quads, here. One string for a term, however often it occurs."""
-    try:
+    with translated():
         table = quads(spark, lake, at).toArrow()
-    except PySparkException as error:
-        raise retold(error) from error
     for batch in table.to_batches():
         for s, p, o, g in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield intern(s), intern(p), intern(o), intern(g)
@@ -136,13 +147,12 @@ def nquads(spark: SparkSession, lake: Lake, at: int) -> Iterator[bytes]:
     line = f.concat_ws(" ", *"spo", f.when(f.col("g") != "", f.col("g")), f.lit("."))
     folder = lake.path / f"output-{uuid4().hex[:12]}"
     try:
-        quads(spark, lake, at).select(line).write.text(str(folder.absolute()))
+        with translated():
+            quads(spark, lake, at).select(line).write.text(str(folder.absolute()))
         for path in sorted(folder.glob("part-*")):
             with path.open("rb") as file:
                 while chunk := file.read(_CHUNK):
                     yield chunk
-    except PySparkException as error:
-        raise retold(error) from error
     except OSError as error:
         raise LakeUnusable(f"{folder}: {error.strerror}") from error
     finally:

@@ -1,0 +1,72 @@
+"""Folders of a job as Spark would leave them, without Spark."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from tidings.pipeline.origin import Mark
+from tidings.pipeline.scaleout.checkpoint import claim
+from tidings.pipeline.scaleout.registrar import Registrar
+from tidings.pipeline.scaleout.registry import Registry
+from tidings.pipeline.scaleout.rows import TOLD_ARROW, size_row, told_row
+from tidings.pipeline.scaleout.sink import ToldWriter
+from tidings.pipeline.scaleout.telling import manifest_of
+from tidings.pipeline.scaleout.unit import Member, Told
+
+QUERY = "SELECT ?o { <urn:a> <urn:p> ?o }"
+
+
+@dataclass
+class FakeJob:
+    """Batch by batch, as told."""
+
+    folder: Path
+    units: dict[str, int] = field(default_factory=dict)
+    batch: int = -1
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "check"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "told"
+
+    def begin(self, *spuids: str) -> None:
+        self.checkpoint.mkdir(exist_ok=True)
+        claim(self.checkpoint, self.out)
+        registrar = Registrar(Registry(self.checkpoint / "registry"), together=1)
+        queries = (QUERY.replace("urn:p", f"urn:p{number}") for number in range(len(spuids)))
+        begun, wrong = registrar.begin(map(Member, spuids, queries))
+        assert not wrong
+        registrar.registry.publish(Mark(), begun)
+        self.units |= {each.member.spuid: each.unit for each in begun}
+
+    def tell(self, mark: Mark, *told: Told, seconds: float = 2.0, partitions: int = 2) -> None:
+        """A batch that ends with a commit; each unit that told something has 10 quads, 100 bytes and 5 rows."""
+        self.batch += 1
+        rows = [told_row(self.units[each.spuid], each) for each in told]
+        rows += [size_row(unit, 10, 100, 5) for unit in sorted({self.units[each.spuid] for each in told})]
+        writer = ToldWriter(self.out)
+        writer.commit([writer.write(iter([_batch(rows)]))], self.batch)
+        made = manifest_of(self.out, self.batch)
+        assert made is not None
+        plan = {
+            "batchWatermarkMs": 0,
+            "batchTimestampMs": int((made.finished - seconds) * 1000),
+            "conf": {"spark.sql.shuffle.partitions": str(partitions)},
+        }
+        offset = {"seq": mark.seq, "time": mark.time, "version": 1}
+        for name, lines in (("offsets", (plan, offset)), ("commits", ({"nextBatchWatermarkMs": 0},))):
+            path = self.checkpoint / "spark" / name / str(self.batch)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"\n".join([b"v1", *map(msgspec.json.encode, lines)]))
+
+
+def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, each.type) for column, each in zip(columns, TOLD_ARROW, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=TOLD_ARROW)
