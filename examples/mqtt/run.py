@@ -21,7 +21,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
-from servers import HOST, Server, profile_for, serving
+from servers import HOST, Server, ingest, profile_for, serving
 from simulator import simulate
 from storing import storing_service
 from topics import TopicsManager
@@ -107,7 +107,7 @@ async def stored_in(store: Server, changes: Counter[str]) -> dict[str, Any]:
             await asyncio.sleep(0.1)
 
 
-async def run(seconds: float, *, restarts: bool, console: Console) -> None:
+async def run(seconds: float, *, restarts: bool, lake: Path | None, console: Console) -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder)) as (mqtt, monitor, store):
             profile = load(profile_for(mqtt, monitor, store))
@@ -128,10 +128,13 @@ async def run(seconds: float, *, restarts: bool, console: Console) -> None:
                         await watch(table, console, seconds)
                 stored = await stored_in(store, table.changes)
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
+            if lake is not None:
+                console.print(await ingest(store, lake), soft_wrap=True)
 
 
 async def until_told(arguments: argparse.Namespace) -> None:
-    task = asyncio.ensure_future(run(arguments.seconds, restarts=arguments.restarts, console=Console()))
+    asked = {name: getattr(arguments, name) for name in ("seconds", "restarts", "lake")}
+    task = asyncio.ensure_future(run(**asked, console=Console()))
     for number in (signal.SIGINT, signal.SIGTERM):  # either way, the servers are stopped
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     with suppress(asyncio.CancelledError):
@@ -142,9 +145,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Sensors over MQTT, as observations.")
     parser.add_argument("--seconds", type=float, default=20, help="how long (%(default)s)")
     parser.add_argument("--restarts", action="store_true", help="restart each server on the way, to see what happens")
+    parser.add_argument("--lake", type=Path, metavar="DIR", help="keep the history of the store here; needs Spark")
     for name in ("tidings.client", "mqtt"):
         logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows how it goes
-    asyncio.run(until_told(parser.parse_args()))
+    arguments = parser.parse_args()
+    if arguments.lake is not None and arguments.lake.exists():
+        parser.error(f"{arguments.lake} is there already, and the store of each run is a new one")
+    asyncio.run(until_told(arguments))
 
 
 if __name__ == "__main__":

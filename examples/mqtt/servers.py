@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 import sys
-from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 HOST = "127.0.0.1"
 PROFILE = Path(__file__).with_name("mqtt.jsap")
 _PATIENCE = 30.0
+_INGEST_SECONDS = 600.0
 _TRIES = 5
 
 Ports: TypeAlias = tuple[int, ...]
@@ -82,6 +83,20 @@ def profile_for(mqtt: Server, monitor: Server, store: Server) -> dict[str, Any]:
     profile["updates"]["STORE_OBSERVATION"]["sparql11protocol"]["port"] = store.port
     profile["extended"]["mqtt"] |= {"host": HOST, "port": mqtt.port}
     return profile
+
+
+async def ingest(store: Server, lake: Path) -> str:
+    """Take all that a store has committed into a lake; what is said of it. Raises RuntimeError, TimeoutError."""
+    command = ("-m", "tidings", "history", "ingest", "--log", f"http://{HOST}:{store.port}", "--lake", str(lake))
+    process = await create_subprocess_exec(sys.executable, *command, stdout=DEVNULL, stderr=PIPE)
+    try:
+        async with asyncio.timeout(_INGEST_SECONDS):
+            _, said = await process.communicate()
+    finally:
+        await _end(process, signal.SIGTERM)
+    if process.returncode:
+        raise RuntimeError(said.decode().strip())
+    return said.decode().splitlines()[-1]
 
 
 # -- how they are launched --------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 import uvloop
@@ -34,9 +34,14 @@ from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
+from tidings.pipeline.errors import SparkMissing
 from tidings.service.broker import Broker, Disk, Policy
 from tidings.service.outboxes import Bounds, SlowPolicy
+from tidings.service.relay import Elsewhere
 from tidings.service.seeding import seed
+
+if TYPE_CHECKING:
+    from tidings.delivery import Delivery
 
 BACKLOG = 4096
 LAST_SECONDS = 10
@@ -84,16 +89,19 @@ def policy(settings: Settings) -> Policy:
             grace=settings.grace,
             slow=cast(SlowPolicy, settings.slow),
         ),
+        patience=settings.deliver_patience,
     )
 
 
-def build_broker(settings: Settings, core: Core | None = None) -> Broker:
+def build_broker(settings: Settings, core: Core | None = None, elsewhere: Elsewhere | None = None) -> Broker:
     """A broker in memory."""
     engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
-    return Broker(engine, policy(settings), clock=clock, monotonic=time.monotonic)
+    return Broker(engine, policy(settings), clock=clock, monotonic=time.monotonic, elsewhere=elsewhere)
 
 
-def open_broker(settings: Settings, folder: Path, say: Callable[[str], None]) -> Broker:
+def open_broker(
+    settings: Settings, folder: Path, say: Callable[[str], None], elsewhere: Elsewhere | None = None
+) -> Broker:
     """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
     recovered = recover(folder)
     core = build_core(settings)
@@ -101,7 +109,7 @@ def open_broker(settings: Settings, folder: Path, say: Callable[[str], None]) ->
     if snapshot is not None:
         for s, p, o, g in snapshot.quads:
             core.store.add(s, p, o, g)
-    broker = build_broker(settings, core)
+    broker = build_broker(settings, core, elsewhere)
     if snapshot is not None:
         broker.begin_at(snapshot.seq, snapshot.time)
         for note in snapshot.notes:
@@ -175,17 +183,28 @@ def serve(
         http = stack.enter_context(closing(_listen(settings.host, settings.http_port)))
         ws = stack.enter_context(closing(_listen(settings.host, settings.ws_port)))
         gc.disable()  # what is loaded is here to stay: there is nothing to collect
+        delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
-            broker = build_broker(settings)
+            broker = build_broker(settings, elsewhere=delivery)
         else:
             folder = stack.enter_context(Folder(Path(settings.data)))
-            broker = open_broker(settings, folder.path, say)
+            broker = open_broker(settings, folder.path, say, delivery)
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        runner.run(_run(broker, settings, quads, http, ws, announce, say))
+        runner.run(_run(broker, delivery, settings, quads, http, ws, announce, say))
+
+
+def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
+    """What the broker only delivers. Raises SparkMissing: it comes in a format that not everybody can read."""
+    try:
+        from tidings.delivery import delivering
+    except ImportError as error:
+        raise SparkMissing(error) from error
+    return delivering(Path(out), settings.base)
 
 
 async def _run(
     broker: Broker,
+    delivery: "Delivery | None",
     settings: Settings,
     quads: Callable[[], Iterable[Quad]],
     http: socket.socket,
@@ -210,6 +229,8 @@ async def _run(
     async with broker:
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
+        if delivery is not None:
+            await delivery.begin(broker)
         gc.enable()
         broker.settle()
         door = await ws_create_server(gate.listen, sock=ws, **_picows(settings))

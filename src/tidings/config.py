@@ -175,6 +175,13 @@ class Settings:
         20.0, _some_seconds, "seconds of silence before a client is pinged, and then let go", "SECONDS"
     )
 
+    deliver: str | None = _setting(
+        None, _text, "folder of `tidings stream`, which works out the subscriptions; they are only told here", "FOLDER"
+    )
+    deliver_patience: float = _setting(
+        60.0, _some_seconds, "seconds that it may take to work out a first answer", "SECONDS"
+    )
+
     cors: tuple[str, ...] = _setting(("*",), _texts, "origin whose pages may call; may be given again", "ORIGIN")
     log_level: str = _setting(
         "warning",

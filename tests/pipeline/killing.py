@@ -8,6 +8,8 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 KILLS = int(os.environ.get("TIDINGS_KILLS", "10"))
@@ -51,9 +53,15 @@ class Killer:
 
     def kill(self, script: str, *arguments: object) -> None:
         """Run a script until it says that it has begun, and some time longer."""
+        with self.started(PREFACE + script, *arguments) as child:
+            _waited(child, random.uniform(0, 1.5))
+
+    @contextmanager
+    def started(self, script: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
+        """A script that has said that it has begun. It and all that it has started are killed in the end."""
         options = [f"-XX:SharedArchiveFile={self._archive}"] if self._archive.exists() else []
         with subprocess.Popen(
-            [sys.executable, "-c", PREFACE + script, *map(str, arguments)],
+            [sys.executable, "-c", script, *map(str, arguments)],
             env=with_options(*options),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -64,9 +72,10 @@ class Killer:
             try:
                 assert any(line.startswith(BEGUN) for line in child.stdout), "it ended before it did anything"
                 child.stdout.close()
-                _waited(child, random.uniform(0, 1.5))
+                yield child
             finally:
-                os.killpg(child.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
 
 
 def _waited(child: "subprocess.Popen[str]", seconds: float) -> None:

@@ -16,6 +16,7 @@ from tidings.pipeline.charts import (
     Reading,
     changes_chart,
     gaps_chart,
+    in_order,
     period,
     rates_chart,
     short_names,
@@ -49,11 +50,11 @@ def words(chart: Chart) -> set[str]:
 
 
 SAID = {
-    "values": {"temperature", "bath", "hall", "time, UTC", "2 of 9"},
+    "values": {"temperature", "bath", "hall", "2026-11-15, UTC", "2 of 9"},
     "windows": {"temperature", "bath", "hall", "every 1 h: time-weighted mean (line), mean (dots), range (band)"},
-    "rates": {"predicate, changes per 1 h", "bath", "co$t", "time, UTC"},
+    "rates": {"predicate, changes per 1 h", "bath", "co$t", "2026-11-15, UTC"},
     "changes": {"churn", "bath", "co$t", "1,234", "1", "additions", "removals"},
-    "gaps": {"temperature", "bath", "hall", "gap", "still open at the end", "time, UTC"},
+    "gaps": {"temperature", "bath", "hall", "gap", "still open at the end", "2026-11-15, UTC"},
 }
 
 
@@ -98,6 +99,37 @@ def test_names_are_short_and_told_apart() -> None:
     assert all(len(name) <= LONGEST_NAME for name in names.values())
     alike = [f"<http://example.org/a/{letter * 50}/lamp>" for letter in "xyz"]
     assert len(set(short_names(alike).values())) == 3
+    servers = [f"<http://example.org/Server-mml-{part}-Temperature>" for part in ("Cpu0", "Sda")]
+    assert list(short_names(servers).values()) == ["…Cpu0…", "…Sda…"]
+
+
+def test_numbers_in_names_are_sorted_as_numbers() -> None:
+    lamps = ["<http://example.org/lamp10>", "<http://example.org/lamp9b>", "<http://example.org/lamp9>"]
+    assert sorted(lamps, key=in_order) == lamps[::-1]
+
+
+@pytest.mark.parametrize(
+    ("length", "ticks", "days"),
+    [
+        (120 * 1_000_000, ["00:00", "00:00:30", "00:01"], "2026-11-15, UTC"),
+        (8 * 60_000_000, ["00:00", "00:02", "00:04"], "2026-11-15, UTC"),
+        (26 * HOUR, ["Nov 15", "06:00", "12:00"], "2026-11-15 to 2026-11-16, UTC"),
+        (72 * HOUR, ["Nov 15", "Nov 16", "Nov 17"], "2026-11-15 to 2026-11-17, UTC"),
+    ],
+)
+def test_times_are_told_by_the_clock_and_the_axis_says_the_day(length: int, ticks: list[str], days: str) -> None:
+    chart = values_chart("temperature", {"bath": [Reading(START, 1.0, None)]}, Span(START, START + length))
+    chart.svg()
+    assert [tick.get_text() for tick in chart.axes.get_xticklabels()][:3] == ticks
+    assert chart.axes.get_xlabel() == days
+
+
+def test_many_windows_are_drawn_without_bands() -> None:
+    figures = [Figures(START, 20.0, 19.0, 22.0, 20.4)]
+    for count, said in ((3, True), (4, False)):
+        chart = windows_chart("temperature", {f"room{n}": figures for n in range(count)}, HOUR, SPAN)
+        assert bool(chart.axes.collections) is said
+        assert any("range (band)" in each for each in words(chart)) is said
 
 
 def test_periods_are_told_in_whole_units() -> None:

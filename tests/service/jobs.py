@@ -33,7 +33,7 @@ class Job:
                 inbox.arrivals[self._version] = Arrival(self._seq, self._time, coming, list(self._graph))
             if number < len(entries):
                 self._take(entries[number], inbox)
-        inbox.departures = [Departure(self._seq, spuid) for spuid in going]
+        inbox.departures = [Departure(self._seq, 0, spuid) for spuid in going]
         return sorted(self._unit.take(inbox), key=lambda told: (told.commit, told.spuid, told.sequence))
 
     def _take(self, entry: Entry, inbox: Inbox) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "serve": "run the broker",
     "repair": "make a damaged data folder usable again",
     "history": "keep every change in a lake, and see the graph as it was",
+    "stream": "run subscriptions on Spark, as many as it takes",
     "bench": "measure brokers, one or several side by side",
     "completion": "print what makes a shell complete all this",
 }

@@ -1,18 +1,15 @@
 """`tidings history ingest`: the commits of a log into the lake, each exactly once."""
 
-import signal
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from tidings.cli.arguments import Parser, UsageError, count
 from tidings.cli.history_lakes import session_for
+from tidings.cli.stopping import stopping
 from tidings.gates.instants import shown
 from tidings.model.errors import TidingsError
 
@@ -43,7 +40,7 @@ def ingest(arguments: Namespace) -> None:
     origin.end()  # what cannot be read is said before Spark is started
     lake = Lake.make(arguments.lake)
     stop = threading.Event()
-    with session_for(arguments) as spark, _stopping(stop):
+    with session_for(arguments) as spark, stopping(stop):
         tell = _Progress(origin, quiet=arguments.quiet)
         while True:
             job = Ingest(spark, lake, arguments.log, commits=arguments.batch or COMMITS, told=tell)
@@ -55,21 +52,6 @@ def ingest(arguments: Namespace) -> None:
                 if not arguments.follow or stop.wait(_PACE):
                     raise
         tell.done(lake.end())
-
-
-@contextmanager
-def _stopping(stop: threading.Event) -> Iterator[None]:
-    """Ctrl+C and SIGTERM end it between two batches."""
-
-    def handle(_: int, __: FrameType | None) -> None:
-        stop.set()
-
-    former = {kind: signal.signal(kind, handle) for kind in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for kind, handler in former.items():
-            signal.signal(kind, handler)
 
 
 class _Progress:

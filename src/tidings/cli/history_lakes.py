@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def session_for(arguments: Namespace) -> Iterator["SparkSession"]:
+def session_for(
+    arguments: Namespace, command: str = "history", *, partitions: int | None = None
+) -> Iterator["SparkSession"]:
     """A session for an action; what goes wrong in it is told in errors of ours."""
     from tidings.pipeline.session import running, session, stop, translated
 
     ours = running() is None
-    name = f"tidings history {arguments.action}"
-    made = session(arguments.master, name=name, memory=arguments.memory, patience=arguments.wait)
+    name = f"tidings {command} {arguments.action}"
+    made = session(arguments.master, name=name, partitions=partitions, memory=arguments.memory, patience=arguments.wait)
     try:
         with translated():
             yield made

@@ -79,7 +79,7 @@ class Operations:
 
     async def _subscription(self, request: Request) -> Response:
         subscriber = self._broker.subscriptions.find(request.path_params["spuid"])
-        explained = self._broker.engine.explain(subscriber.handle.id)
+        explained = self._broker.subscriptions.explain(subscriber)
         wanted = request.query_params.get("format")
         if wanted == "text" or (wanted is None and (accept_of(request) or "").startswith("text/plain")):
             return PlainTextResponse(explained.to_text() + "\n", headers={"vary": "accept"})

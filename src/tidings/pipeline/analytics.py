@@ -156,9 +156,10 @@ def rates(
     return keyed.groupBy(window, by).agg(*_counts()).orderBy("window", f.desc(_changes()), by)
 
 
-def busiest(rows: DataFrame, keys: tuple[str, ...], top: int) -> DataFrame:
-    """The rows of the keys that have the most."""
-    most = rows.groupBy(*keys).count().orderBy(f.desc("count"), *keys).limit(top)
+def busiest(rows: DataFrame, keys: tuple[str, ...], top: int, weight: Column | None = None) -> DataFrame:
+    """The rows of the keys that have the most: rows, or a sum of something."""
+    weighed = rows.groupBy(*keys).agg((f.count("*") if weight is None else weight).alias("weight"))
+    most = weighed.orderBy(f.desc("weight"), *keys).limit(top)
     kept = most.select(*[f.col(key).alias(f"kept_{key}") for key in keys])
     same = [rows[key].eqNullSafe(kept[f"kept_{key}"]) for key in keys]
     return rows.join(f.broadcast(kept), same, "left_semi")

@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from tidings.pipeline.analytics import Span
 
 LONGEST_NAME = 20
+_MOST_BANDS = 3
 _DAY = 86_400_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
+"""Years, months, days, hours, minutes, seconds; zeros at the end are left out."""
 _LEAST = 1_000_000
 """Microseconds that a time axis has at least: matplotlib cannot divide less."""
 _ADDED, _REMOVED, _SILENT, _OPEN = OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[0], OKABE_ITO[1]
@@ -96,31 +101,42 @@ def _steps(axes: "Axes", stretches: Sequence[tuple[int, int, float]], colour: st
 def windows_chart(
     title: str, series: Mapping[str, Sequence[Figures]], every: int, span: "Span", note: str = ""
 ) -> Chart:
-    """The time-weighted mean in a band from the least to the most, and a dot for the mean of what came."""
+    """The time-weighted mean in a band from the least to the most, and a dot for the mean of what came.
+
+    Many bands would hide each other: there are none then.
+    """
     about = f"{title}: time-weighted mean, mean and range of {', '.join(series)} every {period(every)}"
-    key = f"every {period(every)}: time-weighted mean (line), mean (dots), range (band)"
+    with_bands = len(series) <= _MOST_BANDS
+    band = ", range (band)" if with_bands else ""
+    key = f"every {period(every)}: time-weighted mean (line), mean (dots){band}"
     chart = _timeline(title, about, span, _lines(key, note))
     colours = colours_of(series)
     for name, figures in series.items():
-        _band(chart.axes, sorted(figures, key=lambda each: each.start), every, colours[name])
+        own = sorted(figures, key=lambda each: each.start)
+        _means(chart.axes, own, every, colours[name])
+        if with_bands:
+            _band(chart.axes, own, every, colours[name])
     plain_ticks(chart.axes, x=False)
     ends = {name: _end(_last(own), span) for name, own in series.items() if own}
     label_ends(chart.axes, ends, colours)
     return chart
 
 
-def _band(axes: "Axes", figures: Sequence[Figures], every: int, colour: str) -> None:
+def _means(axes: "Axes", figures: Sequence[Figures], every: int, colour: str) -> None:
     held = [(each.start, each.start + every, each.time_weighted_mean) for each in figures]
     _steps(axes, [(begin, end, mean) for begin, end, mean in held if mean is not None], colour)
+    centres = [_day(each.start + every // 2) for each in figures]
+    means = [_or_nan(each.mean) for each in figures]
+    axes.plot(centres, means, ".", color=colour, markersize=4, markeredgewidth=0)
+
+
+def _band(axes: "Axes", figures: Sequence[Figures], every: int, colour: str) -> None:
     edges = [_day(each.start + after) for each in figures for after in (0, every, every)]
     least, most = (
         [height for bound in bounds for height in (bound, bound, nan)]
         for bounds in ([_or_nan(each.min) for each in figures], [_or_nan(each.max) for each in figures])
     )
     axes.fill_between(edges, least, most, color=colour, alpha=0.2, linewidth=0)
-    centres = [_day(each.start + every // 2) for each in figures]
-    means = [_or_nan(each.mean) for each in figures]
-    axes.plot(centres, means, ".", color=colour, markersize=4, markeredgewidth=0)
 
 
 def _last(figures: Sequence[Figures]) -> float:
@@ -202,12 +218,34 @@ def short_names(terms: Iterable[str]) -> dict[str, str]:
     whole = {term: term.strip("<>") for term in terms}
     ends = {term: _last_part(text) if term[:1] == "<" else text for term, text in whole.items()}
     often = Counter(ends.values())
+    texts = {term: end if often[end] == 1 else whole[term] for term, end in ends.items()}
+    alike: dict[str, list[str]] = {}
+    for text in texts.values():
+        alike.setdefault(_shortened(text), []).append(text)
     names: dict[str, str] = {}
-    for term, end in ends.items():
-        name = _shortened(end if often[end] == 1 else whole[term])
+    for term, text in texts.items():
+        short = _shortened(text)
+        name = short if len(alike[short]) == 1 else _difference(text, alike[short])
         count = sum(other.partition(" (")[0] == name for other in names.values())
         names[term] = f"{name} ({count + 1})" if count else name
     return names
+
+
+def _difference(text: str, others: Sequence[str]) -> str:
+    """What a name has between the beginning and the end that are those of the others too."""
+    begin = _alike(others)
+    end = _alike([other[begin:][::-1] for other in others])
+    return f"…{_shortened(text[begin : len(text) - end], LONGEST_NAME - 2)}…"
+
+
+def _alike(texts: Sequence[str]) -> int:
+    """How many characters texts begin with that are the same in all of them."""
+    return sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, zip(*texts, strict=False)))
+
+
+def in_order(term: str) -> str:
+    """By what terms are sorted as people do: lamp 2 before lamp 10."""
+    return re.sub(r"[0-9]{1,20}", lambda digits: digits[0].zfill(20), term.strip("<>"))
 
 
 def period(micros: int) -> str:
@@ -228,20 +266,30 @@ def _last_part(iri: str) -> str:
     return re.split(r"[/#]", iri.rstrip("/#"))[-1] or iri
 
 
-def _shortened(name: str) -> str:
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
+def _shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _timeline(title: str, about: str, span: "Span", note: str, **size: float) -> Chart:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.dates import MINUTELY, SECONDLY, AutoDateLocator, ConciseDateFormatter
 
-    chart = blank(title, _lines("time, UTC", note), "", about, **size)
-    locator = cast(Any, AutoDateLocator)(tz=UTC, minticks=3, maxticks=7)
+    chart = blank(title, _lines(f"{_days(span)}, UTC", note), "", about, **size)
+    locator = cast(Any, AutoDateLocator)(tz=UTC, minticks=3, maxticks=6)
+    locator.intervald |= {unit: [1, 2, 5, 10, 20, 30] for unit in (MINUTELY, SECONDLY)}
+    formatter = cast(Any, ConciseDateFormatter)(
+        locator, UTC, _TICKS, zero_formats=["", *_TICKS[:1], "%b", *_TICKS[2:5]], show_offset=False
+    )
     chart.axes.xaxis.set_major_locator(locator)
-    chart.axes.xaxis.set_major_formatter(cast(Any, ConciseDateFormatter)(locator, tz=UTC))
+    chart.axes.xaxis.set_major_formatter(formatter)
     chart.axes.set_xlim(_day(span.since), _day(max(span.until, span.since + _LEAST)))
     return chart
+
+
+def _days(span: "Span") -> str:
+    """From which day to which; the second is not in it."""
+    first, last = (_EPOCH + timedelta(microseconds=micros) for micros in (span.since, max(span.until - 1, span.since)))
+    return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
 def _rows(chart: Chart, names: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ class SparkMissing(TidingsError):
     code = "extra_missing"
 
     def __init__(self, error: ImportError) -> None:
-        super().__init__(f"the history lake needs Spark: pip install 'tidings[spark]' ({error})")
+        super().__init__(f"this needs Spark: pip install 'tidings[spark]' ({error})")
 
 
 class NoJava(TidingsError):

@@ -10,18 +10,18 @@ from tidings.pipeline.errors import LakeInUse, LakeUnusable
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; it goes with the process, however that ends. Raises LakeInUse."""
-    lock = _lock(folder)
+def locked(folder: Path, name: str = "lock") -> Iterator[None]:
+    """Hold a lock of a folder; it goes with the process, however that ends. Raises LakeInUse."""
+    lock = _lock(folder, name)
     try:
         yield
     finally:
         os.close(lock)
 
 
-def _lock(folder: Path) -> int:
+def _lock(folder: Path, name: str) -> int:
     try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise LakeUnusable(f"{folder} cannot be written: {error.strerror}") from error
     try:

@@ -11,7 +11,7 @@ from tidings.pipeline.errors import SparkFailed
 PATIENCE = 10.0
 """Seconds that a master may take to answer."""
 
-_MASTER = re.compile(r"local(\[[^]]+\])?|spark://.+|yarn|k8s://.+")
+_MASTER = re.compile(r"local(-cluster)?(\[[^]]+\])?|spark://.+|yarn|k8s://.+")
 
 
 def check_master(master: str, patience: float = PATIENCE) -> None:

@@ -13,7 +13,7 @@ from tidings.drawing import OKABE_ITO, Chart
 from tidings.model.errors import BadRequest
 from tidings.pipeline import analytics, charts
 from tidings.pipeline.analytics import SERIES, By, Series, Span
-from tidings.pipeline.charts import Changes, Figures, Gap, Reading, period, short_names
+from tidings.pipeline.charts import Changes, Figures, Gap, Reading, in_order, period, short_names
 
 MOST_LINES = len(OKABE_ITO) - 1
 MOST_POINTS = 1_000
@@ -44,10 +44,10 @@ def windows(changes: DataFrame, series: Series, span: Span, every: int) -> Chart
     count = figures.select(*SERIES).distinct().count()
     if not count:
         raise BadRequest("there is nothing to draw: no value in this time is a number")
-    kept = analytics.busiest(figures, SERIES, MOST_LINES)
+    kept = analytics.busiest(figures, SERIES, MOST_LINES, f.sum("count"))
     rows = _found(kept.select(*SERIES, _micros("window"), "mean", "min", "max", "time_weighted_mean"))
     lines = {name: [Figures(*row[2:]) for row in own] for name, own in _by_series(rows).items()}
-    note = _of(len(lines), count, "those with the most windows")
+    note = _of(len(lines), count, "those with the most values")
     return charts.windows_chart(_title(series), lines, every, span, note)
 
 
@@ -108,7 +108,7 @@ def _by_series(rows: Sequence[Any]) -> dict[str, list[Any]]:
     named = {
         key: f"{subjects[key[0]]} in {graphs[key[1]]}" if several and key[1] else subjects[key[0]] for key in found
     }
-    return {named[key]: found[key] for key in sorted(found)}
+    return {named[key]: found[key] for key in sorted(found, key=lambda key: [in_order(term) for term in key])}
 
 
 def _title(series: Series) -> str:

@@ -8,6 +8,7 @@ subscriptions  who has which, who is told what, who came back
 subscriber     one of them: what it is owed, and what can still be told again
 outboxes       what happens while a client has no room, and to numbers that are not mere counts
 records        subscriptions as the log has them
+relay          subscriptions that are worked out elsewhere; relaying tells what was
 queries        on the loop for a slice of time, then in a fork
 forks          long work, in a copy of the process
 delays         updates that wait for their time; agenda keeps them in order

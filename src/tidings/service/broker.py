@@ -108,7 +108,7 @@ class Broker:
         }
         self.queries = Queries(engine.core, self.chronicle, self.forks, **limits)
         self.updates = Updates(
-            engine, self.chronicle, self.forks, self.subscriptions, self._spawn, most=policy.queue, **limits
+            engine, self.chronicle, self.forks, self.subscriptions, self.spawn, most=policy.queue, **limits
         )
         self.delays = Delays(engine.core, self.chronicle, self.updates, policy.delayed, self._wind)
         self.sessions: dict[SessionId, Session] = {}
@@ -160,7 +160,8 @@ class Broker:
         if self.ending:
             raise ShuttingDown("the broker is stopping")
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done that has to end before the broker does."""
         self._tasks.create_task(work)
 
     def _tick(self) -> None:
@@ -170,7 +171,7 @@ class Broker:
             self.subscriptions.release_absent()
             self.subscriptions.release_unanswered()
             if self.snapshots is not None and self.snapshots.is_due():
-                self._spawn(self.snapshots.write())
+                self.spawn(self.snapshots.write())
         finally:
             self._wind()
 
@@ -269,7 +270,7 @@ class Broker:
             except TidingsError as error:
                 refused(error)
 
-        self._spawn(begin_later())
+        self.spawn(begin_later())
 
     def resume(self, session: Session, spuid: str, sequence: int, answered: Answered, refused: Refused) -> None:
         """Take up a subscription again. Raises UnknownSubscription."""

@@ -7,6 +7,7 @@ LimitExceeded
 ├── TooManyRequests      too_many_requests     429   come back in a moment
 ├── TooManySubscriptions too_many_subscriptions 429  the broker holds as many as it may
 ├── TooManyDelayed       too_many_delayed      429   the same for delayed updates
+├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotYours (NotAllowed)    not_yours             403   the subscription belongs to another connection
 WorkLost                 work_lost             500   a copy of the process died at work
@@ -40,6 +41,11 @@ class TooManySubscriptions(LimitExceeded):
 class TooManyDelayed(LimitExceeded):
     status = 429
     code = "too_many_delayed"
+
+
+class NotToldInTime(LimitExceeded):
+    status = 504
+    code = "not_told_in_time"
 
 
 class ShuttingDown(LimitExceeded):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tidings.model.zset import ZSet
-from tidings.service.subscriber import UNKNOWN, Alias, Parcel, Spuid, Subscriber
+from tidings.service.subscriber import UNKNOWN, Alias, Parcel, Reached, Spuid, Subscriber
 from tidings.sparql.algebra import Dataset
 
 
@@ -21,15 +21,16 @@ class Record(msgspec.Struct, omit_defaults=True):
     sequence: int = 0
     retained: list[tuple[int, int, list[tuple[int, tuple[str | None, ...]]]]] = []
     """Commit, time, and weighted rows of what can still be told again."""
+    reached: Reached | None = None
 
     @classmethod
     def of(cls, subscriber: Subscriber, *, whole: bool) -> "Record":
         """As it is when it begins, or with all that became of it."""
         dataset = subscriber.dataset or Dataset()
         record = cls(subscriber.spuid, subscriber.text, subscriber.alias, dataset.default, dataset.named)
+        record.sequence, record.reached = subscriber.sequence, subscriber.reached
         if whole:
             parcels = [parcel for _, parcel in subscriber.retained or ()]
-            record.sequence = subscriber.sequence
             if subscriber.pending is not None and subscriber.sequence != UNKNOWN:
                 parcels.append(subscriber.pending)
                 record.sequence += 1

@@ -8,12 +8,13 @@ add: when there is room again they are one notification, fewer and never wrong.
 """
 
 from collections import deque
-from collections.abc import Hashable
-from typing import Annotated, NewType, Protocol, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Annotated, NamedTuple, NewType, Protocol, TypeAlias
 
 from msgspec import Meta
 
 from tidings.engine.spu import Subscription
+from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
@@ -26,6 +27,15 @@ Alias: TypeAlias = str | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | float
 
 UNKNOWN = -1
 """The number of a subscriber of whom it is not known what it has seen."""
+
+
+class Reached(NamedTuple):
+    """How far a subscriber was told of what is worked out elsewhere."""
+
+    batch: int
+    """Every batch up to this one was told."""
+    commit: int
+    """And of the next, what changed up to this commit; before the first answer, -1."""
 
 
 class Parcel:
@@ -88,6 +98,7 @@ class Subscriber:
         "held",
         "left",
         "pending",
+        "reached",
         "retained",
         "rights",
         "sequence",
@@ -119,6 +130,8 @@ class Subscriber:
         self.held = 0
         """Rows in what is retained."""
         self.pending: Parcel | None = None
+        self.reached: Reached | None = None
+        """None if its answer is worked out here."""
         self.flushing = False
         """Whether a number is being made durable; until then nothing later may be sent."""
         self.head: bytes | None = None
@@ -151,6 +164,8 @@ class Subscriber:
     def anchor(self, sequence: int, commit: int) -> None:
         """With a commit the subscriber was at this number, whatever was counted: changes had been added up."""
         later = [parcel for _, parcel in self.retained or () if parcel.commit > commit]
+        if self.reached is not None:
+            self.reached = self.reached._replace(commit=commit)
         self.begin_at(sequence)
         for parcel in later:
             self.number(parcel, len(later), sum(each.rows for each in later))
@@ -164,3 +179,8 @@ class Subscriber:
         self.sequence = sequence
         self.retained = None
         self.held = 0
+
+
+Answered: TypeAlias = Callable[[Subscriber, Parcel, bool], None]
+"""How a new or resumed subscription is answered: its first parcel, and whether it goes on where it was."""
+Refused: TypeAlias = Callable[[TidingsError], None]

@@ -8,10 +8,11 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
 from tidings.engine.engine import Commit, Engine, Failure
+from tidings.engine.explain import Explained
 from tidings.log.entry import Note
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
@@ -21,28 +22,33 @@ from tidings.service.errors import NotYours, TooManySubscriptions, UnknownSubscr
 from tidings.service.forks import Forks
 from tidings.service.outboxes import LOST, Bounds, Outboxes
 from tidings.service.records import Record
+from tidings.service.relay import Relay
 from tidings.service.scribe import Release, Undo
-from tidings.service.subscriber import UNKNOWN, Alias, Parcel, Session, Spuid, Subscriber
+from tidings.service.subscriber import UNKNOWN, Alias, Answered, Parcel, Refused, Session, Spuid, Subscriber
 from tidings.sparql.algebra import Dataset
 
 TAKEN_OVER = 4009
 """Close code: the subscription was resumed over another connection."""
 
-Answered: TypeAlias = Callable[[Subscriber, Parcel, bool], None]
-"""How a new or resumed subscription is answered: its first parcel, and whether it goes on where it was."""
-Refused: TypeAlias = Callable[[TidingsError], None]
-
 log = logging.getLogger("tidings")
 
 
 class Subscriptions:
-    """The registry. `clock` counts seconds."""
+    """The registry. `clock` counts seconds. With a relay, the engine only makes plans: it must hold no quads."""
 
-    def __init__(self, engine: Engine, chronicle: Chronicle, bounds: Bounds, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        chronicle: Chronicle,
+        bounds: Bounds,
+        clock: Callable[[], float],
+        relay: Relay | None = None,
+    ) -> None:
         self._engine = engine
         self._chronicle = chronicle
         self._bounds = bounds
         self._clock = clock
+        self.relay = relay
         self._by_spuid: dict[Spuid, Subscriber] = {}
         self._by_number: dict[int, Subscriber] = {}
         self._absent: dict[Subscriber, None] = {}
@@ -68,11 +74,17 @@ class Subscriptions:
         """Seconds that its client has been away; None if it is there."""
         return self._clock() - subscriber.left if subscriber in self._absent else None
 
+    def get(self, spuid: str) -> Subscriber | None:
+        return self._by_spuid.get(Spuid(spuid))
+
     def find(self, spuid: str) -> Subscriber:
         subscriber = self._by_spuid.get(Spuid(spuid))
         if subscriber is None:
             raise UnknownSubscription(f"there is no subscription {spuid}; it may have been released")
         return subscriber
+
+    def explain(self, subscriber: Subscriber) -> Explained:
+        return self._engine.explain(subscriber.handle.id)
 
     # -- beginning and end --------------------------------------------------------------------------------------
 
@@ -88,6 +100,9 @@ class Subscriptions:
     ) -> None:
         """Begin a subscription; it is answered with the whole answer once that is durable."""
         subscriber, rows = self._begin(session, text, dataset, alias, rights)
+        if self.relay is not None:
+            self._ask(self.relay, subscriber, answered, refused)
+            return
         try:
             parcel = self._first(subscriber, rows)
         except BaseException:
@@ -99,6 +114,16 @@ class Subscriptions:
             refused(error)
 
         self._note(subscriber, lambda: answered(subscriber, parcel, False), undo)
+
+    def _ask(self, relay: Relay, subscriber: Subscriber, answered: Answered, refused: Refused) -> None:
+        """Have a subscription worked out elsewhere, once it is durable here."""
+
+        def undo(error: TidingsError) -> None:
+            relay.refuse(subscriber, error)
+            self._leave(subscriber)
+
+        relay.wait(subscriber, answered, refused)
+        self._note(subscriber, lambda: relay.ask(subscriber), undo)
 
     async def subscribe_aside(
         self,
@@ -138,6 +163,8 @@ class Subscriptions:
         if len(self._by_spuid) >= self._bounds.subscriptions:
             raise TooManySubscriptions(f"the broker holds {self._bounds.subscriptions:,} subscriptions, and no more")
         self._chronicle.check()
+        if self.relay is not None:
+            self.relay.check(text)
         subscriber, rows = self._enter(Spuid(f"urn:uuid:{uuid4()}"), text, dataset, alias, rights)
         self._attach(subscriber, session)
         return subscriber, rows
@@ -166,9 +193,10 @@ class Subscriptions:
         subscriber = self.find(spuid)
         if subscriber.session not in {session, None}:
             raise NotYours("the subscription belongs to another connection")
-        self._release(subscriber, done)
+        self.release(subscriber, done)
 
-    def _release(self, subscriber: Subscriber, done: Callable[[], None]) -> None:
+    def release(self, subscriber: Subscriber, done: Callable[[], None] = lambda: None) -> None:
+        """End a subscription, whoever has it."""
         self._leave(subscriber)
         # If this cannot be written, the subscription is back after a restart, with nobody there, and ends again.
         self._chronicle.note(Note("unsubscribe", {"spuid": subscriber.spuid}), done, lambda _: done())
@@ -179,6 +207,8 @@ class Subscriptions:
         self._by_spuid.pop(subscriber.spuid, None)
         if self._by_number.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
+        if self.relay is not None:
+            self.relay.end(subscriber)
 
     # -- connections --------------------------------------------------------------------------------------------
 
@@ -212,7 +242,13 @@ class Subscriptions:
             if subscriber.left > before:
                 break
             self.released += 1
-            self._release(subscriber, lambda: None)
+            self.release(subscriber)
+
+    def release_unanswered(self) -> None:
+        """Let those go who wait for a first answer, and have waited for too long."""
+        if self.relay is not None:
+            for subscriber in self.relay.refuse_overdue():
+                self.release(subscriber)
 
     # -- telling ------------------------------------------------------------------------------------------------
 
@@ -259,11 +295,15 @@ class Subscriptions:
             for handle in failure.subscriptions:
                 subscriber = self._by_number.pop(handle.id, None)
                 if subscriber is not None:
-                    session = subscriber.session
-                    self._release(subscriber, lambda: None)
-                    if session is not None:
-                        self.outboxes.close(session, LOST, "a subscription of yours failed here")
+                    self.let_go(subscriber)
         failures.clear()
+
+    def let_go(self, subscriber: Subscriber) -> None:
+        """End a subscription that failed; its client gets a fresh answer when it comes back."""
+        session = subscriber.session
+        self.release(subscriber)
+        if session is not None:
+            self.outboxes.close(session, LOST, "a subscription of yours failed here")
 
     # -- coming back --------------------------------------------------------------------------------------------
 
@@ -301,10 +341,11 @@ class Subscriptions:
 
     def _continue(self, subscriber: Subscriber, sequence: int, missed: list[Parcel], answered: Answered) -> None:
         self.resumed += 1
-        whole = Parcel(self.told, self._chronicle.now(), subscriber.handle.variables, ZSet(), merged=0)
+        told = self.told if subscriber.reached is None else subscriber.reached.commit
+        whole = Parcel(told, self._chronicle.now(), subscriber.handle.variables, ZSet(), merged=0)
         for parcel in missed:
             whole += parcel
-        whole.commit = self.told
+        whole.commit = told
         subscriber.begin_at(sequence)
         self.outboxes.number(subscriber, whole)
         self.outboxes.anchor(subscriber, whole, lambda: answered(subscriber, whole, True))
@@ -312,7 +353,7 @@ class Subscriptions:
     def _refresh(self, subscriber: Subscriber, session: Session, answered: Answered, refused: Refused) -> None:
         """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones."""
         self.refreshed += 1
-        self._release(subscriber, lambda: None)
+        self.release(subscriber)
         try:
             self.subscribe(
                 session, subscriber.text, subscriber.dataset, subscriber.alias, subscriber.rights, answered, refused
@@ -334,23 +375,32 @@ class Subscriptions:
                     self._leave(subscriber)
             case "anchor":
                 subscriber = self._by_spuid.get(content["spuid"])
-                if subscriber is not None and subscriber.sequence != UNKNOWN:
+                if subscriber is not None and (subscriber.sequence != UNKNOWN or subscriber.reached is not None):
                     subscriber.anchor(content["sequence"], content["commit"])
 
     def _restore(self, content: dict[str, Any]) -> None:
         record = Record.read(content)
+        if (record.reached is None) is not (self.relay is None):
+            return  # it was told by another, who counted otherwise: its client begins anew
         try:
             subscriber, _ = self._enter(record.spuid, record.sparql, record.dataset, record.alias, None)  # it was told
         except TidingsError as error:
             log.warning("the subscription %s cannot be taken up again: %s", record.spuid, error)
             return
+        subscriber.reached = record.reached
         subscriber.sequence = record.sequence - len(record.retained)
         for parcel in record.parcels(subscriber.handle.variables):
             self.outboxes.number(subscriber, parcel)
-        if record.sequence == UNKNOWN or self._engine.depends_on_chance(subscriber.handle):
+        if record.sequence == UNKNOWN or (self.relay is None and self._engine.depends_on_chance(subscriber.handle)):
             subscriber.forget()
         self._miss(subscriber)
 
     def notes(self) -> Iterable[Note]:
         """For a snapshot: every subscription as it is."""
-        return (Note("subscribe", Record.of(each, whole=True).to_json()) for each in self._by_spuid.values())
+        return (Note("subscribe", self._record(each).to_json()) for each in self._by_spuid.values())
+
+    def _record(self, subscriber: Subscriber) -> Record:
+        record = Record.of(subscriber, whole=True)
+        if self.relay is not None and record.reached is not None:
+            record.reached = self.relay.record(record.reached)
+        return record

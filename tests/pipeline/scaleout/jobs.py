@@ -11,7 +11,7 @@ from tidings.pipeline.origin import Mark
 from tidings.pipeline.scaleout.checkpoint import claim
 from tidings.pipeline.scaleout.registrar import Registrar
 from tidings.pipeline.scaleout.registry import Registry
-from tidings.pipeline.scaleout.rows import TOLD_ARROW, size_row, told_row
+from tidings.pipeline.scaleout.rows import PACKED_ARROW, size_row, told_pack, told_row
 from tidings.pipeline.scaleout.sink import ToldWriter
 from tidings.pipeline.scaleout.telling import manifest_of
 from tidings.pipeline.scaleout.unit import Member, Told
@@ -67,6 +67,4 @@ class FakeJob:
 
 
 def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, each.type) for column, each in zip(columns, TOLD_ARROW, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=TOLD_ARROW)
+    return pa.RecordBatch.from_arrays([pa.array([each]) for each in told_pack(0, rows)], schema=PACKED_ARROW)

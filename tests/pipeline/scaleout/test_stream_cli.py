@@ -13,7 +13,9 @@ from pipeline.histories import history, log_with
 from pipeline.scaleout.jobs import FakeJob
 from tidings.cli import main
 from tidings.pipeline import session
+from tidings.pipeline.errors import CheckpointForeign
 from tidings.pipeline.origin import Mark, origin_of
+from tidings.pipeline.scaleout.checkpoint import claim
 from tidings.pipeline.scaleout.figures import Watch
 from tidings.pipeline.scaleout.metrics import serving
 from tidings.pipeline.scaleout.unit import ENDED, Told
@@ -213,6 +215,17 @@ def test_what_cannot_be_done_is_said_before_spark_is_started(
     monkeypatch.chdir(job.folder)
     assert stream(*words.split()) == 1
     assert said in capsys.readouterr().err
+
+
+def test_an_output_belongs_to_one_checkpoint(job: FakeJob) -> None:
+    claim(job.checkpoint, job.out)
+    with pytest.raises(CheckpointForeign, match="belongs to the output"):
+        claim(job.checkpoint, job.folder / "elsewhere")
+    fresh = job.folder / "fresh"
+    fresh.mkdir()
+    with pytest.raises(CheckpointForeign, match="has batch 1"):
+        claim(fresh, job.out)
+    assert not list(fresh.iterdir())
 
 
 def test_a_batch_that_is_not_finished_cannot_be_rescaled(job: FakeJob, capsys: Captured) -> None:

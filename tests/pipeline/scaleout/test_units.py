@@ -13,9 +13,9 @@ from tidings.pipeline.scaleout.errors import DependsOnChance
 from tidings.pipeline.scaleout.registrar import Registrar
 from tidings.pipeline.scaleout.registry import Registry
 from tidings.pipeline.scaleout.router import Following
-from tidings.pipeline.scaleout.rows import inbox_of
+from tidings.pipeline.scaleout.rows import Given, inbox_of
 from tidings.pipeline.scaleout.source import Feed, Offset
-from tidings.pipeline.scaleout.unit import Record, Told, Unit
+from tidings.pipeline.scaleout.unit import Arrival, Change, Inbox, Member, Record, Told, Unit
 
 
 class Cluster:
@@ -47,17 +47,17 @@ class Cluster:
 
     def batch(self, upto: int) -> None:
         end = self.feed.next(self.offset, Mark(upto, self.day.time(upto)), None)
-        rows: dict[int, list[tuple[object, ...]]] = {}
+        rows: dict[int, list[Given]] = {}
         for part in self.feed.parts(self.offset, end):
-            for batch in self.feed.read(part):
-                for unit, *rest in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    rows.setdefault(unit, []).append(tuple(rest))
-        for number, given in rows.items():
-            self.random.shuffle(given)
+            for given in self.feed.read(part):
+                for row in given:
+                    rows.setdefault(row[0], []).append(row[1:])
+        for number, mine in rows.items():
+            self.random.shuffle(mine)
             unit = self.warm.pop(number, None)
             if unit is None:
                 unit = Unit.of(self.records.get(number, []))
-            self.told.extend(unit.take(inbox_of(given)))
+            self.told.extend(unit.take(inbox_of(mine)))
             whole = number not in self.records or self.random.random() < 0.3
             record = msgspec.msgpack.decode(msgspec.msgpack.encode(unit.record(whole=whole)), type=Record)
             self.records[number] = [record] if whole else [*self.records[number], record]
@@ -103,3 +103,32 @@ def test_units_tell_what_one_engine_tells(seed: int, tmp_path: Path) -> None:
     assert {each.spuid for each in cluster.told if each.reason} == {
         stay.member.spuid for stay in day.stays if stay.ends is not None
     }
+
+
+def test_who_asks_something_else_begins_anew(tmp_path: Path) -> None:
+    day = random_day(5, commits=20, stays=0)
+    cluster = Cluster(tmp_path, day, Random(1))
+    first, second = (Member("sepa://spuid/x", f"SELECT * {{ <http://example.org/n{n}> ?p ?o }}") for n in (1, 2))
+    day.stays = [Stay(first, 0)]
+    cluster.register(0, day.stays)
+    cluster.batch(8)
+    cluster.end(Stay(first, 0, 12))
+    cluster.register(12, [Stay(second, 12)])
+    cluster.batch(20)
+    before, after = Day(day.entries, [Stay(first, 0, 12)]).news(), Day(day.entries, [Stay(second, 12)]).news()
+    told = [each for each in cluster.told if each.reason is None]
+    assert heard(each for each in told if each.commit <= 12 and not (each.commit == 12 and not each.sequence)) == before
+    assert heard(each for each in told if each.commit > 12 or (each.commit == 12 and not each.sequence)) == after
+    assert [each.commit for each in cluster.told if each.reason] == [12]
+
+
+def test_a_context_that_grows_too_large_is_reported_and_let_go() -> None:
+    unit = Unit(largest=3)
+    member = Member("sepa://spuid/large", "SELECT * { ?s <urn:p> ?o }")
+    changes = [Change(seq, seq, (f"<urn:{seq}>", "<urn:p>", "<urn:o>", ""), 1) for seq in range(1, 6)]
+    told = list(unit.take(Inbox(changes, {1: Arrival(0, 0, [member])})))
+    assert [(each.sequence, each.commit) for each in told] == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
+    assert told[-1].reason is not None
+    assert "4 quads concern it" in told[-1].reason
+    assert not list(unit.take(Inbox([Change(9, 9, ("<urn:9>", "<urn:p>", "<urn:o>", ""), 1)])))
+    assert len(unit) == 0

@@ -13,6 +13,9 @@ from tidings.model.errors import BadRequest, TidingsError
 class DependsOnChance(BadRequest):
     code = "depends_on_chance"
 
+    def __init__(self) -> None:
+        super().__init__("RAND, UUID and STRUUID give another answer each time, and a batch may be done twice")
+
 
 class ContextTooLarge(TidingsError):
     status = 507

@@ -1,50 +1,35 @@
-"""THE STORY of subscriptions on Spark: log -> routed -> units -> told.
-
-CHECKPOINT/job.json      whose checkpoint this is
-CHECKPOINT/registry/     who was subscribed when
-CHECKPOINT/spark/        where Spark was, and the state of every unit
-CHECKPOINT/lock          held by the one process that runs the job
-"""
+"""THE STORY of subscriptions on Spark: log -> routed -> units -> told."""
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
-import msgspec
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tidings.log.layout import write_whole
 from tidings.model.errors import TidingsError
-from tidings.pipeline.errors import CheckpointForeign, retold
+from tidings.pipeline.errors import retold
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.lock import locked
-from tidings.pipeline.manifest import File
 from tidings.pipeline.origin import Mark, origin_of
+from tidings.pipeline.scaleout import checkpoint as checkpoints
 from tidings.pipeline.scaleout import sink, source
-from tidings.pipeline.scaleout.errors import StreamUnusable
+from tidings.pipeline.scaleout.enrolling import Enrolling, Refused
 from tidings.pipeline.scaleout.processor import UnitProcessor
 from tidings.pipeline.scaleout.registrar import AT_ONCE, TOGETHER, Registrar
 from tidings.pipeline.scaleout.registry import Registry
-from tidings.pipeline.scaleout.rows import TOLD
-from tidings.pipeline.scaleout.seeding import graph_at, write_seeds
+from tidings.pipeline.scaleout.rows import PACKED
 from tidings.pipeline.scaleout.unit import LARGEST, Member
 from tidings.pipeline.scaleout.wanted import Wanted
-from tidings.pipeline.source import mark_at
+from tidings.pipeline.scaleout.workers import said_to
 
 POLL = 1
 """Seconds between two looks at who wants what."""
-
-
-class About(msgspec.Struct, frozen=True):
-    """What job.json says."""
-
-    job: str
-    id: str
-    out: str
+FAREWELL = 60.0
+"""Seconds that a batch may take to end when the job is stopped; it is done again if it takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +45,7 @@ class Settings:
 
 
 class StreamJob:
-    """One run. `refused` is called with whoever cannot be told anything, and why."""
+    """One run. `refused` is called with whoever cannot be told anything, and why; `seen`, every second."""
 
     def __init__(
         self,
@@ -71,7 +56,8 @@ class StreamJob:
         *,
         lake: Lake | None = None,
         settings: Settings | None = None,
-        refused: Callable[[str, TidingsError], None] | None = None,
+        refused: Refused | None = None,
+        seen: Callable[[], object] | None = None,
     ) -> None:
         self._spark = spark
         self._log = log
@@ -80,30 +66,64 @@ class StreamJob:
         self._lake = lake
         self._settings = settings or Settings()
         self._refused = refused
-        self._hopeless: set[str] = set()
-        """Whoever was refused is not asked again."""
+        self._seen = seen
+        self._hopeless: set[Member] = set()
+        """Whoever was refused is not asked again, unless it asks something else."""
 
-    def run(self, wanted: Wanted, *, follow: bool = False, stop: threading.Event | None = None) -> None:
-        """Tell what there is to tell; with `follow`, also what comes, until `stop` is set. Raises what went wrong."""
-        _make(self._checkpoint)
+    def run(
+        self,
+        wanted: Wanted,
+        *,
+        follow: bool = False,
+        stop: threading.Event | None = None,
+        began: Callable[[], object] | None = None,
+    ) -> None:
+        """Tell what there is to tell; with `follow`, also what comes, until `stop` is set. Raises what went wrong.
+
+        `began` is called when those who are there first are registered, and Spark is about to start.
+        """
+        checkpoints.make(self._checkpoint)
         with locked(self._checkpoint):
-            about = self._claim()
-            registrar = Registrar(Registry(self._checkpoint / "registry"), together=self._settings.together)
-            registrar.registry.sweep()
+            about = checkpoints.claim(self._checkpoint, self._out)
+            registry = Registry(self._checkpoint / "registry")
+            registry.open()
+            registry.sweep()
+            registrar = Registrar(registry, together=self._settings.together)
             self._register(registrar, wanted)
-            query = self._start(about, follow)
-            try:
-                while not query.awaitTermination(POLL):
-                    if stop is not None and stop.is_set():
-                        break
-                    if follow:
-                        self._register(registrar, wanted)
-            except PySparkException as error:
-                raise retold(error) from error
-            finally:
-                query.stop()
+            if began is not None:
+                began()
+            with said_to(self._spark, self._checkpoint / "workers.txt"):
+                query = self._start(about.id, follow)
+                try:
+                    self._attend(query, registrar, wanted if follow else None, stop or threading.Event())
+                except PySparkException as error:
+                    raise retold(error) from error
+                finally:
+                    query.stop()
 
-    def _start(self, about: About, follow: bool) -> StreamingQuery:
+    def _attend(
+        self, query: StreamingQuery, registrar: Registrar, wanted: Wanted | None, stop: threading.Event
+    ) -> None:
+        """Be there while a query runs: until it ends, or is to."""
+        while not query.awaitTermination(POLL):
+            if stop.is_set():
+                self._finish(query, registrar.registry)
+                return
+            if self._seen is not None:
+                self._seen()
+            if wanted is not None:
+                self._register(registrar, wanted)
+
+    def _finish(self, query: StreamingQuery, registry: Registry) -> None:
+        """Let the batch end that is being done, and no other begin."""
+        registry.close()
+        end = time.monotonic() + FAREWELL
+        idle = 0
+        while idle < 2 and time.monotonic() < end and not query.awaitTermination(0.25):  # type: ignore[arg-type]
+            done = checkpoints.finished(self._checkpoint) == checkpoints.planned(self._checkpoint)
+            idle = idle + 1 if done and not query.status["isDataAvailable"] else 0
+
+    def _start(self, job: str, follow: bool) -> StreamingQuery:
         spark, settings = self._spark, self._settings
         spark.dataSource.register(source.RoutedLog)
         spark.dataSource.register(sink.ToldSink)
@@ -111,12 +131,11 @@ class StreamJob:
             spark.readStream.format(source.FORMAT)
             .option("registry", str((self._checkpoint / "registry").absolute()))
             .option("commits", settings.commits)
+            .option("packed", "yes")
             .option("partitions", spark.sparkContext.defaultParallelism)
             .load(self._log)
         )
-        told = routed.groupBy("unit").transformWithStateInPandas(
-            UnitProcessor(about.id, settings.largest), TOLD, "append", "none"
-        )
+        told = routed.groupBy("unit").transformWithState(UnitProcessor(job, settings.largest), PACKED, "append", "none")
         writer = (
             told.writeStream.format(sink.FORMAT)
             .option("checkpointLocation", str((self._checkpoint / "spark").absolute()))
@@ -141,53 +160,22 @@ class StreamJob:
             registrar.registry.publish(Mark(), registrar.end(gone[first : first + AT_ONCE], end.seq))
         coming: dict[int, list[Member]] = {}
         for spuid, wish in wishes.items():
-            if (spuid not in here or spuid in gone) and spuid not in self._hopeless:
+            if here.get(spuid) != wish.member and wish.member not in self._hopeless:
                 begins = wish.begins if wish.begins is not None else self._settings.begins
+                if spuid in here:
+                    begins = None  # it asks something else from now on
                 coming.setdefault(end.seq if begins is None else min(begins, end.seq), []).append(wish.member)
+        enrolling = Enrolling(
+            self._spark,
+            self._log,
+            self._lake,
+            registrar,
+            lambda spuid, error: self._refuse(wishes[spuid].member, error),
+        )
         for seq, members in coming.items():
-            for first in range(0, len(members), AT_ONCE):
-                self._begin(registrar, end if seq == end.seq else self._mark(seq), members[first : first + AT_ONCE])
+            enrolling.begin(end if seq == end.seq else enrolling.mark(seq), members)
 
-    def _mark(self, seq: int) -> Mark:
-        return mark_at(origin_of(self._log), seq) if seq else Mark()
-
-    def _begin(self, registrar: Registrar, mark: Mark, members: list[Member]) -> None:
-        begun, wrong = registrar.begin(members)
-        for spuid, error in wrong.items():
-            self._hopeless.add(spuid)
-            if self._refused is not None:
-                self._refused(spuid, error)
-        if not begun:
-            return
-        seeds: tuple[File, ...] = ()
-        if mark.seq:
-            seeds = write_seeds(graph_at(self._spark, self._log, self._lake, mark.seq), registrar.registry, begun)
-        registrar.registry.publish(mark, begun, seeds)
-
-    def _claim(self) -> About:
-        """See that the checkpoint is of this job and output, or make it so. Raises CheckpointForeign."""
-        path = self._checkpoint / "job.json"
-        out = str(self._out.absolute())
-        try:
-            others = [each.name for each in self._checkpoint.iterdir() if each.name != "lock"]
-            if not others:
-                write_whole(path, msgspec.json.encode(About("subscriptions", uuid4().hex, out)) + b"\n")
-            about = msgspec.json.decode(path.read_bytes(), type=About)
-        except (FileNotFoundError, msgspec.DecodeError):
-            raise CheckpointForeign(
-                f"{self._checkpoint} is no checkpoint of subscriptions: it has no job.json"
-            ) from None
-        except OSError as error:
-            raise StreamUnusable(f"{self._checkpoint} cannot be used: {error.strerror}") from error
-        if about.job != "subscriptions":
-            raise CheckpointForeign(f"{self._checkpoint} is the checkpoint of another job, {about.job}")
-        if about.out != out:
-            raise CheckpointForeign(f"{self._checkpoint} belongs to the output {about.out}, not to {out}")
-        return about
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StreamUnusable(f"{folder} cannot be made: {error.strerror}") from error
+    def _refuse(self, member: Member, error: TidingsError) -> None:
+        self._hopeless.add(member)
+        if self._refused is not None:
+            self._refused(member.spuid, error)

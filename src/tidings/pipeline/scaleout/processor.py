@@ -6,17 +6,15 @@ whether it is the same. After a crash, a retry or a move to another machine it i
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import compress, crc32, decompress
 
 import msgspec
+from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from tidings.pipeline.scaleout.rows import TOLD_ARROW, inbox_of, size_row, told_row
+from tidings.pipeline.scaleout.rows import Given, given_in, inbox_of, size_row, told_pack, told_row
 from tidings.pipeline.scaleout.unit import LARGEST, Record, Unit
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HEAD = "stamp bigint, whole bigint, since bigint"
 """Of which take it is; bytes of the snapshot, and of the records since."""
@@ -26,7 +24,7 @@ WARM = 1_000_000
 
 _encode = msgspec.msgpack.encode
 _decode = msgspec.msgpack.Decoder(Record).decode
-_COLUMNS = ("kind", "version", "seq", "time", "weight", "s", "p", "o", "g")
+_row = Row("unit", "pack")
 
 
 class Warm:
@@ -67,25 +65,19 @@ class UnitProcessor(StatefulProcessor):
         self._head = handle.getValueState("head", HEAD)
         self._records = handle.getListState("records", RECORD)
 
-    def handleInputRows(  # noqa: N802
-        self,
-        key: Any,
-        rows: Iterator["pd.DataFrame"],
-        timerValues: Any,  # noqa: N803
-    ) -> Iterator["pd.DataFrame"]:
-        import pandas as pd
-
-        number = int(key[0])
-        given = _sorted(rows)
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
+        (number,) = key
+        given = given_in(bytes(row.pack) for row in rows)
         stamp, whole, since = self._head.get() or (0, 0, 0)
         unit = _warm.take(self._job, number, stamp)
         if unit is None:
             unit = self._made(whole)
         told = [told_row(number, each) for each in unit.take(inbox_of(given))]
-        size = self._write(unit, _stamp(stamp, given), whole, since)
-        _warm.keep(self._job, number, _stamp(stamp, given), unit)
+        stamp = _stamp(stamp, given)
+        size = self._write(unit, stamp, whole, since)
+        _warm.keep(self._job, number, stamp, unit)
         told.append(size_row(number, len(unit), size, len(given)))
-        yield pd.DataFrame(told, columns=TOLD_ARROW.names)
+        yield _row(*told_pack(number, told))
 
     def _made(self, whole: int) -> Unit:
         records = [_decode(decompress(bytes(record))) for (record,) in self._records.get()] if whole else []
@@ -108,14 +100,6 @@ class UnitProcessor(StatefulProcessor):
         pass
 
 
-def _sorted(frames: Iterator["pd.DataFrame"]) -> list[tuple[Any, ...]]:
-    """Rows come in any order, and in pieces; a batch that is done again must be the same."""
-    given: list[tuple[Any, ...]] = []
-    for frame in frames:
-        given.extend(zip(*(frame[name].tolist() for name in _COLUMNS), strict=True))
-    return sorted(given)
-
-
-def _stamp(before: int, given: list[tuple[Any, ...]]) -> int:
+def _stamp(before: int, given: list[Given]) -> int:
     """A number for all that a unit was ever given."""
     return crc32(_encode(given), before) + 1

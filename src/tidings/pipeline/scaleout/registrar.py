@@ -64,9 +64,9 @@ class Registrar:
         """Enrol a member, in the unit that it was in before or in one that suits it."""
         engine = self._engine
         subscription, _ = engine.subscribe(member.text, member.dataset, now=0)
-        if unit is None and engine.depends_on_chance(subscription) and _asks_for_chance(member):
+        if unit is None and engine.depends_on_chance(subscription) and asks_for_chance(member.text):
             engine.unsubscribe(subscription.id)
-            raise DependsOnChance("RAND, UUID and STRUUID give another answer each time, and a batch may be done twice")
+            raise DependsOnChance
         plan, question = subscription.spu, (subscription.spu, subscription.member)
         shared, askers = self._shared.get(question, (None, 0))
         if unit is None:
@@ -98,8 +98,9 @@ class Registrar:
         return unit
 
 
-def _asks_for_chance(member: Member) -> bool:
-    return any(map(_is_random, every_expression(parse_query(member.text).pattern)))
+def asks_for_chance(text: str) -> bool:
+    """Whether a query gives another answer each time it is asked. Raises what is wrong with it."""
+    return any(map(_is_random, every_expression(parse_query(text).pattern)))
 
 
 def _is_random(expression: Expression) -> bool:

@@ -2,6 +2,7 @@
 
     REGISTRY/versions/NUMBER.jsonl    a version and its commands, whole or not at all
     REGISTRY/seeds/NUMBER-…/          Parquet: unit, s, p, o, g; what concerns those who begin, as of their commit
+    REGISTRY/closed                   while the job is being stopped: no batch begins
 
 The numbers have no gap. A version is never changed, so that whoever reads it again finds the same: that, with commits
 as the only clock, is what makes a batch that is carried out again the same batch.
@@ -113,6 +114,16 @@ class Registry:
     def fresh_seeds(self) -> Path:
         """A folder for the seeds of the next version."""
         return self.path / "seeds" / f"{self.last() + 1:020}-{uuid4().hex[:12]}"
+
+    @property
+    def closed(self) -> bool:
+        return (self.path / "closed").exists()
+
+    def close(self) -> None:
+        (self.path / "closed").touch()
+
+    def open(self) -> None:
+        (self.path / "closed").unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Remove seeds that no version names: leftovers of a killed process."""

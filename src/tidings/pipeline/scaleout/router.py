@@ -20,19 +20,21 @@ class Router:
     def __init__(self) -> None:
         self._engine = Engine()
         self._lutt: Lutt[int] = Lutt()
-        self._members: dict[str, tuple[int, Subscription]] = {}
+        self._members: dict[int, tuple[int, Subscription]] = {}
 
-    def enter(self, unit: int, member: Member) -> None:
+    def enter(self, unit: int, member: Member) -> int:
+        """File what concerns a member; a number by which it can leave again."""
         subscription, _ = self._engine.subscribe(member.text, member.dataset, now=0)
-        self._members[member.spuid] = unit, subscription
+        self._members[subscription.id] = unit, subscription
         for key in self._engine.keys(subscription):
             self._lutt.put(key, unit)
+        return subscription.id
 
-    def leave(self, spuid: str) -> None:
-        unit, subscription = self._members.pop(spuid)
+    def leave(self, number: int) -> None:
+        unit, subscription = self._members.pop(number)
         for key in self._engine.keys(subscription):
             self._lutt.drop(key, unit)
-        self._engine.unsubscribe(subscription.id)
+        self._engine.unsubscribe(number)
 
     def find(self, delta: Collection[tuple[Quad, int]]) -> dict[int, Items]:
         """The units that quads concern, each with those that do."""
@@ -53,7 +55,9 @@ class Following:
         self._router = Router()
         self._version = 0
         self._start = 0
-        self._ends: dict[str, int] = {}
+        self._here: dict[str, int] = {}
+        self._ending: list[tuple[int, int]] = []
+        """Who will leave, after which commit."""
 
     def at(self, version: int, start: int) -> Router:
         """As of a version, for commits after `start`. Going back is possible, but slow."""
@@ -63,11 +67,12 @@ class Following:
             for command in self._registry.commands(number):
                 match command:
                     case Begin(unit, member):
-                        self._router.enter(unit, member)
+                        self._here[member.spuid] = self._router.enter(unit, member)
                     case End(_, spuid, seq):
-                        self._ends[spuid] = seq
-        for spuid in [spuid for spuid, seq in self._ends.items() if seq <= start]:
-            del self._ends[spuid]
-            self._router.leave(spuid)
+                        self._ending.append((seq, self._here.pop(spuid)))
+        for seq, member_number in self._ending:
+            if seq <= start:
+                self._router.leave(member_number)
+        self._ending = [each for each in self._ending if each[0] > start]
         self._version, self._start = version, start
         return self._router

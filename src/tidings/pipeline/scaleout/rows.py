@@ -1,7 +1,7 @@
 """What is on its way to a unit, and what it has to tell, as the columns that Spark carries."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -38,64 +38,84 @@ TOLD_ARROW = pa.schema(
     ]
 )
 
+Given: TypeAlias = tuple[str, int, int, int, int, str, str, str, str]
+"""Kind, version, commit, time, weight, and a quad; or, of a member, its spuid and itself as JSON."""
+Addressed: TypeAlias = tuple[Any, ...]
+"""A unit, and what it is given."""
+PACKED = "unit bigint, pack binary"
+PACKED_ARROW = pa.schema([("unit", pa.int64()), ("pack", pa.binary())])
+
+_pack = msgspec.msgpack.encode
+_unpack = msgspec.msgpack.Decoder(list[Given]).decode
+_unpack_told = msgspec.msgpack.Decoder(list[tuple[Any, ...]]).decode
 _json = msgspec.json.encode
 _member = msgspec.json.Decoder(Member).decode
 
 
-class Columns:
-    """Rows for units in the making."""
+class Rows:
+    """Rows for units in the making: tuples of all columns."""
 
-    __slots__ = ("_lists", "version")
+    __slots__ = ("_rows", "version")
 
     def __init__(self, version: int = 0) -> None:
         self.version = version
-        self._lists: tuple[list[Any], ...] = tuple([] for _ in ROUTED_ARROW)
+        self._rows: list[Addressed] = []
 
     def __len__(self) -> int:
-        return len(self._lists[0])
+        return len(self._rows)
 
     def changes(self, kind: str, seq: int, time: int, found: dict[int, Items]) -> None:
+        version, add = self.version, self._rows.append
         for unit, items in found.items():
-            for (s, p, o, g), weight in items:
-                self._add(unit, kind, seq, time, weight, s, p, o, g)
+            for quad, weight in items:
+                add((unit, kind, version, seq, time, weight, *quad))
 
     def seed(self, unit: int, seq: int, time: int, quad: Quad) -> None:
-        self._add(unit, SEED, seq, time, 1, *quad)
+        self._rows.append((unit, SEED, self.version, seq, time, 1, *quad))
 
     def begin(self, unit: int, seq: int, time: int, member: Member) -> None:
-        self._add(unit, BEGIN, seq, time, 0, member.spuid, "", _json(member).decode(), "")
+        self._rows.append((unit, BEGIN, self.version, seq, time, 0, member.spuid, "", _json(member).decode(), ""))
 
     def end(self, unit: int, seq: int, spuid: str) -> None:
-        self._add(unit, END, seq, 0, 0, spuid, "", "", "")
+        self._rows.append((unit, END, self.version, seq, 0, 0, spuid, "", "", ""))
 
-    def _add(self, unit: int, kind: str, seq: int, time: int, weight: int, s: str, p: str, o: str, g: str) -> None:
-        units, kinds, versions, seqs, times, weights, ss, ps, os, gs = self._lists
-        units.append(unit)
-        kinds.append(kind)
-        versions.append(self.version)
-        seqs.append(seq)
-        times.append(time)
-        weights.append(weight)
-        ss.append(s)
-        ps.append(p)
-        os.append(o)
-        gs.append(g)
-
-    def batch(self) -> pa.RecordBatch:
+    def take(self) -> list[Addressed]:
         """What there is, which is then no longer here."""
-        arrays = [pa.array(column, field.type) for column, field in zip(self._lists, ROUTED_ARROW, strict=True)]
-        self._lists = tuple([] for _ in ROUTED_ARROW)
-        return pa.RecordBatch.from_arrays(arrays, schema=ROUTED_ARROW)
+        rows, self._rows = self._rows, []
+        return rows
 
 
-def inbox_of(rows: Iterable[tuple[Any, ...]]) -> Inbox:
+def columns_of(rows: list[Addressed]) -> pa.RecordBatch:
+    """Rows one by one."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(ROUTED_ARROW)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, ROUTED_ARROW, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROUTED_ARROW)
+
+
+def packs_of(rows: list[Addressed]) -> pa.RecordBatch:
+    """Rows packed, one pack a unit: what a state costs Spark, it costs a row and a column of it."""
+    by_unit: dict[int, list[Given]] = {}
+    for unit, *rest in rows:
+        by_unit.setdefault(unit, []).append(tuple(rest))
+    packs = [_pack(given) for given in by_unit.values()]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(by_unit, pa.int64()), pa.array(packs, pa.binary())], schema=PACKED_ARROW
+    )
+
+
+def given_in(packs: Iterable[bytes]) -> list["Given"]:
+    """What is in packs, in an order of its own: they come in any, and a batch that is done again must be the same."""
+    return sorted(row for pack in packs for row in _unpack(pack))
+
+
+def inbox_of(rows: Iterable[Given]) -> Inbox:
     """Rows of one unit (their columns after the unit) as what they mean."""
     inbox = Inbox()
     for kind, version, seq, time, weight, s, p, o, g in rows:
         if kind == CHANGE:
             inbox.changes.append(Change(seq, time, (intern(s), intern(p), intern(o), intern(g)), weight))
         elif kind == END:
-            inbox.departures.append(Departure(seq, s))
+            inbox.departures.append(Departure(seq, version, s))
         else:
             arrival = inbox.arrivals.get(version)
             if arrival is None:
@@ -144,3 +164,16 @@ def each_told(batch: pa.Table) -> Iterator[Told]:
     for row in batch.to_pylist():
         if row["spuid"] is not None:
             yield told_of(row)
+
+
+def told_pack(unit: int, rows: list[tuple[Any, ...]]) -> tuple[int, bytes]:
+    """Rows of `TOLD`, packed: the columns of a row of `PACKED`."""
+    return unit, _pack(rows)
+
+
+def told_table(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Packs of rows as a table."""
+    rows = [row for batch in batches for pack in batch.column("pack").to_pylist() for row in _unpack_told(pack)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(TOLD_ARROW)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, TOLD_ARROW, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=TOLD_ARROW)

@@ -7,7 +7,7 @@ members begin with; if the batch is past that, what happened since comes with th
 join with it as a table would have to carry the table to every task of every batch, and to give up what an index knows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from tidings.pipeline.errors import Told
 from tidings.pipeline.origin import Mark, Origin, checked, origin_of
 from tidings.pipeline.scaleout.registry import Begin, End, Registry
 from tidings.pipeline.scaleout.router import Following, Router
-from tidings.pipeline.scaleout.rows import CHANGE, PAST, ROUTED, Columns
+from tidings.pipeline.scaleout.rows import CHANGE, PACKED, PAST, ROUTED, Addressed, Rows, columns_of, packs_of
 from tidings.pipeline.source import ROWS, Slice, mark_at, number, slices
 
 FORMAT = "tidings-routed"
@@ -38,7 +38,7 @@ class Offset(dict[str, int]):
 
 
 @dataclass(frozen=True, slots=True)
-class Routed(InputPartition):
+class Commits(InputPartition):
     """Commits for the members that there are as of a version."""
 
     slice: Slice
@@ -82,6 +82,11 @@ class Feed:
     def origin(self) -> Origin:
         return origin_of(self._log)
 
+    @property
+    def closed(self) -> bool:
+        """Whether the job is being stopped."""
+        return _registry(self._folder).closed
+
     def next(self, start: Mapping[str, int], end: Mark, commits: int | None, last: int | None = None) -> Offset:
         """Where a batch ends that begins after `start`, if the log ends with `end`, and the registry with `last`."""
         registry = _registry(self._folder)
@@ -98,7 +103,7 @@ class Feed:
         registry = _registry(self._folder)
         since, until = _mark(start), _mark(end)
         found: list[InputPartition] = [
-            Routed(slice_, end["version"], since.seq) for slice_ in slices(since, until, self._parts)
+            Commits(slice_, end["version"], since.seq) for slice_ in slices(since, until, self._parts)
         ]
         for number_ in range(start["version"] + 1, end["version"] + 1):
             version = registry.version(number_)
@@ -109,52 +114,51 @@ class Feed:
                 found += [CaughtUp(slice_, number_) for slice_ in missed]
         return found
 
-    def read(self, part: InputPartition) -> Iterator[pa.RecordBatch]:
+    def read(self, part: InputPartition) -> Iterator[list[Addressed]]:
         registry = _registry(self._folder)
         match part:
-            case Routed(slice_, version, since):
+            case Commits(slice_, version, since):
                 router = _following(self._folder).at(version, since)
-                yield from self._changes(slice_, router, Columns(), CHANGE)
+                yield from self._changes(slice_, router, Rows(), CHANGE)
             case CaughtUp(slice_, version):
                 router = _members_of(self._folder, version)
-                yield from self._changes(slice_, router, Columns(version), PAST)
+                yield from self._changes(slice_, router, Rows(version), PAST)
             case Commands(version):
                 yield _commands(registry, version)
             case Seeds(version, path):
                 yield from _seeds(registry, version, Path(path))
 
-    def _changes(self, slice_: Slice, router: Router, columns: Columns, kind: str) -> Iterator[pa.RecordBatch]:
+    def _changes(self, slice_: Slice, router: Router, found: Rows, kind: str) -> Iterator[list[Addressed]]:
         for entry in checked(self.origin, slice_.start, slice_.end):
-            columns.changes(kind, entry.seq, entry.time, router.find(entry.delta.items()))
-            if len(columns) >= ROWS:
-                yield columns.batch()
-        if len(columns):
-            yield columns.batch()
+            found.changes(kind, entry.seq, entry.time, router.find(entry.delta.items()))
+            if len(found) >= ROWS:
+                yield found.take()
+        yield found.take()
 
 
 def _mark(offset: Mapping[str, int]) -> Mark:
     return Mark(offset["seq"], offset["time"])
 
 
-def _commands(registry: Registry, number_: int) -> pa.RecordBatch:
+def _commands(registry: Registry, number_: int) -> list[Addressed]:
     version = registry.version(number_)
-    columns = Columns(number_)
+    found = Rows(number_)
     for command in registry.commands(number_):
         match command:
             case Begin(unit, member):
-                columns.begin(unit, version.seq, version.time, member)
+                found.begin(unit, version.seq, version.time, member)
             case End(unit, spuid, seq):
-                columns.end(unit, seq, spuid)
-    return columns.batch()
+                found.end(unit, seq, spuid)
+    return found.take()
 
 
-def _seeds(registry: Registry, number_: int, path: Path) -> Iterator[pa.RecordBatch]:
+def _seeds(registry: Registry, number_: int, path: Path) -> Iterator[list[Addressed]]:
     version = registry.version(number_)
-    columns = Columns(number_)
+    found = Rows(number_)
     for batch in pq.ParquetFile(path).iter_batches(ROWS):
         for unit, *quad in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            columns.seed(unit, version.seq, version.time, tuple(quad))
-        yield columns.batch()
+            found.seed(unit, version.seq, version.time, tuple(quad))
+        yield found.take()
 
 
 # A process of Python does one task after another, for many batches: what was read once is kept.
@@ -191,7 +195,7 @@ class RoutedLog(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        return ROUTED
+        return PACKED if "packed" in self.options else ROUTED
 
     def reader(self, schema: StructType) -> "BatchReader":
         return BatchReader(self.options)
@@ -205,22 +209,24 @@ def _feed(options: Mapping[str, str]) -> Feed:
 
 
 class BatchReader(DataSourceReader):
-    """The log as it is now, or to the commit `last`, all at once."""
+    """The log as it is now, or the commits in (after, last], all at once."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
-        self._last = number(options, "last", 0)
+        self._made = packs_of if "packed" in options else columns_of
+        self._after = number(options, "after", 0)
+        self._last = number(options, "last", 0) if "last" in options else None
 
     def partitions(self) -> Sequence[InputPartition]:
         try:
-            end = Mark(self._last) if self._last else self._feed.origin.end()
-            first = Offset(Mark(), 0)
+            end = self._feed.origin.end() if self._last is None else Mark(self._last)
+            first = Offset(Mark(self._after), 0)
             return self._feed.parts(first, self._feed.next(first, end, None))
         except TidingsError as error:
             raise Told(error) from error
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _told(self._feed.read(partition))
+        return _batches(self._feed.read(partition), self._made)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -228,6 +234,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
+        self._made = packs_of if "packed" in options else columns_of
         self._after = number(options, "after", 0)
         self._commits = number(options, "commits", COMMITS)
         self._until: tuple[Mark, int] | None = None
@@ -247,6 +254,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         try:
+            if self._feed.closed:
+                return start
             end, last = self._until or (self._feed.origin.end(), None)
             commits = None if isinstance(limit, ReadAllAvailable) else self._commits
             return dict(self._feed.next(start, end, commits, last))
@@ -260,12 +269,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise Told(error) from error
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _told(self._feed.read(partition))
+        return _batches(self._feed.read(partition), self._made)
 
 
-def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For errors to cross to the driver in words."""
+def _batches(
+    parts: Iterator[list[Addressed]], made: Callable[[list[Addressed]], pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """For Spark; errors cross to the driver in words."""
     try:
-        yield from batches
+        for part in parts:
+            if part:
+                yield made(part)
     except TidingsError as error:
         raise Told(error) from error

@@ -24,6 +24,8 @@ from tidings.sparql.evaluate.layout import Row
 
 LARGEST = 1_000_000
 """Quads that a unit may hold: what one task can be expected to keep in memory."""
+ENDED = "it was ended"
+"""The last words to a member that nobody wants any more; others are of one that failed."""
 
 
 class Member(Struct, frozen=True, omit_defaults=True):
@@ -63,6 +65,7 @@ class Departure(NamedTuple):
     """A member that ends: after a commit, or now if that is past."""
 
     seq: int
+    version: int
     spuid: str
 
 
@@ -159,24 +162,30 @@ class Unit:
 
     def take(self, inbox: Inbox) -> Iterator[Told]:
         """Go through all that came, commit by commit; what there is to tell."""
-        arrivals = sorted(inbox.arrivals.items(), key=lambda item: (item[1].seq, item[0]))
-        departures = sorted(inbox.departures)
-        commits = _by_commit(inbox.changes)
-        for seq, time, delta in commits:
-            while arrivals and arrivals[0][1].seq < seq:
-                yield from self._arrive(arrivals.pop(0)[1])
-            while departures and departures[0].seq < seq:
-                yield from self._depart(departures.pop(0), time)
-            yield from self._commit(seq, time, delta)
-        for _, arrival in arrivals:
-            yield from self._arrive(arrival)
-        for departure in departures:
-            yield from self._depart(departure, commits[-1][1] if commits else 0)
+        # Who comes or goes does so after its commit, and in the order of versions.
+        turns: list[tuple[int, int, Arrival | Departure]] = [
+            *((arrival.seq, version, arrival) for version, arrival in inbox.arrivals.items()),
+            *((departure.seq, departure.version, departure) for departure in inbox.departures),
+        ]
+        turns.sort(key=lambda turn: turn[:2], reverse=True)
+        now = self._engine.core.moment.now
+        for seq, now, delta in _by_commit(inbox.changes):
+            while turns and turns[-1][0] < seq:
+                yield from self._turn(turns.pop()[2], now)
+            yield from self._commit(seq, now, delta)
+        while turns:
+            yield from self._turn(turns.pop()[2], now)
         if inbox.departures:
             self._forget_unseen()
 
+    def _turn(self, turn: Arrival | Departure, now: int) -> Iterator[Told]:
+        return self._arrive(turn) if isinstance(turn, Arrival) else self._depart(turn, now)
+
     def _commit(self, seq: int, time: int, delta: dict[Quad, int]) -> Iterator[Told]:
         store = self._engine.core.store
+        if not self._subscriptions:
+            self._forget_unseen()  # whoever comes next brings all that it needs
+            return
         exact = ZSet.owning({quad: weight for quad, weight in delta.items() if (quad in store) == (weight < 0)})
         if not exact:
             return
@@ -262,7 +271,7 @@ class Unit:
         self._touched.add(departure.spuid)
         del self._spuids[subscription.id]
         self._engine.unsubscribe(subscription.id)
-        yield _last(departure.spuid, subscription, departure.seq, time, "it was ended")
+        yield _last(departure.spuid, subscription, departure.seq, time, ENDED)
 
     def _forget_unseen(self) -> None:
         """Let go of the quads that concern nobody any more, for nobody will say when they are removed."""

@@ -1,0 +1,178 @@
+"""Subscriptions on Spark, on two cores: a thousand SPUs, each with its own state, and a log that concerns them all.
+
+Prints one JSON line. `matched_rows_per_s` is what the units were given in a second, warm: the first two batches do not
+count. `matched_rows_per_s_shared` is the same with units as they are cut by default, 64 subscriptions of a plan
+together. `batch_ms_p50` is the time of a batch of ten commits. `speedup_2_cores` is the throughput of two cores over
+that of one. `register_s` is what the driver needs to register a hundred thousand subscriptions, `admit_s` what the job
+needs to have them begin. What was told is compared with what one engine tells first.
+
+    python benchmarks/scaleout.py [COMMITS [SUBSCRIPTIONS [MANY]]]
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from measure import check, report, rounded, say
+from tidings.engine.engine import Engine
+from tidings.log.entry import START, Entry
+from tidings.log.folder import Folder
+from tidings.log.journal import Journal
+from tidings.log.journal import Settings as LogSettings
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.pipeline.scaleout.job import Settings, StreamJob
+from tidings.pipeline.scaleout.telling import manifests, read_told
+from tidings.pipeline.scaleout.wanted import Wish
+from tidings.pipeline.session import session
+
+COMMITS = 200_000
+SUBSCRIPTIONS = 1_000
+MANY = 100_000
+BATCH = 20_000
+_NS = "http://example.org/city#"
+_WARM = 2
+"""Batches that do not count."""
+
+
+def _lamp(number: int) -> str:
+    return f"<{_NS}lamp{number}>"
+
+
+def _value(number: int) -> str:
+    return f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+def query_of(lamp: int) -> str:
+    return f"SELECT ?road ?value {{ {_lamp(lamp)} <{_NS}on> ?road ; <{_NS}dimming> ?value }}"
+
+
+def life(lamps: int, commits: int) -> Iterator[Entry]:
+    """The lamps are put up in one commit, and dimmed one after the other ever after."""
+    instant = 1_700_000_000_000_000
+    start: dict[Quad, int] = {}
+    for lamp in range(lamps):
+        start[_lamp(lamp), f"<{_NS}on>", f"<{_NS}road{lamp % 97}>", ""] = 1
+        start[_lamp(lamp), f"<{_NS}dimming>", _value(0), ""] = 1
+    yield Entry(1, instant, ZSet.owning(start))
+    for seq in range(2, commits + 2):
+        lamp, turn = (seq * 7919) % lamps, (seq - 2) // lamps
+        before = seq - lamps >= 2
+        former = _value(seq - lamps) if before else _value(0)
+        change = {
+            (_lamp(lamp), f"<{_NS}dimming>", former, ""): -1,
+            (_lamp(lamp), f"<{_NS}dimming>", _value(seq), ""): 1,
+        }
+        yield Entry(seq, instant + seq * 1_000 + turn, ZSet.owning(change))
+
+
+def write_log(folder: Path, entries: Iterator[Entry]) -> Path:
+    with Folder(folder):
+        journal = Journal(folder, START, LogSettings(durability="os"))
+        for entry in entries:
+            journal.append(entry)
+            if entry.seq % 5_000 == 0 and (batch := journal.take()):
+                journal.write(batch)
+        if batch := journal.take():
+            journal.write(batch)
+        journal.close()
+    return folder
+
+
+class Wishes:
+    """Everybody, from the beginning."""
+
+    def __init__(self, count: int) -> None:
+        self._wishes: dict[str, Wish] | None = {f"spu{n}": Wish(query_of(n), f"spu{n}", 0) for n in range(count)}
+
+    def read(self) -> dict[str, Wish] | None:
+        wishes, self._wishes = self._wishes, None
+        return wishes
+
+
+def run(folder: Path, log: Path, count: int, settings: Settings, cores: int) -> tuple[float, float, Path]:
+    """Rows a second and seconds a batch, warm, and where it was told."""
+    spark = session(f"local[{cores}]", partitions=cores)
+    out = folder / "out"
+    StreamJob(spark, str(log), folder / "checkpoint", out, settings=settings).run(Wishes(count))
+    spark.stop()
+    found = list(manifests(out))
+    warm = found[_WARM:]
+    seconds = warm[-1].finished - found[_WARM - 1].finished
+    each = [after.finished - before.finished for before, after in zip(found[_WARM - 1 :], warm, strict=False)]
+    return sum(each.rows for each in warm) / seconds, statistics.median(each), out
+
+
+def check_told(out: Path, log: Iterator[Entry], count: int) -> None:
+    """Everybody was told what one engine tells."""
+    engine = Engine()
+    spuids = {engine.subscribe(query_of(n), now=0)[0].id: f"spu{n}" for n in range(count)}
+    expected: dict[str, list[object]] = {spuid: [(0, 0, [], [])] for spuid in spuids.values()}
+    for entry in log:
+        for each in engine.absorb(entry.delta, now=entry.time).notifications:
+            news = (each.sequence, entry.seq, list(each.changes.added()), list(each.changes.removed()))
+            expected[spuids[each.subscription.id]].append(news)
+    found: dict[str, list[object]] = {}
+    for manifest in manifests(out):
+        for told in read_told(out, manifest):
+            found.setdefault(told.spuid, []).append((told.sequence, told.commit, told.added, told.removed))
+    check(found == expected, f"{count:,} subscribers are told what one engine tells")
+
+
+def main() -> None:
+    numbers = [int(each) for each in sys.argv[1:]]
+    commits, count, many = (*numbers, *(COMMITS, SUBSCRIPTIONS, MANY)[len(numbers) :])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        log = write_log(folder / "data", life(count, commits))
+        say(f"{commits:,} commits written; Spark starts")
+        apart = Settings(commits=max(1, min(BATCH, commits // 6)), together=1)
+        speed, _, out = run(folder / "two", log, count, apart, 2)
+        check_told(out, life(count, commits), count)
+        say(f"{count:,} units on two cores: {speed:,.0f} rows/s")
+        shared, _, _ = run(folder / "shared", log, count, replace(apart, together=64), 2)
+        say(f"{count:,} subscriptions, 64 to a unit: {shared:,.0f} rows/s")
+        one, _, _ = run(folder / "one", log, count, apart, 1)
+        say(f"on one core: {one:,.0f} rows/s")
+        short = write_log(folder / "short", life(count, 300))
+        _, latency, _ = run(folder / "latency", short, count, Settings(commits=10), 2)
+        say(f"a batch of ten commits: {latency * 1_000:,.0f} ms")
+        register, admit = _many(folder / "many", many)
+        report(
+            matched_rows_per_s=rounded(speed, 0),
+            matched_rows_per_s_shared=rounded(shared, 0),
+            batch_ms_p50=rounded(latency * 1_000, 0),
+            speedup_2_cores=rounded(speed / one, 2),
+            register_s=rounded(register, 1),
+            admit_s=rounded(admit, 1),
+            subscriptions=many,
+        )
+
+
+def _many(folder: Path, many: int) -> tuple[float, float]:
+    """Seconds to register so many, and to have them begin."""
+    log = write_log(folder / "data", life(100, 50))
+    spark = session("local[2]", partitions=2)
+    times: list[float] = []
+
+    class Timed(Wishes):
+        def read(self) -> dict[str, Wish] | None:
+            times.append(time.perf_counter())
+            return super().read()
+
+    job = StreamJob(spark, str(log), folder / "checkpoint", folder / "out")
+    wishes = Timed(many)
+    job.run(wishes, began=lambda: times.append(time.perf_counter()))
+    end = time.perf_counter()
+    spark.stop()
+    say(f"{many:,} subscriptions registered in {times[1] - times[0]:.1f} s, begun {end - times[1]:.1f} s later")
+    check(sum(each.told for each in manifests(folder / "out")) >= many, f"{many:,} have their first answer")
+    return times[1] - times[0], end - times[1]
+
+
+if __name__ == "__main__":
+    main()

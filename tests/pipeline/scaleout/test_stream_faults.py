@@ -1,0 +1,164 @@
+"""Whatever happens to the job, everybody is told what an undisturbed one tells."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+from pyspark.sql import SparkSession
+
+from log.making import journal_of, write
+from pipeline.killing import KILLS, Killer
+from pipeline.scaleout.days import Day, heard, random_day, write_day
+from tidings.log.folder import Folder
+from tidings.log.journal import Settings as LogSettings
+from tidings.pipeline.scaleout.job import Settings, StreamJob
+from tidings.pipeline.scaleout.telling import manifests, read_told
+from tidings.pipeline.scaleout.unit import Told
+from tidings.pipeline.scaleout.wanted import WantedInFile
+
+pytestmark = pytest.mark.spark
+
+STREAM = """
+import threading, time
+from tidings.pipeline.scaleout.job import Settings, StreamJob
+from tidings.pipeline.scaleout.wanted import WantedInFile
+folder, log = Path(sys.argv[1]), sys.argv[2]
+before = len(list(folder.glob("out/batches/*.json")))
+def watch():
+    while len(list(folder.glob("out/batches/*.json"))) == before:
+        time.sleep(0.02)
+    print("begun", flush=True)
+threading.Thread(target=watch, daemon=True).start()
+job = StreamJob(spark, log, folder / "check", folder / "out", settings=Settings(commits=5, together=3))
+job.run(WantedInFile(folder / "wanted.jsonl"))
+"""
+
+
+def wish(day: Day, path: Path) -> None:
+    lines = [{"spuid": s.member.spuid, "query": s.member.text, "from": s.begins} for s in day.stays]
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+def from_the_start(seed: int, commits: int, stays: int = 15) -> Day:
+    day = random_day(seed, commits, stays)
+    for number, stay in enumerate(day.stays):
+        stay.begins, stay.ends = (0, commits // 4)[number % 2], None
+    return day
+
+
+def all_told(out: Path) -> list[Told]:
+    return [told for manifest in manifests(out) for told in read_told(out, manifest)]
+
+
+def finish(spark: SparkSession, folder: Path, log: Path, day: Day) -> None:
+    """Run the job to its end, and compare."""
+    refused: set[str] = set()
+    settings = Settings(commits=10_000, together=3)
+    job = StreamJob(
+        spark,
+        str(log),
+        folder / "check",
+        folder / "out",
+        settings=settings,
+        refused=lambda spuid, _: refused.add(spuid),
+    )
+    job.run(WantedInFile(folder / "wanted.jsonl"))
+    day.stays = [stay for stay in day.stays if stay.member.spuid not in refused]
+    told = all_told(folder / "out")
+    assert len({(each.spuid, each.sequence) for each in told}) == len(told)
+    assert heard(told) == day.news()
+
+
+def test_a_job_that_is_killed_tells_what_an_undisturbed_one_tells(
+    spark: SparkSession, killer: Killer, tmp_path: Path
+) -> None:
+    day = from_the_start(3, 40 * KILLS)
+    log = write_day(day, tmp_path / "data")
+    wish(day, tmp_path / "wanted.jsonl")
+    for _ in range(KILLS):
+        before = len(list(manifests(tmp_path / "out"))) if (tmp_path / "out").exists() else 0
+        killer.kill(STREAM, tmp_path, log)
+        assert len(list(manifests(tmp_path / "out"))) > before
+    finish(spark, tmp_path, log, day)
+
+
+def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    day = from_the_start(4, 60)
+    wish(day, tmp_path / "wanted.jsonl")
+    last = max(commit for news in day.news().values() for _, commit, _, _ in news)
+    half = Day(day.entries[:30], day.stays)
+    last_before = max(commit for news in half.news().values() for _, commit, _, _ in news)
+    log = write_day(half, tmp_path / "data")
+    with (log / "log" / sorted(path.name for path in (log / "log").iterdir())[-1]).open("ab") as file:
+        file.write(b'{"seq":31,"time":1')  # a broker that was killed within a line
+    stop = threading.Event()
+    failed: list[BaseException] = []
+
+    def broker() -> None:
+        """One that comes back once all it has written is told, and goes for good once the rest is."""
+        try:
+            _until(lambda: _told_to(tmp_path / "out") >= last_before)
+            with Folder(log):
+                journal = journal_of(log, LogSettings(segment_bytes=20_000, durability="os"))
+                write(journal, day.entries[30:])
+                journal.close()
+            _until(lambda: _told_to(tmp_path / "out") >= last)
+        except BaseException as error:
+            failed.append(error)
+            raise
+        finally:
+            stop.set()
+
+    thread = threading.Thread(target=broker)
+    thread.start()
+    job = StreamJob(spark, str(log), tmp_path / "check", tmp_path / "out", settings=Settings(commits=7, together=3))
+    job.run(WantedInFile(tmp_path / "wanted.jsonl"), follow=True, stop=stop)
+    thread.join(60)
+    assert not failed
+    finish(spark, tmp_path, log, day)
+
+
+def _told_to(out: Path) -> int:
+    """The last commit that anybody was told of; those after it may concern nobody."""
+    return max((told.commit for told in all_told(out)), default=0) if out.exists() else 0
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+CLUSTER = (
+    """
+import sys
+from pathlib import Path
+from tidings.pipeline.session import session
+spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailures": "8"})
+"""
+    + STREAM
+)
+
+
+def test_an_executor_that_is_lost_is_made_up_for(spark: SparkSession, killer: Killer, tmp_path: Path) -> None:
+    day = from_the_start(5, 80)
+    for stay in day.stays:
+        stay.begins = 0
+    log = write_day(day, tmp_path / "data")
+    wish(day, tmp_path / "wanted.jsonl")
+    with killer.started(CLUSTER, tmp_path, log) as child:
+        executors = [
+            each
+            for each in psutil.Process(child.pid).children(recursive=True)
+            if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline())
+        ]
+        assert len(executors) == 2
+        executors[0].kill()
+        assert child.wait(120) == 0
+    told = all_told(tmp_path / "out")
+    assert heard(told) == day.news()
