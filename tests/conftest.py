@@ -6,7 +6,9 @@ desk, every run tries other examples; `--hypothesis-profile=long` tries many mor
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -14,18 +16,33 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ROOT = Path(__file__).parents[1]
+
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("long", deadline=None, max_examples=5000)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes, those that need Spark run in one of them."""
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """In several processes, tests that need Spark run in one of them, and share its session.
+
+    They are told by their files: pytest-xdist 3.8 has groups travel in the names of tests, which pytest 9.2 has not.
+    Nothing else is known of them here.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = lambda nodeid: "spark" if _is_on_spark(nodeid.partition("::")[0]) else nodeid
+    return scheduling
+
+
+@cache
+def _is_on_spark(file: str) -> bool:
+    return "SparkSession" in (ROOT / file).read_text()
 
 
 @pytest.fixture(scope="session")

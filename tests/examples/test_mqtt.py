@@ -20,7 +20,9 @@ import regex  # type: ignore[import-untyped]
 
 from client import listings
 from gates.wire import PATIENCE, asynchronous
+from pipeline.killing import QUICK
 from tidings.client import Application, Consumer, Endpoint, load
+from tidings.pipeline.lake import Lake
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"
 sys.path.append(str(EXAMPLE))
@@ -319,6 +321,20 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
         assert words in said
     count, _, _ = said.partition(" time-stamped values in the store")
     assert int(count.split()[-1]) > 0
+
+
+@pytest.mark.spark
+def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
+    with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
+        said, complaints = process.communicate(timeout=12 * PATIENCE)
+    assert (process.returncode, complaints) == (0, "")
+    count, _, _ = said.partition(" time-stamped values in the store")
+    assert Lake(tmp_path / "lake").end().seq == int(count.split()[-1]) > 0  # each in a commit of its own
+    with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
+        _, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    assert "is there already" in complaints
 
 
 def test_it_stops_its_servers_when_it_is_told_to_end() -> None:

@@ -13,7 +13,6 @@ from pyspark.sql import functions as f
 
 from gates.wire import serving
 from pipeline.histories import history, log_with, replayed, rows_in, rows_of
-from pipeline.killing import KILLS, Killer
 from tidings.cli import history as command
 from tidings.gates.instants import shown
 from tidings.log.errors import LogDamaged
@@ -215,31 +214,3 @@ def test_the_command_line_from_a_broker_to_a_broker_as_it_was(
         assert broker.query("SELECT ?o { ?s ?p ?o }")[0]["o"]["value"] == "5"
     call("info")
     assert "commits    1 to 6" in capsys.readouterr().out
-
-
-INGEST = """
-from tidings.pipeline.filling import Upkeep
-from tidings.pipeline.ingest import Ingest
-from tidings.pipeline.lake import Lake
-lake = Lake.make(Path(sys.argv[1]))
-upkeep = Upkeep(fan=4, snapshot_every=500)
-Ingest(spark, lake, sys.argv[2], commits=20, upkeep=upkeep, told=lambda _: print("begun", flush=True)).run()
-"""
-
-
-def test_a_lake_whose_ingest_is_killed_is_that_of_an_undisturbed_one(
-    spark: SparkSession, killer: Killer, tmp_path: Path
-) -> None:
-    commits = 800 * KILLS
-    entries = history(12, commits)
-    data = log_with(tmp_path / "data", entries)
-    lake = Lake.make(tmp_path / "lake")
-    seen = 0
-    for _ in range(KILLS):
-        killer.kill(INGEST, lake.path, data)
-        assert lake.end().seq > seen
-        seen = lake.end().seq
-    assert seen < commits
-    ingest(spark, lake, data, 10_000, Upkeep())
-    assert rows_in(lake) == rows_of(entries)
-    assert set(travel.each_quad(spark, lake, commits)) == replayed(entries, commits)

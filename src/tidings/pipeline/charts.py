@@ -275,7 +275,7 @@ def _timeline(title: str, about: str, span: "Span", note: str, **size: float) ->
     from matplotlib.dates import MINUTELY, SECONDLY, AutoDateLocator, ConciseDateFormatter
 
     chart = blank(title, _lines(f"{_days(span)}, UTC", note), "", about, **size)
-    locator = cast(Any, AutoDateLocator)(tz=UTC, minticks=3, maxticks=6)
+    locator = cast(Any, AutoDateLocator)(tz=UTC, minticks=3, maxticks=7)
     locator.intervald |= {unit: [1, 2, 5, 10, 20, 30] for unit in (MINUTELY, SECONDLY)}
     formatter = cast(Any, ConciseDateFormatter)(
         locator, UTC, _TICKS, zero_formats=["", *_TICKS[:1], "%b", *_TICKS[2:5]], show_offset=False

@@ -19,8 +19,8 @@ from tidings.pipeline.errors import CheckpointForeign, LakeUnusable, SparkFailed
 from tidings.pipeline.filling import Upkeep, append, compact, snapshot, snapshot_due
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.manifest import Batch
-from tidings.pipeline.origin import check_holds, origin_of
-from tidings.pipeline.session import translated
+from tidings.pipeline.origin import absolute, check_holds, origin_of
+from tidings.pipeline.session import adopt, translated
 from tidings.pipeline.source import COMMITS, FORMAT, TidingsLog
 
 POLL = "1 second"
@@ -49,7 +49,7 @@ class Ingest:
     ) -> None:
         self._spark = spark
         self._lake = lake
-        self._log = log
+        self._log = absolute(log)
         self._commits = commits
         self._upkeep = upkeep or Upkeep()
         self._checkpoint = checkpoint or lake.path / "checkpoint"
@@ -61,6 +61,7 @@ class Ingest:
 
     def run(self, *, follow: bool = False, stop: threading.Event | None = None) -> None:
         """Take in what there is; with `follow`, also what comes, until `stop` is set. Raises what went wrong."""
+        adopt(self._spark)
         with self._lake.locked():
             check_holds(origin_of(self._log), self._lake.end())
             self._claim()

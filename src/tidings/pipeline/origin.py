@@ -57,6 +57,14 @@ def origin_of(name: str) -> Origin:
     return BrokerOrigin(name) if name.startswith(("http://", "https://")) else FolderOrigin(Path(name))
 
 
+def absolute(name: str) -> str:
+    """The same origin for processes that are elsewhere."""
+    if name.startswith(("http://", "https://")):
+        return name
+    kind, colon, folder = name.partition("lake:")
+    return f"lake:{Path(folder).absolute()}" if colon and not kind else str(Path(name).absolute())
+
+
 def checked(origin: Origin, start: Mark, end: Mark) -> Iterator[Entry]:
     """The commits in (start, end]: all of them, of the log that both marks are of. Raises LogDiverged."""
     seq, time = start

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
+from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark import SparkContext
@@ -123,6 +124,12 @@ def _explained(master: str, error: Exception) -> TidingsError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if "Exception:" in line] or lines or ["it does not say why"]
     return SparkFailed(f"Spark does not start with the master {master}: {causes[-1].removeprefix(': ')[:400]}")
+
+
+def adopt(spark: SparkSession) -> None:
+    """Make a session that of this thread as well: what was registered with it is looked for by thread."""
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 @contextmanager

@@ -5,19 +5,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import psutil
 import pytest
 from pyspark.sql import SparkSession
 
 from log.making import journal_of, write
-from pipeline.killing import KILLS, Killer
-from pipeline.scaleout.days import Day, heard, random_day, write_day
+from pipeline.killing import Killer
+from pipeline.scaleout.days import Day, heard, write_day
+from pipeline.scaleout.finishing import all_told, early_day, finish, wish
 from tidings.log.folder import Folder
 from tidings.log.journal import Settings as LogSettings
 from tidings.pipeline.scaleout.job import Settings, StreamJob
-from tidings.pipeline.scaleout.telling import manifests, read_told
-from tidings.pipeline.scaleout.unit import Told
 from tidings.pipeline.scaleout.wanted import WantedInFile
 
 pytestmark = pytest.mark.spark
@@ -38,56 +36,8 @@ job.run(WantedInFile(folder / "wanted.jsonl"))
 """
 
 
-def wish(day: Day, path: Path) -> None:
-    lines = [{"spuid": s.member.spuid, "query": s.member.text, "from": s.begins} for s in day.stays]
-    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-
-
-def from_the_start(seed: int, commits: int, stays: int = 15) -> Day:
-    day = random_day(seed, commits, stays)
-    for number, stay in enumerate(day.stays):
-        stay.begins, stay.ends = (0, commits // 4)[number % 2], None
-    return day
-
-
-def all_told(out: Path) -> list[Told]:
-    return [told for manifest in manifests(out) for told in read_told(out, manifest)]
-
-
-def finish(spark: SparkSession, folder: Path, log: Path, day: Day) -> None:
-    """Run the job to its end, and compare."""
-    refused: set[str] = set()
-    settings = Settings(commits=10_000, together=3)
-    job = StreamJob(
-        spark,
-        str(log),
-        folder / "check",
-        folder / "out",
-        settings=settings,
-        refused=lambda spuid, _: refused.add(spuid),
-    )
-    job.run(WantedInFile(folder / "wanted.jsonl"))
-    day.stays = [stay for stay in day.stays if stay.member.spuid not in refused]
-    told = all_told(folder / "out")
-    assert len({(each.spuid, each.sequence) for each in told}) == len(told)
-    assert heard(told) == day.news()
-
-
-def test_a_job_that_is_killed_tells_what_an_undisturbed_one_tells(
-    spark: SparkSession, killer: Killer, tmp_path: Path
-) -> None:
-    day = from_the_start(3, 40 * KILLS)
-    log = write_day(day, tmp_path / "data")
-    wish(day, tmp_path / "wanted.jsonl")
-    for _ in range(KILLS):
-        before = len(list(manifests(tmp_path / "out"))) if (tmp_path / "out").exists() else 0
-        killer.kill(STREAM, tmp_path, log)
-        assert len(list(manifests(tmp_path / "out"))) > before
-    finish(spark, tmp_path, log, day)
-
-
 def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    day = from_the_start(4, 60)
+    day = early_day(4, 60)
     wish(day, tmp_path / "wanted.jsonl")
     last = max(commit for news in day.news().values() for _, commit, _, _ in news)
     half = Day(day.entries[:30], day.stays)
@@ -146,7 +96,7 @@ spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailu
 
 
 def test_an_executor_that_is_lost_is_made_up_for(spark: SparkSession, killer: Killer, tmp_path: Path) -> None:
-    day = from_the_start(5, 80)
+    day = early_day(5, 80)
     for stay in day.stays:
         stay.begins = 0
     log = write_day(day, tmp_path / "data")

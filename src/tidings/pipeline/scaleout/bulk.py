@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from tidings.pipeline.errors import BeyondHistory, retold
 from tidings.pipeline.lake import Lake
-from tidings.pipeline.origin import origin_of
+from tidings.pipeline.origin import absolute, origin_of
 from tidings.pipeline.scaleout import source
 from tidings.pipeline.scaleout.enrolling import Enrolling, Refused
 from tidings.pipeline.scaleout.errors import StreamUnusable
@@ -80,7 +80,7 @@ def replay(
         .option("after", span.after)
         .option("last", span.last)
         .option("partitions", spark.sparkContext.defaultParallelism)
-        .load(log)
+        .load(absolute(log))
     )
     # A number that is given is kept to: rows are few for what is done with them, and Spark would put them all together.
     parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from tidings.model.errors import TidingsError
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.manifest import File
-from tidings.pipeline.origin import Mark, origin_of
+from tidings.pipeline.origin import Mark, absolute, origin_of
 from tidings.pipeline.scaleout.registrar import AT_ONCE, Registrar
 from tidings.pipeline.scaleout.seeding import graph_at, write_seeds
 from tidings.pipeline.scaleout.unit import Member
@@ -22,7 +22,7 @@ class Enrolling:
         self, spark: SparkSession, log: str, lake: Lake | None, registrar: Registrar, refused: Refused
     ) -> None:
         self._spark = spark
-        self._log = log
+        self._log = absolute(log)
         self._lake = lake
         self._registrar = registrar
         self._refused = refused

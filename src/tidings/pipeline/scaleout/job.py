@@ -6,15 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tidings.model.errors import TidingsError
-from tidings.pipeline.errors import retold
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.lock import locked
-from tidings.pipeline.origin import Mark, origin_of
+from tidings.pipeline.origin import Mark, absolute, origin_of
 from tidings.pipeline.scaleout import checkpoint as checkpoints
 from tidings.pipeline.scaleout import sink, source
 from tidings.pipeline.scaleout.enrolling import Enrolling, Refused
@@ -25,6 +23,7 @@ from tidings.pipeline.scaleout.rows import PACKED
 from tidings.pipeline.scaleout.unit import LARGEST, Member
 from tidings.pipeline.scaleout.wanted import Wanted
 from tidings.pipeline.scaleout.workers import said_to
+from tidings.pipeline.session import adopt, translated
 
 POLL = 1
 """Seconds between two looks at who wants what."""
@@ -60,7 +59,7 @@ class StreamJob:
         seen: Callable[[], object] | None = None,
     ) -> None:
         self._spark = spark
-        self._log = log
+        self._log = absolute(log)
         self._checkpoint = checkpoint
         self._out = out
         self._lake = lake
@@ -82,6 +81,7 @@ class StreamJob:
 
         `began` is called when those who are there first are registered, and Spark is about to start.
         """
+        adopt(self._spark)
         checkpoints.make(self._checkpoint)
         with locked(self._checkpoint):
             about = checkpoints.claim(self._checkpoint, self._out)
@@ -92,12 +92,10 @@ class StreamJob:
             self._register(registrar, wanted)
             if began is not None:
                 began()
-            with said_to(self._spark, self._checkpoint / "workers.txt"):
+            with said_to(self._spark, self._checkpoint / "workers.txt"), translated():
                 query = self._start(about.id, follow)
                 try:
                     self._attend(query, registrar, wanted if follow else None, stop or threading.Event())
-                except PySparkException as error:
-                    raise retold(error) from error
                 finally:
                     query.stop()
 
@@ -142,10 +140,7 @@ class StreamJob:
             .outputMode("append")
         )
         writer = writer.trigger(processingTime="0 seconds") if follow else writer.trigger(availableNow=True)
-        try:
-            return writer.start(str(self._out.absolute()))
-        except PySparkException as error:
-            raise retold(error) from error
+        return writer.start(str(self._out.absolute()))
 
     # -- who comes and goes -----------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tidings.pipeline import travel
 from tidings.pipeline.errors import retold
 from tidings.pipeline.lake import Found, Lake
 from tidings.pipeline.manifest import File
+from tidings.pipeline.origin import absolute
 from tidings.pipeline.scaleout.registry import Begin, Registry
 from tidings.pipeline.scaleout.router import Router
 from tidings.pipeline.source import FORMAT, TidingsLog
@@ -26,7 +27,7 @@ def graph_at(spark: SparkSession, log: str, lake: Lake | None, seq: int) -> Data
     past = travel.quads(spark, lake, reached) if lake is not None and reached else None
     if past is not None and reached == seq:
         return past
-    changes = spark.read.format(FORMAT).option("after", reached).option("last", seq).load(log)
+    changes = spark.read.format(FORMAT).option("after", reached).option("last", seq).load(absolute(log))
     rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
     if past is not None:
         rows = rows.union(past.select(*"spog", f.lit(reached * 2 + 1).alias("last")))

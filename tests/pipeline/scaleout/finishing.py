@@ -1,0 +1,47 @@
+"""Jobs on a day, and whether everybody was told what they should be."""
+
+from pathlib import Path
+
+import msgspec
+from pyspark.sql import SparkSession
+
+from pipeline.scaleout.days import Day, heard, random_day
+from tidings.pipeline.scaleout.job import Settings, StreamJob
+from tidings.pipeline.scaleout.telling import manifests, read_told
+from tidings.pipeline.scaleout.unit import Told
+from tidings.pipeline.scaleout.wanted import WantedInFile
+
+
+def early_day(seed: int, commits: int, stays: int = 15) -> Day:
+    """A day on which everybody comes at one of two commits, and stays."""
+    day = random_day(seed, commits, stays)
+    for number, stay in enumerate(day.stays):
+        stay.begins, stay.ends = (0, commits // 4)[number % 2], None
+    return day
+
+
+def wish(day: Day, path: Path) -> None:
+    lines = [{"spuid": s.member.spuid, "query": s.member.text, "from": s.begins} for s in day.stays]
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+def all_told(out: Path) -> list[Told]:
+    return [told for manifest in manifests(out) for told in read_told(out, manifest)]
+
+
+def finish(spark: SparkSession, folder: Path, log: Path, day: Day) -> None:
+    """Run the job to its end, and compare."""
+    refused: set[str] = set()
+    job = StreamJob(
+        spark,
+        str(log),
+        folder / "check",
+        folder / "out",
+        settings=Settings(commits=10_000, together=3),
+        refused=lambda spuid, _: refused.add(spuid),
+    )
+    job.run(WantedInFile(folder / "wanted.jsonl"))
+    day.stays = [stay for stay in day.stays if stay.member.spuid not in refused]
+    told = all_told(folder / "out")
+    assert len({(each.spuid, each.sequence) for each in told}) == len(told)
+    assert heard(told) == day.news()
