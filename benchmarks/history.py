@@ -49,6 +49,7 @@ SIZES = [1.0, 3.0, 10.0]
 _CITY = 334_000
 """Quads of the city of the paper, about."""
 _ROUNDS = 3
+_MEMORY = "6g"
 _LAMPS = (
     f"PREFIX ns: <{NS}> SELECT ?road ?lamp ?dimming "
     "{ ?road ns:isConnectedTo ?post . ?post ns:hasLamp ?lamp . ?lamp ns:hasDimmingValue ?dimming"
@@ -147,7 +148,7 @@ def main() -> None:
         ratios: dict[str, dict[str, float]] = {"history_ratio": {}, "history_ratio_loading": {}}
         ratios["history_ratio_one_road"] = {}
         taken: dict[float, float] = {}
-        spark = session("local[2]")
+        spark = session("local[2]", memory=_MEMORY)
         for size in sizes:
             lake = lake_of(folder / f"{size}", ((s, p, o, "") for s, p, o in city(size * 1e6 / _CITY)))
             times = join_over_history(spark, lake)
@@ -157,7 +158,7 @@ def main() -> None:
             ratios["history_ratio_one_road"][key] = rounded(times["one"] / times["one here"], 0)
             taken[size] = times["all"]
         spark.stop()
-        alone = session("local[1]")
+        alone = session("local[1]", memory=_MEMORY)
         middle = sizes[len(sizes) // 2]
         slow = join_over_history(alone, Lake(folder / f"{middle}"), 2)["all"]
         alone.stop()
@@ -169,7 +170,7 @@ def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
     log = write_log(folder / "data", changes)
     small = write_log(folder / "small", max(1, changes // 5))
     say(f"{changes:,} changes written; Spark starts")
-    spark = session("local[2]")
+    spark = session("local[2]", memory=_MEMORY)
     Ingest(spark, Lake.make(folder / "warm"), str(small), upkeep=_NEVER).run()
     lake = Lake.make(folder / "lake")
     start = time.perf_counter()

@@ -47,11 +47,11 @@ def _is_on_spark(file: str) -> bool:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    from pipeline.killing import with_options
+    from pipeline.killing import QUICK
     from tidings.pipeline.session import session
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", with_options()["JDK_JAVA_OPTIONS"])
+        patch.setenv("JDK_JAVA_OPTIONS", QUICK)
         made = session("local[2]", partitions=2)
         yield made
         made.stop()

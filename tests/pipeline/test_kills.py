@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.histories import replayed, rows_in, rows_of
-from pipeline.killing import KILLS, Killer
+from pipeline.killing import KILLS, kill
 from pipeline.scaleout.days import write_day
 from pipeline.scaleout.finishing import early_day, finish, wish
 from tidings.pipeline import travel
@@ -45,13 +45,13 @@ job.run(WantedInFile(folder / "wanted.jsonl"))
 
 
 @pytest.mark.spark
-def test_jobs_that_are_killed_end_as_undisturbed_ones_do(spark: SparkSession, killer: Killer, tmp_path: Path) -> None:
+def test_jobs_that_are_killed_end_as_undisturbed_ones_do(spark: SparkSession, tmp_path: Path) -> None:
     commits = 100 * KILLS
     day = early_day(3, commits)
     log = write_day(day, tmp_path / "data")
     wish(day, tmp_path / "wanted.jsonl")
     for _ in range(KILLS):
-        killer.kill(JOBS, tmp_path, log)
+        kill(JOBS, tmp_path, log)
     lake = Lake(tmp_path / "lake")
     assert lake.end().seq < commits
     Ingest(spark, lake, str(log), upkeep=Upkeep()).run()

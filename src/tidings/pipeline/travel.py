@@ -6,7 +6,8 @@ That is max_by(op, seq) per quad, from the nearest snapshot on. Operation and nu
 that Spark aggregates in place instead of sorting: 2·seq + 1 for an addition, 2·seq for a removal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
@@ -30,6 +32,7 @@ from tidings.pipeline.session import translated
 
 STATE = "s string, p string, o string, g string"
 _CHUNK = 1 << 20
+_ROWS = 50_000
 
 
 class Plan(NamedTuple):
@@ -130,11 +133,27 @@ def read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
 
 def each_quad(spark: SparkSession, lake: Lake, at: int) -> Iterator[Quad]:
     """The quads, here. One string for a term, however often it occurs."""
-    with translated():
-        table = quads(spark, lake, at).toArrow()
-    for batch in table.to_batches():
-        for s, p, o, g in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield intern(s), intern(p), intern(o), intern(g)
+    with _written(spark, lake, at, lambda found: found.write.parquet) as parts:
+        for part in parts:
+            for batch in pq.ParquetFile(part).iter_batches(_ROWS):
+                for s, p, o, g in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    yield intern(s), intern(p), intern(o), intern(g)
+
+
+@contextmanager
+def _written(
+    spark: SparkSession, lake: Lake, at: int, writer: Callable[[DataFrame], Callable[[str], None]]
+) -> Iterator[list[Path]]:
+    """Files with the quads, written by all machines beside the lake and not kept: no process has to hold them all."""
+    folder = lake.path / f"output-{uuid4().hex[:12]}"
+    try:
+        with translated():
+            writer(quads(spark, lake, at))(str(folder.absolute()))
+        yield sorted(folder.glob("part-*"))
+    except OSError as error:
+        raise LakeUnusable(f"{folder}: {error.strerror}") from error
+    finally:
+        rmtree(folder, ignore_errors=True)
 
 
 def store(spark: SparkSession, lake: Lake, at: int) -> Store:
@@ -143,20 +162,13 @@ def store(spark: SparkSession, lake: Lake, at: int) -> Store:
 
 
 def nquads(spark: SparkSession, lake: Lake, at: int) -> Iterator[bytes]:
-    """The graph as N-Quads, in pieces. It is written by all machines beside the lake, and not kept."""
+    """The graph as N-Quads, in pieces."""
     line = f.concat_ws(" ", *"spo", f.when(f.col("g") != "", f.col("g")), f.lit("."))
-    folder = lake.path / f"output-{uuid4().hex[:12]}"
-    try:
-        with translated():
-            quads(spark, lake, at).select(line).write.text(str(folder.absolute()))
-        for path in sorted(folder.glob("part-*")):
-            with path.open("rb") as file:
+    with _written(spark, lake, at, lambda found: found.select(line).write.text) as parts:
+        for part in parts:
+            with part.open("rb") as file:
                 while chunk := file.read(_CHUNK):
                     yield chunk
-    except OSError as error:
-        raise LakeUnusable(f"{folder}: {error.strerror}") from error
-    finally:
-        rmtree(folder, ignore_errors=True)
 
 
 def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from log.making import journal_of, write
-from pipeline.killing import Killer
+from pipeline.killing import started
 from pipeline.scaleout.days import Day, heard, write_day
 from pipeline.scaleout.finishing import all_told, early_day, finish, wish
 from tidings.log.folder import Folder
@@ -31,7 +31,7 @@ def watch():
         time.sleep(0.02)
     print("begun", flush=True)
 threading.Thread(target=watch, daemon=True).start()
-job = StreamJob(spark, log, folder / "check", folder / "out", settings=Settings(commits=5, together=3))
+job = StreamJob(spark, log, folder / "check", folder / "out", settings=Settings(commits=20, together=3))
 job.run(WantedInFile(folder / "wanted.jsonl"))
 """
 
@@ -95,13 +95,13 @@ spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailu
 )
 
 
-def test_an_executor_that_is_lost_is_made_up_for(spark: SparkSession, killer: Killer, tmp_path: Path) -> None:
-    day = early_day(5, 80)
+def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
+    day = early_day(5, 60, 8)
     for stay in day.stays:
         stay.begins = 0
     log = write_day(day, tmp_path / "data")
     wish(day, tmp_path / "wanted.jsonl")
-    with killer.started(CLUSTER, tmp_path, log) as child:
+    with started(CLUSTER, tmp_path, log) as child:
         executors = [
             each
             for each in psutil.Process(child.pid).children(recursive=True)
