@@ -22,7 +22,7 @@ examples:
   tidings stream subscriptions --log tidings-data --subscriptions wanted.jsonl --checkpoint check --out told --follow
   tidings stream read --out told --follow
   tidings stream status --checkpoint check --log tidings-data
-  tidings stream replay --lake lake --subscriptions new.jsonl --out then --from 1000 --to 2000
+  tidings stream replay --lake lake --subscriptions new.jsonl --out replayed --from 1000 --to 2000
   tidings stream rescale --checkpoint check --partitions 16
 """
 ACTIONS: dict[str, Callable[[Namespace], None]] = {

@@ -1,7 +1,8 @@
 """A unit as keyed state of Spark: a snapshot and what became of it, record by record, in RocksDB.
 
 A process of Python that has done a unit's last batch has the unit still, and need not read its state: the head says
-whether it is the same. After a crash, a retry or a move to another machine it is not, and the unit is made of records.
+whether it is the same. If it did a batch before the last, it takes up the records since. After a crash, a retry or a
+move to another machine, the unit is made of its records.
 """
 
 from collections import OrderedDict
@@ -18,7 +19,9 @@ from tidings.pipeline.scaleout.unit import LARGEST, Record, Unit
 
 HEAD = "stamp bigint, whole bigint, since bigint"
 """Of which take it is; bytes of the snapshot, and of the records since."""
-RECORD = "record binary"
+RECORD = "stamp bigint, record binary"
+SLACK = 8_192
+"""Bytes of records that are no reason for a new snapshot: whoever comes back late finds what it missed."""
 WARM = 1_000_000
 """Quads that a process keeps of units that it has done."""
 
@@ -35,13 +38,12 @@ class Warm:
         self._units: OrderedDict[tuple[str, int], tuple[int, Unit]] = OrderedDict()
         self._quads = 0
 
-    def take(self, job: str, unit: int, stamp: int) -> Unit | None:
-        """A unit as it was after a certain take; it is no longer here."""
+    def take(self, job: str, unit: int) -> tuple[int, Unit] | None:
+        """A unit with the number of the take that it is as of; it is no longer here."""
         found = self._units.pop((job, unit), None)
-        if found is None:
-            return None
-        self._quads -= len(found[1])
-        return found[1] if found[0] == stamp else None
+        if found is not None:
+            self._quads -= len(found[1])
+        return found
 
     def keep(self, job: str, unit: int, stamp: int, done: Unit) -> None:
         self._units[job, unit] = stamp, done
@@ -69,9 +71,7 @@ class UnitProcessor(StatefulProcessor):
         (number,) = key
         given = given_in(bytes(row.pack) for row in rows)
         stamp, whole, since = self._head.get() or (0, 0, 0)
-        unit = _warm.take(self._job, number, stamp)
-        if unit is None:
-            unit = self._made(whole)
+        unit = self._unit(number, stamp)
         told = [told_row(number, each) for each in unit.take(inbox_of(given))]
         stamp = _stamp(stamp, given)
         size = self._write(unit, stamp, whole, since)
@@ -79,19 +79,29 @@ class UnitProcessor(StatefulProcessor):
         told.append(size_row(number, len(unit), size, len(given)))
         yield _row(*told_pack(number, told))
 
-    def _made(self, whole: int) -> Unit:
-        records = [_decode(decompress(bytes(record))) for (record,) in self._records.get()] if whole else []
-        return Unit.of(records, largest=self._largest)
+    def _unit(self, number: int, stamp: int) -> Unit:
+        """A unit as it is after a take."""
+        warm = _warm.take(self._job, number)
+        if warm is not None and warm[0] == stamp:
+            return warm[1]
+        records = [(each, bytes(record)) for each, record in self._records.get()] if stamp else []
+        if warm is not None:
+            stamps = [each for each, _ in records]
+            if warm[0] in stamps:
+                missed = records[stamps.index(warm[0]) + 1 :]
+                if warm[1].catch_up(_decode(decompress(record)) for _, record in missed):
+                    return warm[1]
+        return Unit.of((_decode(decompress(record)) for _, record in records), largest=self._largest)
 
     def _write(self, unit: Unit, stamp: int, whole: int, since: int) -> int:
-        """What became of it; or all of it, once that is less than what became of it since."""
-        if not whole or since > whole:
+        """What became of it; or all of it, once that is far less than what became of it since."""
+        if not whole or since > whole + SLACK:
             record = compress(_encode(unit.record(whole=True)), 1)
-            self._records.put([(record,)])
+            self._records.put([(stamp, record)])
             whole, since = len(record), 0
         else:
             record = compress(_encode(unit.record(whole=False)), 1)
-            self._records.appendValue((record,))
+            self._records.appendValue((stamp, record))
             since += len(record)
         self._head.update((stamp, whole, since))
         return whole + since

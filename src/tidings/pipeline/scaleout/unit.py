@@ -135,6 +135,17 @@ class Unit:
             return Record([(quad, 1) for quad in self.quads()], members, now)
         return Record(list(changed.items()), {spuid: self._known(spuid) for spuid in touched}, now)
 
+    def catch_up(self, records: Iterable[Record]) -> bool:
+        """Live through what became of it elsewhere, told to nobody; False if members came or went, and it cannot."""
+        for record in records:
+            if any(known is None or known[0].spuid not in self for known in record.members.values()):
+                return False
+            self._engine.absorb(ZSet.owning(dict(record.quads)), now=record.now)
+            for known in record.members.values():
+                if known is not None:
+                    self._subscriptions[known[0].spuid][1].sequence = known[1]
+        return not self._engine.failures
+
     def _known(self, spuid: str) -> tuple[Member, int] | None:
         found = self._subscriptions.get(spuid)
         return None if found is None else (found[0], found[1].sequence)
