@@ -1,10 +1,11 @@
 """Subscriptions on Spark, on two cores: a thousand SPUs, each with its own state, and a log that concerns them all.
 
-Prints one JSON line. `matched_rows_per_s` is what the units were given in a second, in a batch that took neither long
-nor short, warm: the first six batches do not count. `matched_rows_per_s_shared` is the same with units as they are cut by default, 64 subscriptions of a plan
-together. `batch_ms_p50` is the time of a batch of ten commits. `speedup_2_cores` is the throughput of two cores over
-that of one. `register_s` is what the driver needs to register a hundred thousand subscriptions, `admit_s` what the job
-needs to have them begin. What was told is compared with what one engine tells first.
+Prints one JSON line. `matched_rows_per_s` is what the units were given in a second, the median over batches, warm: the
+first six do not count. `matched_rows_per_s_shared` is the same with units as they are cut by default, 64 subscriptions
+of a plan together. `batch_ms_p50` is the time of a batch of ten commits. `speedup_2_cores` is the throughput of two
+cores over that of one. `register_s` is what the driver needs to register a hundred thousand subscriptions, `admit_s`
+what the job needs to have them begin. `route_us` is what it takes to read a change and to find its units, `unit_us`
+what a unit takes for a row, both in one process. What was told is compared with what one engine tells first.
 
     python benchmarks/scaleout.py [COMMITS [SUBSCRIPTIONS [MANY]]]
 """
@@ -25,8 +26,12 @@ from tidings.log.journal import Journal
 from tidings.log.journal import Settings as LogSettings
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.pipeline.origin import origin_of
 from tidings.pipeline.scaleout.job import Settings, StreamJob
+from tidings.pipeline.scaleout.router import Router
+from tidings.pipeline.scaleout.rows import CHANGE, Given, Rows, inbox_of, told_row
 from tidings.pipeline.scaleout.telling import manifests, read_told
+from tidings.pipeline.scaleout.unit import Arrival, Inbox, Member, Unit
 from tidings.pipeline.scaleout.wanted import Wish
 from tidings.pipeline.session import session
 
@@ -142,6 +147,8 @@ def main() -> None:
         _, latency, _ = run(folder / "latency", short, count, Settings(commits=10), 2)
         say(f"a batch of ten commits: {latency * 1_000:,.0f} ms")
         register, admit = _many(folder / "many", many)
+        route, unit = _alone(log, count, min(commits, 50_000))
+        say(f"in one process: {route:.1f} µs to route a change, {unit:.1f} µs for a row of a unit")
         report(
             matched_rows_per_s=rounded(speed, 0),
             matched_rows_per_s_shared=rounded(shared, 0),
@@ -150,7 +157,34 @@ def main() -> None:
             register_s=rounded(register, 1),
             admit_s=rounded(admit, 1),
             subscriptions=many,
+            route_us=rounded(route, 1),
+            unit_us=rounded(unit, 1),
         )
+
+
+def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
+    """Microseconds to route a change, and for a unit to take a row, without Spark."""
+    router, units = Router(), {}
+    for n in range(count):
+        router.enter(n, Member(f"spu{n}", query_of(n)))
+        units[n] = Unit()
+        list(units[n].take(Inbox(arrivals={1: Arrival(0, 0, [Member(f"spu{n}", query_of(n))])})))
+    found = Rows()
+    start = time.perf_counter()
+    changes = 0
+    for entry in origin_of(str(log)).commits(0, commits):
+        changes += len(entry.delta)
+        found.changes(CHANGE, entry.seq, entry.time, router.find(entry.delta.items()))
+    routed = time.perf_counter() - start
+    rows: dict[int, list[Given]] = {}
+    for unit, *rest in found.take():
+        rows.setdefault(unit, []).append(tuple(rest))
+    start = time.perf_counter()
+    for unit, given in rows.items():
+        for told in units[unit].take(inbox_of(given)):
+            told_row(unit, told)
+    taken = time.perf_counter() - start
+    return routed / changes * 1e6, taken / sum(map(len, rows.values())) * 1e6
 
 
 def _many(folder: Path, many: int) -> tuple[float, float]:

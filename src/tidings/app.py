@@ -34,7 +34,7 @@ from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
-from tidings.pipeline.errors import SparkMissing
+from tidings.pipeline.errors import spark_missing
 from tidings.service.broker import Broker, Disk, Policy
 from tidings.service.outboxes import Bounds, SlowPolicy
 from tidings.service.relay import Elsewhere
@@ -194,11 +194,11 @@ def serve(
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
-    """What the broker only delivers. Raises SparkMissing: it comes in a format that not everybody can read."""
+    """What the broker only delivers. Raises spark_missing: it comes in a format that not everybody can read."""
     try:
         from tidings.delivery import delivering
     except ImportError as error:
-        raise SparkMissing(error) from error
+        raise spark_missing(error) from error
     return delivering(Path(out), settings.base)
 
 

@@ -11,7 +11,7 @@ from functools import wraps
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, cast
 
-from tidings.model.errors import TidingsError
+from tidings.model.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,6 @@ OKABE_ITO = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "
 WIDTH, HEIGHT = 5.0, 2.9
 """Inches: at half the width of a desktop report, and on a phone, its text is about as large as the text around."""
 PNG_DPI = 200
-
-
-class ExtraMissing(TidingsError):
-    """What draws charts and reports is not installed."""
-
-    status = 501
-    code = "extra_missing"
 
 
 @dataclass(frozen=True, slots=True)

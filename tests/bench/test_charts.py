@@ -12,7 +12,8 @@ from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_cha
 from tidings.bench.histogram import Histogram
 from tidings.bench.measured import Measurement, Run
 from tidings.bench.report import write_chart
-from tidings.drawing import OKABE_ITO, Chart, ExtraMissing, colours_of
+from tidings.drawing import OKABE_ITO, Chart, colours_of
+from tidings.model.errors import ExtraMissing
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -17,7 +17,8 @@ from tidings.bench.model import TOTALS, predictions
 from tidings.bench.published import SPS_MACHINE, SPS_PAPER, Experiment, as_published, experiment_of
 from tidings.bench.tables import Table, component_table, facts_table, kpi_table, prediction_table, summary_table
 from tidings.bench.words import ABOUT, ACROSS, LOADS, counted, moment, span
-from tidings.drawing import Chart, ExtraMissing, colours_of
+from tidings.drawing import Chart, colours_of
+from tidings.model.errors import ExtraMissing
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,9 @@ def run(arguments: Namespace) -> int:
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
     except ImportError as error:
-        from tidings.pipeline.errors import SparkMissing
+        from tidings.pipeline.errors import spark_missing
 
-        raise SparkMissing(error) from error
+        raise spark_missing(error) from error
     if arguments.action != "query" and (arguments.text is not None or arguments.file is not None):
         raise UsageError(f"{arguments.action} takes no query")
     ACTIONS[arguments.action](arguments)

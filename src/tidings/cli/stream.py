@@ -92,9 +92,9 @@ def run(arguments: Namespace) -> int:
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
     except ImportError as error:
-        from tidings.pipeline.errors import SparkMissing
+        from tidings.pipeline.errors import spark_missing
 
-        raise SparkMissing(error) from error
+        raise spark_missing(error) from error
     _check(arguments)
     ACTIONS[arguments.action](arguments)
     return 0

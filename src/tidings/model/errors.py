@@ -14,6 +14,7 @@ TidingsError                       internal_error         500
 │   └── ServiceFailed              service_failed         502   SERVICE could not be asked
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
 ├── NotFound                       not_found              404   no such subscription
+├── ExtraMissing                   extra_missing          501   a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
     └── RowLimitExceeded           row_limit_exceeded     503   rows
@@ -130,6 +131,13 @@ class NotAllowed(TidingsError):
 class NotFound(TidingsError):
     status = 404
     code = "not_found"
+
+
+class ExtraMissing(TidingsError):
+    """What a part of Tidings needs, and only that part, is not installed."""
+
+    status = 501
+    code = "extra_missing"
 
 
 class LimitExceeded(TidingsError):

@@ -1,7 +1,6 @@
 """What can go wrong on the way from the log to the lake and back; branches of the tree in `model/errors.py`.
 
 TidingsError
-├── SparkMissing         extra_missing         501   pip install 'tidings[spark]'
 ├── NoJava               no_java               501   Spark needs Java 17 or later
 ├── SparkFailed          spark_failed          500   no such master, a job that failed; the reason is told
 ├── OutOfMemory          out_of_memory         500   Spark needs more than it was given
@@ -18,15 +17,12 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from tidings.model.errors import TidingsError
+from tidings.model.errors import ExtraMissing, TidingsError
 
 
-class SparkMissing(TidingsError):
-    status = 501
-    code = "extra_missing"
-
-    def __init__(self, error: ImportError) -> None:
-        super().__init__(f"this needs Spark: pip install 'tidings[spark]' ({error})")
+def spark_missing(error: ImportError) -> ExtraMissing:
+    """Why nothing of all this can be done here."""
+    return ExtraMissing(f"this needs Spark: pip install 'tidings[spark]' ({error})")
 
 
 class NoJava(TidingsError):

@@ -105,7 +105,7 @@ def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
         executors = [
             each
             for each in psutil.Process(child.pid).children(recursive=True)
-            if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline())
+            if any("CoarseGrainedExecutorBackend" in word for word in each.as_dict(["cmdline"])["cmdline"] or ())
         ]
         assert len(executors) == 2
         executors[0].kill()
