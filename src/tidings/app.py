@@ -194,7 +194,7 @@ def serve(
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
-    """What the broker only delivers. Raises spark_missing: it comes in a format that not everybody can read."""
+    """What the broker only delivers. Raises ExtraMissing: it comes in a format that not everybody can read."""
     try:
         from tidings.delivery import delivering
     except ImportError as error:
