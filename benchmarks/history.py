@@ -24,13 +24,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from measure import check, report, rounded, say
+from measure import check, report, rounded, say, write_log
 from tidings.bench.city import NS, city
 from tidings.engine.core import Core
 from tidings.engine.store import Store
-from tidings.log.entry import START, Entry
-from tidings.log.folder import Folder
-from tidings.log.journal import Journal, Settings
+from tidings.log.entry import Entry
 from tidings.log.reading import read
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad
@@ -77,19 +75,6 @@ def city_life(changes: int) -> Iterator[Entry]:
             values[s, p] = o
         seq, instant, made = seq + 1, instant + chance.randrange(1, 2_000), made + len(delta)
         yield Entry(seq, instant, ZSet.owning(delta))
-
-
-def write_log(folder: Path, changes: int) -> Path:
-    with Folder(folder):
-        journal = Journal(folder, START, Settings(durability="os"))
-        for entry in city_life(changes):
-            journal.append(entry)
-            if entry.seq % 5_000 == 0 and (batch := journal.take()):
-                journal.write(batch)
-        if batch := journal.take():
-            journal.write(batch)
-        journal.close()
-    return folder
 
 
 def lake_of(folder: Path, quads: Iterator[Quad]) -> Lake:
@@ -167,8 +152,8 @@ def main() -> None:
 
 def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
     """A log into a lake, and graphs out of it."""
-    log = write_log(folder / "data", changes)
-    small = write_log(folder / "small", max(1, changes // 5))
+    log = write_log(folder / "data", city_life(changes))
+    small = write_log(folder / "small", city_life(max(1, changes // 5)))
     say(f"{changes:,} changes written; Spark starts")
     spark = session("local[2]", memory=_MEMORY)
     Ingest(spark, Lake.make(folder / "warm"), str(small), upkeep=_NEVER).run()

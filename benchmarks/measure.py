@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -14,6 +15,9 @@ import pyoxigraph
 from tidings.bench.city import city
 from tidings.engine.core import Core
 from tidings.engine.store import Store
+from tidings.log.entry import START, Entry
+from tidings.log.folder import Folder
+from tidings.log.journal import Journal, Settings
 
 NOW = 1_700_000_000_000_000
 
@@ -77,3 +81,17 @@ def check(agreed: bool, what: str) -> None:
     """A benchmark whose answers are wrong has no times to show."""
     if not agreed:
         raise SystemExit(f"the answers disagree: {what}")
+
+
+def write_log(folder: Path, entries: Iterable[Entry]) -> Path:
+    """A data folder with these commits."""
+    with Folder(folder):
+        journal = Journal(folder, START, Settings(durability="os"))
+        for entry in entries:
+            journal.append(entry)
+            if entry.seq % 5_000 == 0 and (batch := journal.take()):
+                journal.write(batch)
+        if batch := journal.take():
+            journal.write(batch)
+        journal.close()
+    return folder

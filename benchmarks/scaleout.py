@@ -18,12 +18,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from measure import check, report, rounded, say
+from measure import check, report, rounded, say, write_log
 from tidings.engine.engine import Engine
-from tidings.log.entry import START, Entry
-from tidings.log.folder import Folder
-from tidings.log.journal import Journal
-from tidings.log.journal import Settings as LogSettings
+from tidings.log.entry import Entry
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.pipeline.origin import origin_of
@@ -73,19 +70,6 @@ def life(lamps: int, commits: int) -> Iterator[Entry]:
             (_lamp(lamp), f"<{_NS}dimming>", _value(seq), ""): 1,
         }
         yield Entry(seq, instant + seq * 1_000 + turn, ZSet.owning(change))
-
-
-def write_log(folder: Path, entries: Iterator[Entry]) -> Path:
-    with Folder(folder):
-        journal = Journal(folder, START, LogSettings(durability="os"))
-        for entry in entries:
-            journal.append(entry)
-            if entry.seq % 5_000 == 0 and (batch := journal.take()):
-                journal.write(batch)
-        if batch := journal.take():
-            journal.write(batch)
-        journal.close()
-    return folder
 
 
 class Wishes:

@@ -109,15 +109,18 @@ def changes(spark: SparkSession, lake: Lake, after: int = 0, last: int | None = 
 def quads(spark: SparkSession, lake: Lake, at: int) -> DataFrame:
     """The quads after a commit: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
     needed = plan(lake, at)
-    rows = changes(spark, lake, needed.base, at).select(
-        *"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last")
-    )
-    if needed.base:
-        base = spark.read.schema(STATE).parquet(*lake.paths(needed.states)) if needed.states else None
-        if not needed.changes and base is not None:
-            return base
-        if base is not None:
-            rows = rows.union(base.select(*"spog", f.lit(needed.base * 2 + 1).alias("last")))
+    after = changes(spark, lake, needed.base, at)
+    if not needed.states:
+        return folded(after)
+    base = spark.read.schema(STATE).parquet(*lake.paths(needed.states))
+    return folded(after, base, needed.base) if needed.changes else base
+
+
+def folded(changes: DataFrame, base: DataFrame | None = None, seq: int = 0) -> DataFrame:
+    """The quads that changes leave, from those that were there after a commit on."""
+    rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
+    if base is not None:
+        rows = rows.union(base.select(*"spog", f.lit(seq * 2 + 1).alias("last")))
     return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from tidings.pipeline import travel
 from tidings.pipeline.errors import retold
@@ -28,10 +27,7 @@ def graph_at(spark: SparkSession, log: str, lake: Lake | None, seq: int) -> Data
     if past is not None and reached == seq:
         return past
     changes = spark.read.format(FORMAT).option("after", reached).option("last", seq).load(absolute(log))
-    rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
-    if past is not None:
-        rows = rows.union(past.select(*"spog", f.lit(reached * 2 + 1).alias("last")))
-    return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
+    return travel.folded(changes, past, reached)
 
 
 def write_seeds(graph: DataFrame, registry: Registry, begun: list[Begin]) -> tuple[File, ...]:
