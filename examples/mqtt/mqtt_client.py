@@ -1,8 +1,10 @@
 """A connection to an MQTT broker that ends cleanly, at whatever moment its task is cancelled."""
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import aiomqtt
 
@@ -18,6 +20,17 @@ async def end(*tasks: asyncio.Task[None]) -> None:
             task.cancel()
         _, waiting = await asyncio.wait(waiting, timeout=1.0)
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def forgive_closed_sockets(loop: asyncio.AbstractEventLoop) -> None:
+    """Say nothing when the MQTT client has the loop watch a socket that was closed in between: it connects anew."""
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno == errno.EBADF):
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(handle)
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter import Adapter
-from mqtt_client import end
+from mqtt_client import end, forgive_closed_sockets
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -135,8 +135,10 @@ async def run(seconds: float, *, restarts: bool, lake: Path | None, console: Con
 async def until_told(arguments: argparse.Namespace) -> None:
     asked = {name: getattr(arguments, name) for name in ("seconds", "restarts", "lake")}
     task = asyncio.ensure_future(run(**asked, console=Console()))
+    loop = asyncio.get_running_loop()
+    forgive_closed_sockets(loop)
     for number in (signal.SIGINT, signal.SIGTERM):  # either way, the servers are stopped
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, task.cancel)
     with suppress(asyncio.CancelledError):
         await task
 

@@ -38,6 +38,13 @@ def kill(script: str, *arguments: object) -> None:
         _waited(child, random.uniform(0, 1.5))
 
 
+def run(script: str, *arguments: object) -> None:
+    """Run a script to its end."""
+    called = [sys.executable, "-c", PREFACE + script, *map(str, arguments)]
+    done = subprocess.run(called, env=quick_java(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @contextmanager
 def started(script: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """A script that has said that it has begun. It and all that it has started are killed in the end."""

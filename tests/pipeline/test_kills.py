@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
-from pyspark.sql import SparkSession
 
-from pipeline.histories import replayed, rows_in, rows_of
-from pipeline.killing import KILLS, kill
+from pipeline.histories import rows_in, rows_of
+from pipeline.killing import KILLS, kill, run, started
 from pipeline.scaleout.days import write_day
-from pipeline.scaleout.finishing import early_day, finish, wish
-from tidings.pipeline import travel
-from tidings.pipeline.filling import Upkeep
-from tidings.pipeline.ingest import Ingest
+from pipeline.scaleout.finishing import check_told, early_day, wish
 from tidings.pipeline.lake import Lake
+
+pytestmark = pytest.mark.spark
 
 JOBS = """
 import threading, time
@@ -35,26 +34,51 @@ def watch():
     print("begun", flush=True)
 
 def take_in():
-    Ingest(spark, lake, log, commits=4, upkeep=Upkeep(fan=4, snapshot_every=100)).run()
+    Ingest(spark, lake, log, commits=int(sys.argv[3]), upkeep=Upkeep(fan=4, snapshot_every=100)).run()
 
 threading.Thread(target=watch, daemon=True).start()
-threading.Thread(target=take_in, daemon=True).start()
-job = StreamJob(spark, log, folder / "check", folder / "out", settings=Settings(commits=5, together=3))
+ingest = threading.Thread(target=take_in, daemon=True)
+ingest.start()
+settings = Settings(commits=int(sys.argv[3]), together=3)
+job = StreamJob(spark, log, folder / "check", folder / "out", settings=settings)
 job.run(WantedInFile(folder / "wanted.jsonl"))
+ingest.join()
+"""
+CLUSTER = """
+import sys
+from pathlib import Path
+from tidings.pipeline.session import session
+spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailures": "8"})
 """
 
 
-@pytest.mark.spark
-def test_jobs_that_are_killed_end_as_undisturbed_ones_do(spark: SparkSession, tmp_path: Path) -> None:
+def test_jobs_that_are_killed_end_as_undisturbed_ones_do(tmp_path: Path) -> None:
     commits = 100 * KILLS
     day = early_day(3, commits)
     log = write_day(day, tmp_path / "data")
     wish(day, tmp_path / "wanted.jsonl")
     for _ in range(KILLS):
-        kill(JOBS, tmp_path, log)
+        kill(JOBS, tmp_path, log, 5)
     lake = Lake(tmp_path / "lake")
     assert lake.end().seq < commits
-    Ingest(spark, lake, str(log), upkeep=Upkeep()).run()
+    run(JOBS, tmp_path, log, 10_000)
     assert rows_in(lake) == rows_of(day.entries)
-    assert set(travel.each_quad(spark, lake, commits)) == replayed(day.entries, commits)
-    finish(spark, tmp_path, log, day)
+    check_told(tmp_path / "out", day)
+
+
+def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
+    day = early_day(5, 60, 8)
+    for stay in day.stays:
+        stay.begins = 0
+    log = write_day(day, tmp_path / "data")
+    wish(day, tmp_path / "wanted.jsonl")
+    with started(CLUSTER + JOBS, tmp_path, log, 20) as child:
+        executors = [
+            each
+            for each in psutil.Process(child.pid).children(recursive=True)
+            if any("CoarseGrainedExecutorBackend" in word for word in each.as_dict(["cmdline"])["cmdline"] or ())
+        ]
+        assert len(executors) == 2
+        executors[0].kill()
+        assert child.wait(180) == 0
+    check_told(tmp_path / "out", day)

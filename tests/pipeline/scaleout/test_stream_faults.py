@@ -5,13 +5,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 from pyspark.sql import SparkSession
 
 from log.making import journal_of, write
-from pipeline.killing import started
-from pipeline.scaleout.days import Day, heard, write_day
+from pipeline.scaleout.days import Day, write_day
 from pipeline.scaleout.finishing import all_told, early_day, finish, wish
 from tidings.log.folder import Folder
 from tidings.log.journal import Settings as LogSettings
@@ -19,21 +17,6 @@ from tidings.pipeline.scaleout.job import Settings, StreamJob
 from tidings.pipeline.scaleout.wanted import WantedInFile
 
 pytestmark = pytest.mark.spark
-
-STREAM = """
-import threading, time
-from tidings.pipeline.scaleout.job import Settings, StreamJob
-from tidings.pipeline.scaleout.wanted import WantedInFile
-folder, log = Path(sys.argv[1]), sys.argv[2]
-before = len(list(folder.glob("out/batches/*.json")))
-def watch():
-    while len(list(folder.glob("out/batches/*.json"))) == before:
-        time.sleep(0.02)
-    print("begun", flush=True)
-threading.Thread(target=watch, daemon=True).start()
-job = StreamJob(spark, log, folder / "check", folder / "out", settings=Settings(commits=20, together=3))
-job.run(WantedInFile(folder / "wanted.jsonl"))
-"""
 
 
 def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
@@ -82,33 +65,3 @@ def _until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-CLUSTER = (
-    """
-import sys
-from pathlib import Path
-from tidings.pipeline.session import session
-spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailures": "8"})
-"""
-    + STREAM
-)
-
-
-def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
-    day = early_day(5, 60, 8)
-    for stay in day.stays:
-        stay.begins = 0
-    log = write_day(day, tmp_path / "data")
-    wish(day, tmp_path / "wanted.jsonl")
-    with started(CLUSTER, tmp_path, log) as child:
-        executors = [
-            each
-            for each in psutil.Process(child.pid).children(recursive=True)
-            if any("CoarseGrainedExecutorBackend" in word for word in each.as_dict(["cmdline"])["cmdline"] or ())
-        ]
-        assert len(executors) == 2
-        executors[0].kill()
-        assert child.wait(120) == 0
-    told = all_told(tmp_path / "out")
-    assert heard(told) == day.news()
