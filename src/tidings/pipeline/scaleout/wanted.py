@@ -6,7 +6,7 @@ query has to be there. A line that is taken out, or a later one with "ended": tr
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 from zlib import crc32
 
 import httpx
@@ -22,7 +22,7 @@ class Wish(msgspec.Struct, frozen=True, rename={"begins": "from"}):
 
     query: str = ""
     spuid: str = ""
-    begins: int | None = None
+    begins: Annotated[int, msgspec.Meta(ge=0)] | None = None
     """The commit to begin after; None for the last there is."""
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
@@ -89,13 +89,19 @@ def _folded(wishes: Iterator[Wish]) -> dict[str, Wish]:
     return found
 
 
-class _Shown(msgspec.Struct):
+class _Shown(msgspec.Struct, rename={"default": "default-graph-uri", "named": "named-graph-uri"}):
     """A subscription as a broker shows it."""
 
     spuid: str
     sparql: str
-    default: tuple[str, ...] | None = None
-    named: tuple[str, ...] | None = None
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+    @property
+    def wish(self) -> Wish:
+        """Whoever names graphs of one kind has none of the other; whoever names none has them all."""
+        graphs = (self.default, self.named) if self.default or self.named else (None, None)
+        return Wish(self.sparql, self.spuid, None, *graphs)
 
 
 class _Page(msgspec.Struct):
@@ -116,7 +122,7 @@ class WantedByBroker:
         while True:
             page = self._page(after)
             for each in page.subscriptions:
-                found[each.spuid] = Wish(each.sparql, each.spuid, None, each.default, each.named)
+                found[each.spuid] = each.wish
             after = page.after
             if after is None:
                 break
