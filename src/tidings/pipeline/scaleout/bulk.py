@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from tidings.pipeline.errors import BeyondHistory, retold
+from tidings.pipeline.errors import BeyondHistory
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.origin import absolute, origin_of
 from tidings.pipeline.scaleout import source
@@ -30,6 +29,7 @@ from tidings.pipeline.scaleout.rows import PACKED, PACKED_ARROW, ROUTED_ARROW, i
 from tidings.pipeline.scaleout.sink import ToldSink, ToldWriter
 from tidings.pipeline.scaleout.unit import LARGEST, Member, Unit
 from tidings.pipeline.scaleout.wanted import Wish
+from tidings.pipeline.session import translated
 
 FORMAT = "tidings-told-at-once"
 PIECE = 20_000
@@ -86,10 +86,8 @@ def replay(
     parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
     in_order = routed.repartition(parts, "unit").sortWithinPartitions("unit", "seq")
     told = in_order.mapInArrow(_telling(largest), PACKED)
-    try:
+    with translated():
         told.write.format(FORMAT).mode("append").save(str(out.absolute()))
-    except PySparkException as error:
-        raise retold(error) from error
 
 
 def check_fresh(out: Path) -> None:

@@ -5,14 +5,12 @@ That batch reads and tells nothing. The job goes on with the next, and its outpu
 
 from pathlib import Path
 
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tidings.pipeline.errors import retold
 from tidings.pipeline.lock import locked
 from tidings.pipeline.scaleout import checkpoint as checkpoints
 from tidings.pipeline.scaleout.errors import StreamUnusable
+from tidings.pipeline.session import translated
 
 
 def check(checkpoint: Path, partitions: int) -> int:
@@ -33,7 +31,5 @@ def rescale(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     """Raises StreamUnusable, and LakeInUse while the job runs."""
     with locked(checkpoint):
         check(checkpoint, partitions)
-        try:
+        with translated():
             spark._streamingCheckpointManager.repartition(str((checkpoint / "spark").absolute()), partitions)
-        except (PySparkException, Py4JJavaError) as error:
-            raise retold(error) from error

@@ -3,16 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from tidings.pipeline import travel
-from tidings.pipeline.errors import retold
 from tidings.pipeline.lake import Found, Lake
 from tidings.pipeline.manifest import File
 from tidings.pipeline.origin import absolute
 from tidings.pipeline.scaleout.registry import Begin, Registry
 from tidings.pipeline.scaleout.router import Router
+from tidings.pipeline.session import translated
 from tidings.pipeline.source import FORMAT, TidingsLog
 
 SEEDS = "unit bigint, s string, p string, o string, g string"
@@ -33,10 +32,8 @@ def graph_at(spark: SparkSession, log: str, lake: Lake | None, seq: int) -> Data
 def write_seeds(graph: DataFrame, registry: Registry, begun: list[Begin]) -> tuple[File, ...]:
     """What of a graph concerns which unit, as files of the registry's next version."""
     folder = registry.fresh_seeds()
-    try:
+    with translated():
         graph.mapInArrow(_selecting(begun), SEEDS).write.parquet(str(folder.absolute()))
-    except PySparkException as error:
-        raise retold(error) from error
     return Found(registry.path, folder).files
 
 

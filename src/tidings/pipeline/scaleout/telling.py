@@ -6,7 +6,6 @@ OUT/batches/NUMBER.json        a batch: its files, how much it told, and which u
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -110,14 +109,3 @@ def read_told(out: Path, manifest: Manifest) -> list[Told]:
         except (OSError, pa.ArrowInvalid) as error:
             raise StreamUnusable(f"{out / 'told' / name} cannot be read: {error}") from error
     return sorted(found, key=lambda told: (told.commit, told.spuid, told.sequence))
-
-
-def sizes(out: Path) -> dict[int, dict[str, Any]]:
-    """The last size of every unit."""
-    found: dict[int, dict[str, Any]] = {}
-    for manifest in manifests(out):
-        for name in manifest.files:
-            table = pq.read_table(out / "told" / name, columns=["unit", "spuid", "quads", "bytes", "rows"])
-            for row in table.filter(pa.compute.is_null(table["spuid"])).to_pylist():
-                found[row["unit"]] = row
-    return found
