@@ -18,8 +18,8 @@ import pytest
 from rich.console import Console
 
 from gates.wire import PATIENCE, Broker, serving
-from tidings.cli.live import SHOWN_FOR, LiveTable
-from tidings.cli.names import Names
+from tidings.cli.output.live import SHOWN_FOR, LiveTable
+from tidings.cli.output.names import Names
 from tidings.model.results import Row
 
 P = "PREFIX : <http://example.org/> "

@@ -9,7 +9,7 @@ import pytest
 
 from gates.wire import PATIENCE, Broker, asynchronous, serving
 from tidings.client import Application, Change, Refused, Row
-from tidings.client.mistakes import BadProfile
+from tidings.client.jsap.mistakes import BadProfile
 
 pytestmark = pytest.mark.server
 

@@ -20,9 +20,9 @@ import regex  # type: ignore[import-untyped]
 
 from client import listings
 from gates.wire import PATIENCE, asynchronous
-from pipeline.killing import QUICK
+from spark.killing import QUICK
 from tidings.client import Application, Consumer, Endpoint, load
-from tidings.pipeline.lake import Lake
+from tidings.spark.lake.lake import Lake
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"
 sys.path.append(str(EXAMPLE))

@@ -12,11 +12,11 @@ import httpx
 import uvicorn
 
 from gates.wire import PATIENCE, Message
-from tidings import app as wiring
-from tidings.config import Settings
-from tidings.gates.http import HttpGate
+from tidings.broker.broker import Broker
+from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder
-from tidings.service.broker import Broker
+from tidings.server import app as wiring
+from tidings.server.config import Settings
 
 
 class Server(uvicorn.Server):

@@ -17,13 +17,13 @@ import psutil
 import pyoxigraph as ox
 import pytest
 
-from tidings import app as wiring
-from tidings.config import Settings
-from tidings.engine.core import Core
+from tidings.broker.broker import Broker
+from tidings.broker.spool import Spool
+from tidings.engine.updates.executor import Core
 from tidings.model.formats.results import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
-from tidings.service.broker import Broker
-from tidings.service.spool import Spool
+from tidings.server import app as wiring
+from tidings.server.config import Settings
 
 DATA = """PREFIX : <http://example.org/> INSERT DATA {
   :a :p 1 , "été"@fr . :b :p 2 . GRAPH :g { :c :p 3 } GRAPH :h { :d :p 4 } }"""
@@ -275,7 +275,7 @@ def test_an_evaluation_over_its_limits_is_an_error_even_in_the_last_row() -> Non
 
 
 def test_what_nobody_foresaw_is_an_envelope_without_our_insides(app: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidings.gates.http.document", lambda *_: 1 / 0)
+    monkeypatch.setattr("tidings.gates.http.app.document", lambda *_: 1 / 0)
     response = ask(app, "GET", "/query", params={"query": "ASK {}"})
     assert is_error(response, 500, "internal_error")
     assert "division" not in response.text

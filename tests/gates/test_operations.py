@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from gates.doors import House, indoors, is_error
 from gates.wire import asynchronous
 from tidings import __version__
-from tidings.gates.metrics import COUNTERS, GAUGES
-from tidings.service.subscriber import Parcel, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.gates.http.metrics import COUNTERS, GAUGES
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
 QUERY = "SELECT ?o WHERE { <http://e/a> <http://e/p> ?o }"
