@@ -1,0 +1,112 @@
+"""`scripts/setup` in a clone of its own: interrupted, repeated, twice at once, moved. Every way ends with a broker."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tidings import __version__
+
+ROOT = Path(__file__).parents[2]
+NEEDED = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "scripts", "src")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Packages are fetched once for all the set-ups of this module."""
+    return os.environ | {"PIP_CACHE_DIR": str(tmp_path_factory.mktemp("pip"))}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("clone") / "tidings"
+    place.mkdir()
+    for name in NEEDED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, place / name)
+    return place
+
+
+def begin(clone: Path, environment: dict[str, str], *parts: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [clone / "scripts" / "setup", *parts],
+        env=environment,
+        text=True,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def finish(setup: "subprocess.Popen[str]") -> str:
+    """What a set-up said, which must have ended well."""
+    said = setup.communicate(timeout=600)[1]
+    assert setup.returncode == 0, said
+    return said
+
+
+def works(clone: Path) -> bool:
+    command = [clone / ".venv" / "bin" / "tidings", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    return done.stdout == f"tidings {__version__}\n"
+
+
+def test_a_setup_ends_well_however_it_began(clone: Path, cache: dict[str, str]) -> None:
+    # interrupted once it has begun to install: whatever is half there is no obstacle
+    interrupted = begin(clone, cache)
+    assert interrupted.stderr is not None
+    for line in interrupted.stderr:
+        if "installing the broker" in line:
+            break
+    os.killpg(interrupted.pid, signal.SIGKILL)
+    interrupted.communicate(timeout=600)
+    assert (clone / ".venv" / "setup-running").exists()
+
+    # twice at once: one of them does the work, the other one waits for it
+    both = [begin(clone, cache), begin(clone, cache)]
+    said = [finish(each) for each in both]
+    assert "".join(said).count("making .venv") == 1
+    assert works(clone)
+
+    # repeated: there is nothing to do, and nothing to say
+    assert finish(begin(clone, cache)) == ""
+
+    # moved to another folder: a virtual environment knows its place, so it is made anew
+    moved = clone.with_name("moved")
+    clone.rename(moved)
+    assert "making .venv" in finish(begin(moved, cache))
+    assert works(moved)
+    moved.rename(clone)
+
+
+def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    done = subprocess.run(
+        [ROOT / "scripts" / "setup", "sparks"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "there is no part 'sparks', only spark, bench, all and dev" in done.stderr
+
+
+def test_help_names_every_part() -> None:
+    done = subprocess.run(
+        [ROOT / "scripts" / "setup", "--help"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert set(re.findall(r"scripts/setup (\w+)", done.stdout)) == {"spark", "bench", "all", "dev"}
+
+
+def test_a_python_that_is_too_old_or_none_is_refused(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHON": str(tmp_path / "python")}
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "setup", tmp_path / "scripts" / "setup")
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    setup = tmp_path / "scripts" / "setup"
+    done = subprocess.run([setup], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "is not a Python 3.11 or later" in done.stderr
+    assert not (tmp_path / ".venv").exists()
