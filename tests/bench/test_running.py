@@ -9,7 +9,6 @@ import pytest
 
 from bench import doubles
 from bench.doubles import Double
-from gates.wire import asynchronous
 from tidings.bench import running
 from tidings.bench.configuration import (
     Benchmark,
@@ -29,6 +28,7 @@ from tidings.bench.listeners import tally
 from tidings.bench.measured import Run
 from tidings.bench.targets.errors import TargetFailed
 from tidings.bench.tests.openloop import offer
+from waiting import asynchronous
 
 Saved = Callable[[Run], None]
 

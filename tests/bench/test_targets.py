@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from bench.doubles import Double, duplicating, dying, losing, right, swapping
-from gates.wire import PATIENCE, asynchronous
 from tidings.bench.targets import Listening, Target, Told
 from tidings.bench.targets.errors import BadTarget, TargetFailed, UnreachableTarget
 from tidings.bench.targets.inbox import Inbox
@@ -25,6 +24,7 @@ from tidings.bench.targets.tidings_sse import Events
 from tidings.client import Refused
 from tidings.model.errors import TidingsError
 from tidings.model.terms import FALSE, TRUE, XSD, Triple, iri, literal
+from waiting import PATIENCE, asynchronous
 
 LAMP, POWER, NAME = iri("http://example.org/lamp"), iri("http://example.org/power"), iri("http://example.org/name")
 POWERS = f"SELECT ?power WHERE {{ {LAMP} {POWER} ?power }}"

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from cli.shell import CHAT
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli import main
 from tidings.cli.binding import read_term
 from tidings.cli.status import duration, size
+from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
 server = pytest.mark.server

@@ -12,13 +12,14 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli import main
 from tidings.cli.batches import LARGEST, batches
 from tidings.cli.genids import Genids, fresh_key, unnamed
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import Quad
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.server
 Captured = pytest.CaptureFixture[str]

@@ -17,10 +17,11 @@ from typing import IO
 import pytest
 from rich.console import Console
 
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli.live import SHOWN_FOR, LiveTable
 from tidings.cli.names import Names
 from tidings.model.results import Row
+from waiting import PATIENCE
 
 P = "PREFIX : <http://example.org/> "
 QUERY = f"{P}SELECT ?lamp ?power WHERE {{ ?lamp :power ?power }}"

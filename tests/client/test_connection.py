@@ -11,11 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import PATIENCE, Broker, asynchronous, serving
+from gates.wire import Broker, serving
 from tidings.client import IRI, Connection, Endpoint, connect, sync
 from tidings.client.errors import CannotConnect, NoAnswer, Refused
 from tidings.client.subscription import Change, Subscription
 from tidings.model.errors import BadRequest
+from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
 ALL = "SELECT ?s ?v WHERE { ?s <value> ?v }"

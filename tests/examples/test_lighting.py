@@ -4,7 +4,7 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from gates.wire import Broker, asynchronous, connected, serving
+from gates.wire import Broker, connected, serving
 from tidings.cli import serve
 from tidings.client import Application, CannotConnect
 from tidings.config import read_settings
@@ -21,10 +21,10 @@ from tidings.demo import life
 from tidings.demo.lighting import PROFILE, Sensors, actuate, aggregate, profile_at
 from tidings.demo.people import Reading, Road, readings
 from tidings.demo.town import GRAPH, LIGHTS, insertion, town
+from waiting import PATIENCE, asynchronous, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/lighting"
-PATIENCE = 30.0
 CITY = 0.001
 """One road of each size."""
 ROADS = (Road(1, 10), Road(101, 25), Road(201, 50), Road(301, 100))
@@ -79,12 +79,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     with serving(tmp_path_factory.mktemp("broker"), "--memory") as running:
         running.update(insertion(CITY))
         yield running
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -208,7 +202,7 @@ async def test_who_cannot_reach_a_broker_says_so() -> None:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLE / "run.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.server
@@ -268,7 +262,7 @@ async def changes(broker: Broker, count: int) -> None:
         follower = await socket.follow(LIGHTS)
         async with asyncio.timeout(PATIENCE):
             for _ in range(count):
-                follower.take(await socket.next(PATIENCE))
+                follower.take(await socket.next())
 
 
 @pytest.mark.server

@@ -11,12 +11,13 @@ from typing import Any
 import httpx
 import uvicorn
 
-from gates.wire import PATIENCE, Message
+from gates.wire import Message
 from tidings import app as wiring
 from tidings.config import Settings
 from tidings.gates.http import HttpGate
 from tidings.log.folder import Folder
 from tidings.service.broker import Broker
+from waiting import PATIENCE, until
 
 
 class Server(uvicorn.Server):
@@ -84,9 +85,7 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
         app = wiring.http_app(broker, settings, gate)
         server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
         serving = asyncio.create_task(server.serve())
-        async with asyncio.timeout(PATIENCE):
-            while not server.started:
-                await asyncio.sleep(0.01)
+        await until(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
             try:

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import Broker, Follower, Graphs, Message, Row, Socket, asynchronous, connected, serving
+from gates.wire import Broker, Follower, Graphs, Message, Row, Socket, connected, serving
+from waiting import asynchronous
 
 pytestmark = pytest.mark.server
 

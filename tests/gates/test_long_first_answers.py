@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gates.wire import PATIENCE, Broker, asynchronous, connected, serving
+from gates.wire import Broker, connected, serving
+from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
 ALL = "SELECT ?s ?o WHERE { ?s <p> ?o }"

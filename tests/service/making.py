@@ -2,15 +2,13 @@
 
 import asyncio
 import errno
-import functools
 import shutil
-import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 from unittest import mock
 
 from oracles.recomputation import recomputed
@@ -29,28 +27,12 @@ from tidings.service.outboxes import Bounds
 from tidings.service.relay import Elsewhere
 from tidings.service.subscriber import Parcel, Session, Subscriber
 from tidings.service.updates import Done, Outcome, Update, Updates
+from waiting import until, wait_until
 
 BASE = "http://example.org/"
 BEGIN = 1_800_000_000_000_000
 """When tests take place, in microseconds since 1970."""
 ALL = "SELECT ?s ?o { ?s <p> ?o }"
-PATIENCE = 30.0
-"""Seconds after which whatever should have happened has not."""
-P = ParamSpec("P")
-
-
-def asynchronous(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
-    """A test that is a coroutine, as pytest can call it; it does not take for ever."""
-
-    @functools.wraps(test)
-    def run(*arguments: P.args, **named: P.kwargs) -> None:
-        async def limited() -> None:
-            async with asyncio.timeout(PATIENCE):
-                await test(*arguments, **named)
-
-        asyncio.run(limited())
-
-    return run
 
 
 class Clock:
@@ -104,8 +86,7 @@ def crashed(path: Path, copy: Path) -> Path:
 async def settled(broker: Broker) -> None:
     """Until nothing is on its way: neither updates nor what rests on the disk."""
     for _ in range(3):
-        while broker.updates.accepted or broker.forks.running:
-            await asyncio.sleep(0.001)
+        await until(lambda: not broker.updates.accepted and not broker.forks.running)
         await broker.chronicle.scribe.idle()
         await asyncio.sleep(0)
 
@@ -304,8 +285,7 @@ class Gate:
         self._path.touch()
 
     def pass_through(self) -> None:
-        while not self._path.exists():
-            time.sleep(0.001)
+        wait_until(self._path.exists)
 
 
 @contextmanager

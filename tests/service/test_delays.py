@@ -9,7 +9,6 @@ import pytest
 from service.making import (
     Clock,
     Gate,
-    asynchronous,
     crashed,
     full_disk,
     in_memory,
@@ -25,6 +24,7 @@ from tidings.model.errors import SparqlSyntaxError
 from tidings.service.agenda import Agenda, Delayed, DelayedId
 from tidings.service.broker import Broker, Policy
 from tidings.service.errors import ShuttingDown, TooManyDelayed, UnknownDelayed
+from waiting import asynchronous
 
 SECOND = 1_000_000
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from service.making import asynchronous
 from tidings.model.errors import SparqlSyntaxError, TimeLimitExceeded
 from tidings.service import forks as room
 from tidings.service.errors import ShuttingDown, WorkLost
 from tidings.service.forks import Forks
+from waiting import asynchronous
 
 
 def open_files() -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.histories import Scene, Step, histories
 from service.jobs import Job
-from service.making import ALL, BASE, Client, Clock, asynchronous, crashed, insert, opened, settled
+from service.making import ALL, BASE, Client, Clock, crashed, insert, opened, settled
 from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest, EvaluationError, SparqlSyntaxError
 from tidings.model.zset import ZSet
@@ -23,6 +23,7 @@ from tidings.service.errors import NotToldInTime, UnknownSubscription
 from tidings.service.outboxes import LOST
 from tidings.service.relaying import Relaying
 from tidings.sparql.algebra import Dataset
+from waiting import asynchronous
 
 
 class Office:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from service.histories import Step, histories, lived_through
-from service.making import ALL, Client, Clock, asynchronous, crashed, insert, opened, quads_of, settled
+from service.making import ALL, Client, Clock, crashed, insert, opened, quads_of, settled
+from waiting import asynchronous
 
 
 @given(histories)

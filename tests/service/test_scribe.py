@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from service.making import asynchronous
 from tidings.log.entry import Entry, Note
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Durability, Journal
@@ -16,6 +15,7 @@ from tidings.model.zset import ZSet
 from tidings.service import scribe as room
 from tidings.service.chronicle import Chronicle
 from tidings.service.scribe import Scribe
+from waiting import asynchronous
 
 
 class Paper:

@@ -6,11 +6,12 @@ from unittest import mock
 
 import pytest
 
-from service.making import Client, Clock, asynchronous, crashed, full_disk, in_memory, insert, opened, quads_of, settled
+from service.making import Client, Clock, crashed, full_disk, in_memory, insert, opened, quads_of, settled
 from tidings.log.errors import LogWriteFailed
 from tidings.model.terms import Quad
 from tidings.service import seeding
 from tidings.service.seeding import seed
+from waiting import asynchronous
 
 EVERYTHING = "SELECT * { ?s ?p ?o }"
 

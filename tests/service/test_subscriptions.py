@@ -15,7 +15,6 @@ from service.making import (
     ALL,
     Client,
     Clock,
-    asynchronous,
     crashed,
     delete,
     full_disk,
@@ -34,6 +33,7 @@ from tidings.service.errors import NotYours, ShuttingDown, TooManySubscriptions,
 from tidings.service.outboxes import LOST, TOO_SLOW
 from tidings.service.subscriber import UNKNOWN, Parcel, Spuid, Subscriber
 from tidings.service.subscriptions import TAKEN_OVER
+from waiting import asynchronous
 
 VARIABLES = ("x",)
 

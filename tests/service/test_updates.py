@@ -14,7 +14,6 @@ from service.making import (
     Clock,
     Gate,
     Replies,
-    asynchronous,
     crashed,
     delete,
     full_disk,
@@ -34,6 +33,7 @@ from tidings.model.errors import RowLimitExceeded, SparqlSyntaxError, TidingsErr
 from tidings.service.broker import Broker, Policy
 from tidings.service.errors import ShuttingDown, TooManyRequests
 from tidings.service.updates import Done
+from waiting import asynchronous
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from service.making import Clock, asynchronous, crashed, in_memory, opened, settled
+from service.making import Clock, crashed, in_memory, opened, settled
 from tidings.model.results import Row
 from tidings.service.broker import Broker
 from tidings.service.subscriber import Parcel, Session, Subscriber
+from waiting import asynchronous
 
 DELTA = 10.0
 """Seconds without a presence after which a lamp goes off."""

@@ -11,10 +11,11 @@ import httpx
 import pytest
 import uvicorn
 
-from gates.wire import PATIENCE, SERVE, Follower, asynchronous, connected, serving
+from gates.wire import SERVE, Follower, connected, serving
 from tidings import app
 from tidings.config import Settings
 from tidings.gates import patience
+from waiting import PATIENCE, asynchronous
 
 _FULL_AFTER = """
 import resource, sys
