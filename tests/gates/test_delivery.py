@@ -126,7 +126,7 @@ async def test_a_client_sees_what_it_would_see_at_an_ordinary_broker(tmp_path: P
             refused = await socket.ask({"subscribe": {"sparql": "SELECT (RAND() AS ?x) {}", "alias": "chance"}})
             assert (refused["error"], refused["alias"]) == ("depends_on_chance", "chance")
 
-            shown = httpx.get(f"{broker.http}/subscriptions/{told.spuid}").json()
+            shown = httpx.get(f"{broker.http}/subscriptions/{told.spuid}", timeout=PATIENCE).json()
             assert "explain" in shown
             done = await socket.ask({"unsubscribe": {"spuid": told.spuid}})
             assert done == {"unsubscribed": {"spuid": told.spuid}}

@@ -686,7 +686,7 @@ async def test_a_wrong_door_says_which_is_right(path: str) -> None:
 
 @asynchronous
 async def test_plain_http_is_told_that_this_is_another_port() -> None:
-    async with serving() as house, httpx.AsyncClient() as client:
+    async with serving() as house, httpx.AsyncClient(timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{house.port}/subscribe")
         assert answer.status_code == 400
         assert is_error(answer.json(), 400, "bad_message")

@@ -36,16 +36,20 @@ ALL = "SELECT ?s ?o { ?s <p> ?o }"
 
 
 class Clock:
-    """Time that passes when a test says so: microseconds since 1970, and seconds for durations."""
+    """Time that passes when a test says so: microseconds since 1970, and seconds for durations.
 
-    def __init__(self) -> None:
+    With a `step`, so many seconds pass whenever somebody looks how long something has taken."""
+
+    def __init__(self, step: float = 0.0) -> None:
         self.micros = BEGIN
         self.seconds = 1000.0
+        self._step = step
 
     def now(self) -> int:
         return self.micros
 
     def monotonic(self) -> float:
+        self.seconds += self._step
         return self.seconds
 
     def pass_by(self, seconds: float) -> None:
@@ -62,20 +66,12 @@ def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Brok
     return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
 
 
-@contextmanager
-def by_hand(clock: Clock) -> Iterator[None]:
-    """Brokers of the application are told the time by this clock."""
-    with mock.patch.object(app, "clock", clock.now), mock.patch("time.monotonic", clock.monotonic):
-        yield
-
-
 def opened(clock: Clock, path: Path, elsewhere: Elsewhere | None = None, **changes: Any) -> Broker:
     """The broker that a folder holds; it must still be entered."""
     values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
     settings = Settings(**values)
     Folder(path).release()
-    with by_hand(clock):
-        return app.open_broker(settings, path, lambda _: None, elsewhere)
+    return app.open_broker(settings, path, lambda _: None, elsewhere, app.Watch(clock.now, clock.monotonic))
 
 
 def crashed(path: Path, copy: Path) -> Path:

@@ -19,6 +19,7 @@ from tidings.pipeline.scaleout.checkpoint import claim
 from tidings.pipeline.scaleout.figures import Watch
 from tidings.pipeline.scaleout.metrics import serving
 from tidings.pipeline.scaleout.unit import ENDED, Told
+from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
 
@@ -142,7 +143,7 @@ def test_metrics_are_the_same_figures(job: FakeJob) -> None:
     watch = Watch(job.checkpoint, job.out)
     watch.look()
     with serving(0, watch.figures) as port:
-        answer = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
     found = dict(line.rsplit(" ", 1) for line in answer.splitlines() if not line.startswith("#"))
     assert "tidings_stream_lag_commits" not in found
     for name, value in {
