@@ -10,9 +10,11 @@ from typing import Any
 
 import httpx
 import uvicorn
+from picows import ws_create_server
 
 from gates.wire import Message
 from tidings import app as wiring
+from tidings.app import WATCH, Watch
 from tidings.config import Settings
 from tidings.gates.http import HttpGate
 from tidings.log.folder import Folder
@@ -55,16 +57,18 @@ def is_error(answer: httpx.Response, status: int, code: str) -> bool:
 
 
 @asynccontextmanager
-async def built(folder: Path | None = None, **changes: Any) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
+async def built(
+    folder: Path | None = None, watch: Watch = WATCH, **changes: Any
+) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
     """A broker in memory, or with a folder that keeps what is published."""
     settings = Settings(**changes)
     if folder is None:
-        broker = wiring.build_broker(settings)
+        broker = wiring.build_broker(settings, watch=watch)
         async with broker:
             yield broker, wiring.http_gate(broker, settings), settings
         return
     with Folder(folder) as locked:
-        broker = wiring.open_broker(settings, locked.path, lambda _: None)
+        broker = wiring.open_broker(settings, locked.path, lambda _: None, watch=watch)
         async with broker:
             yield broker, wiring.http_gate(broker, settings), settings
 
@@ -95,6 +99,19 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
                 server.should_exit = True
                 async with asyncio.timeout(PATIENCE):
                     await serving
+
+
+@asynccontextmanager
+async def with_websockets(house: House) -> AsyncIterator[str]:
+    """The address of a WebSocket gate of the same broker."""
+    settings = Settings()
+    gate = wiring.websocket_gate(house.broker, settings)
+    door = await ws_create_server(gate.listen, "127.0.0.1", 0, **wiring._picows(settings))
+    try:
+        yield f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
+    finally:
+        door.close()
+        await gate.close()
 
 
 # -- event streams ----------------------------------------------------------------------------------------------
