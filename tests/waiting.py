@@ -7,13 +7,13 @@ after far more time than any machine needs, however busy it is.
 import asyncio
 import functools
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import ParamSpec
 
 PATIENCE = 120.0
 """Seconds after which whatever should have happened has not."""
 _WHOLE_TEST = 5 * PATIENCE
-_PAUSE = 0.005
+_LONGEST_PAUSE = 0.05
 P = ParamSpec("P")
 
 
@@ -37,14 +37,23 @@ def asynchronous(
 
 async def until(holds: Callable[[], object]) -> None:
     """Let everybody else go on until something holds that nothing else tells of."""
+    pauses = _pauses()
     async with asyncio.timeout(PATIENCE):
         while not holds():
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(next(pauses))
 
 
 def wait_until(holds: Callable[[], object]) -> None:
     """As `until`, for tests without a loop."""
-    end = time.monotonic() + PATIENCE
+    pauses, end = _pauses(), time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, "what should have happened has not"
-        time.sleep(_PAUSE)
+        time.sleep(next(pauses))
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds between two looks: most things happen soon, and looking at the others takes its time as well."""
+    pause = 0.001
+    while True:
+        yield pause
+        pause = min(1.5 * pause, _LONGEST_PAUSE)

@@ -285,7 +285,7 @@ def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
             with serving(tmp_path, *ports, program=("-m", "tidings", "serve")) as second:
                 second.update("INSERT DATA { <http://e/a> <http://e/b> 2 }")
                 second.update("INSERT DATA { <http://e/a> <http://e/b> 3 }")
-                rest, _ = process.communicate(timeout=30)
+                rest, _ = process.communicate(timeout=PATIENCE)
         assert [json.loads(line)["seq"] for line in rest.splitlines()] == [2, 3]
         assert process.returncode == 0
 

@@ -38,7 +38,7 @@ def test_a_shell_can_read_its_completion(capsys: Captured, tmp_path: Path, name:
                 assert option in script or (name == "fish" and f" {'-l' if option[1] == '-' else '-s'} " in script)
     if shell_program := shutil.which(name):
         (tmp_path / "script").write_text(script)
-        subprocess.run([shell_program, "-n", str(tmp_path / "script")], check=True, timeout=10)
+        subprocess.run([shell_program, "-n", str(tmp_path / "script")], check=True, timeout=60)
 
 
 def completed(words: str, folder: Path) -> set[str]:

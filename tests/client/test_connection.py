@@ -122,7 +122,7 @@ async def test_the_http_address_leads_to_the_other_one(broker: Broker) -> None:
 async def test_nobody_there_is_a_clear_error() -> None:
     for address in ("ws://127.0.0.1:1/subscribe", "http://127.0.0.1:1", "ftp://127.0.0.1"):
         with pytest.raises(CannotConnect, match=r"127\.0\.0\.1"):
-            async with connect(address, timeout=2):
+            async with connect(address, timeout=PATIENCE):
                 raise AssertionError("unreachable")
 
 
@@ -253,7 +253,7 @@ async def test_an_answer_that_does_not_come_is_not_waited_for_for_ever() -> None
 
 @asynchronous
 async def test_a_query_longer_than_its_time_is_given_up(broker: Broker) -> None:
-    async with Connection(broker.ws, timeout=5) as client:
+    async with Connection(broker.ws, timeout=PATIENCE) as client:
         client.timeout = 1e-9
         with pytest.raises(NoAnswer):
             await client.query("ASK {}")
