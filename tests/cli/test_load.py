@@ -66,7 +66,7 @@ def test_several_files_and_stdin_are_loaded(broker: Broker, tmp_path: Path) -> N
     (tmp_path / "b.nq").write_text("<http://e/a> <http://e/b> <http://e/c> <http://e/g> .\n")
     assert main(["load", "-q", "a.nt", "b.nq"]) == 0
     command = [sys.executable, "-m", "tidings", "load", "--format", "turtle", "-"]
-    done = subprocess.run(command, input="<x> <y> [] .", text=True, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(command, input="<x> <y> [] .", text=True, capture_output=True, timeout=PATIENCE, check=True)
     assert done.stderr.startswith("loaded 1 statements from stdin")
     assert size(broker) == 5
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.nt", "b.nq"]

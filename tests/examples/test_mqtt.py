@@ -61,7 +61,7 @@ class Monitor:
     observed: Consumer
 
     async def publish(self, *messages: tuple[str, bytes]) -> None:
-        async with aiomqtt.Client(HOST, self.mqtt.port) as client:
+        async with aiomqtt.Client(HOST, self.mqtt.port, timeout=PATIENCE) as client:
             for topic, payload in messages:
                 await client.publish(topic, payload, qos=1)
 
@@ -79,7 +79,7 @@ class Monitor:
     async def has_stored(self, *values: str) -> None:
         async with asyncio.timeout(PATIENCE):
             while not set(values) <= set(await self.stored()):
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -307,7 +307,7 @@ def running(*options: str) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("options", [(), ("--restarts",)])
 def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
-    with running("--seconds", "3", *options) as process:
+    with running("--seconds", str(PATIENCE), "--values", "12", *options) as process:
         said, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     for words in ("Server room temperature", "Soil moisture", "Roof temperature", "unknown", "malformed"):
@@ -319,7 +319,7 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
 @pytest.mark.spark
 def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
-    with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
+    with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
         said, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     count, _, _ = said.partition(" time-stamped values in the store")
