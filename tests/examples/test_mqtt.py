@@ -320,7 +320,7 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
 def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
     with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
-        said, complaints = process.communicate(timeout=PATIENCE)
+        said, complaints = process.communicate(timeout=5 * PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     count, _, _ = said.partition(" time-stamped values in the store")
     assert Lake(tmp_path / "lake").end().seq == int(count.split()[-1]) > 0  # each in a commit of its own
