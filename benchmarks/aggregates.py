@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from measure import NOW, check, per_call, report, rounded, say
-from tidings.bench.city import NS
-from tidings.engine.core import Core
+from tidings.bench.workloads.city import NS
 from tidings.engine.engine import Engine
-from tidings.engine.spu import answer_rows
-from tidings.engine.store import Store
+from tidings.engine.plans.spu import answer_rows
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 
 _SENSORS = 10_000

@@ -34,7 +34,16 @@ from sockets import (
     tidings,
     websocket_json,
 )
-from tidings.bench.city import COARSE_ROADS, FINE_ROADS, NS, PAPER_ROADS, PREFIX, ns, subscriptions, update_lamp
+from tidings.bench.workloads.city import (
+    COARSE_ROADS,
+    FINE_ROADS,
+    NS,
+    PAPER_ROADS,
+    PREFIX,
+    ns,
+    subscriptions,
+    update_lamp,
+)
 from tidings.engine.engine import Engine
 from tidings.model.terms import literal
 

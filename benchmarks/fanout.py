@@ -35,7 +35,7 @@ from sockets import (
     tidings,
     websocket_json,
 )
-from tidings.bench.city import NS, subscribe_lamp, update_lamp
+from tidings.bench.workloads.city import NS, subscribe_lamp, update_lamp
 
 SIZES = (100, 1000)
 WINDOW = 32

@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 
 from measure import NOW, check, per_call, report, resident_mb, rounded, say
-from tidings.bench.city import NS
-from tidings.engine.core import Core
+from tidings.bench.workloads.city import NS
 from tidings.engine.engine import Engine
 from tidings.engine.pauses import Pauses
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 
 _UPDATES = 2000

@@ -25,21 +25,22 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from measure import check, report, rounded, say, write_log
-from tidings.bench.city import NS, city
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.bench.workloads.city import NS, city
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
 from tidings.log.reading import read
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.pipeline import query, travel
-from tidings.pipeline.filling import Upkeep
-from tidings.pipeline.ingest import Ingest
-from tidings.pipeline.lake import Lake
-from tidings.pipeline.manifest import Batch
-from tidings.pipeline.session import session
-from tidings.pipeline.source import ARROW
+from tidings.spark.lake import travel
+from tidings.spark.lake.ingest import Ingest
+from tidings.spark.lake.lake import Lake
+from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.writing import Upkeep
+from tidings.spark.log_source.data_source import ARROW
+from tidings.spark.session import session
+from tidings.spark.sparql import query
 
 CHANGES = 1_000_000
 SIZES = [1.0, 3.0, 10.0]

@@ -21,7 +21,7 @@ from sockets import (
     tidings,
     websocket_json,
 )
-from tidings.bench.city import NS, subscribe_lamp, update_lamp
+from tidings.bench.workloads.city import NS, subscribe_lamp, update_lamp
 
 SUBSCRIBERS = 10_000
 _SPARE_FILES = 1_000

@@ -14,10 +14,10 @@ from typing import Any
 import pyoxigraph
 
 from measure import NOW, check, our_city, per_call, report, rounded, say, their_city
-from tidings.bench.city import PAPER_ROADS, lamp_updates, posts_of_road, road_updates, subscriptions
-from tidings.engine.core import Core
+from tidings.bench.workloads.city import PAPER_ROADS, lamp_updates, posts_of_road, road_updates, subscriptions
 from tidings.engine.engine import Engine
-from tidings.engine.spu import answer_rows
+from tidings.engine.plans.spu import answer_rows
+from tidings.engine.updates.executor import Core
 
 _ROUNDS = 7
 _NAIVE_UPDATES = 8

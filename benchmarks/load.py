@@ -15,7 +15,7 @@ from pathlib import Path
 import pyoxigraph
 
 from measure import check, city_document, report, resident_mb, rounded, say
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 
 _ROUNDS = 3

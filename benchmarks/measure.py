@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pyoxigraph
 
-from tidings.bench.city import city
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.bench.workloads.city import city
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.log.entry import START, Entry
 from tidings.log.folder import Folder
 from tidings.log.journal import Journal, Settings

@@ -9,8 +9,8 @@ from typing import Any
 import pyoxigraph
 
 from measure import NOW, check, duel, our_city, report, rounded, say, their_city
-from tidings.bench.city import NS, subscribe_lamp, subscribe_road
-from tidings.engine.core import Core
+from tidings.bench.workloads.city import NS, subscribe_lamp, subscribe_road
+from tidings.engine.updates.executor import Core
 from tidings.model.results import Solutions
 
 _PREFIX = f"PREFIX ns: <{NS}>\n"

@@ -23,14 +23,14 @@ from tidings.engine.engine import Engine
 from tidings.log.entry import Entry
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.pipeline.origin import origin_of
-from tidings.pipeline.scaleout.job import Settings, StreamJob
-from tidings.pipeline.scaleout.router import Router
-from tidings.pipeline.scaleout.rows import CHANGE, Given, Rows, inbox_of, told_row
-from tidings.pipeline.scaleout.telling import manifests, read_told
-from tidings.pipeline.scaleout.unit import Arrival, Inbox, Member, Unit
-from tidings.pipeline.scaleout.wanted import Wish
-from tidings.pipeline.session import session
+from tidings.spark.log_source.origin import origin_of
+from tidings.spark.session import session
+from tidings.spark.streaming.job import Settings, StreamJob
+from tidings.spark.streaming.output.notifications import manifests, read_told
+from tidings.spark.streaming.router import Router
+from tidings.spark.streaming.rows import CHANGE, Given, Rows, inbox_of, told_row
+from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.unit import Arrival, Inbox, Member, Unit
 
 COMMITS = 400_000
 SUBSCRIPTIONS = 1_000

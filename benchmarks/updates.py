@@ -10,8 +10,8 @@ from itertools import islice
 import pyoxigraph
 
 from measure import NOW, check, duel, our_city, per_call, report, resident_mb, rounded, say, their_city
-from tidings.bench.city import NS, posts_of_road, update_lamp, update_road
-from tidings.engine.core import Core
+from tidings.bench.workloads.city import NS, posts_of_road, update_lamp, update_road
+from tidings.engine.updates.executor import Core
 
 _ROUNDS = 7
 _CHURN = 200_000

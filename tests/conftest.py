@@ -48,8 +48,8 @@ def _is_on_spark(file: str) -> bool:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    from pipeline.killing import QUICK
-    from tidings.pipeline.session import session
+    from spark.killing import QUICK
+    from tidings.spark.session import session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", QUICK)

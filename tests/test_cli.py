@@ -13,13 +13,14 @@ import pyoxigraph as ox
 import pytest
 
 from cli.shell import EXAMPLES, furnish, runs_alone, shell
-from tidings import __version__, app
+from tidings import __version__
 from tidings.cli import COMMANDS, main
-from tidings.cli.names import Names, harmless
-from tidings.cli.table import draw, fit, fold
-from tidings.config import Settings
+from tidings.cli.output.names import Names, harmless
+from tidings.cli.output.table import draw, fit, fold
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad
+from tidings.server import app
+from tidings.server.config import Settings
 from waiting import PATIENCE
 
 DATA = """\
@@ -420,7 +421,9 @@ def test_a_command_in_a_pipe_imports_neither_a_web_server_nor_a_terminal_library
     call = "main(['query', '-q', '--empty', 'ASK {}'])"
     code = f"import sys; from tidings.cli import main; {call}; print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert not [name for name in ("rich", "starlette", "uvicorn", "asyncio", "tidings.app") if f"'{name}'" in loaded]
+    assert not [
+        name for name in ("rich", "starlette", "uvicorn", "asyncio", "tidings.server.app") if f"'{name}'" in loaded
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -456,7 +459,7 @@ def test_every_example_of_serve_runs(
         announce(app.Opened(app.build_broker(settings), f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}"))
 
     monkeypatch.setattr(app, "serve", serve)
-    monkeypatch.setattr("tidings.cli.serve.configure", lambda *_: None)
+    monkeypatch.setattr("tidings.cli.commands.serve.configure", lambda *_: None)
     (folder / "tidings.toml").write_text("http_port = 8001\n")
     assert main(["city", "--factor", "0.01", "--output", "city.nt"]) == 0
     words = shlex.split(example)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tidings.cli import main
-from tidings.cli.requests import requests
-from tidings.cli.telling import in_order
+from tidings.cli.input.requests import requests
+from tidings.cli.output.telling import in_order
 from waiting import PATIENCE
 
 DATA = """\

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tidings.config import SETTINGS, BadSetting, Settings, read_settings
+from tidings.server.config import SETTINGS, BadSetting, Settings, read_settings
 
 
 def written(folder: Path, text: str) -> Path:

@@ -18,9 +18,9 @@ import tidings
 from cli.shell import furnish, shell
 from gates.wire import Broker, serving
 from tidings import cli
-from tidings.config import ENVIRONMENT, SETTINGS
-from tidings.gates.openapi import openapi
+from tidings.gates.http.openapi import openapi
 from tidings.model.errors import TidingsError
+from tidings.server.config import ENVIRONMENT, SETTINGS
 
 ROOT = Path(__file__).parents[1]
 CLI = (ROOT / "docs/cli.md").read_text()

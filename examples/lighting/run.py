@@ -17,11 +17,11 @@ from pathlib import Path
 
 from tidings.client import Application, connect
 from tidings.client.discovery import subscribe_address
-from tidings.demo.life import DELTA, PEOPLE, live
-from tidings.demo.lighting import actuate, profile_at
-from tidings.demo.people import SPEED, Reading
-from tidings.demo.town import GRAPH, insertion
 from tidings.model.errors import TidingsError
+from tidings.server.demo.life import DELTA, PEOPLE, live
+from tidings.server.demo.lighting import actuate, profile_at
+from tidings.server.demo.people import SPEED, Reading
+from tidings.server.demo.town import GRAPH, insertion
 
 PROFILE = Path(__file__).with_name("lighting.jsap")
 SERVE = (sys.executable, "-m", "tidings", "serve", "--memory", "--demo", "off", "--http-port", "0", "--ws-port", "0")

@@ -19,13 +19,13 @@ from tidings.client import Answer
 from tidings.client.terms import from_term
 from tidings.drawing import Chart
 from tidings.model.errors import TidingsError
-from tidings.pipeline.analytics import Span
-from tidings.pipeline.answers import terms
-from tidings.pipeline.charts import Reading, short_names, values_chart
-from tidings.pipeline.lake import Lake
-from tidings.pipeline.query import run
-from tidings.pipeline.session import session, stop, translated
-from tidings.pipeline.travel import quads
+from tidings.spark.analytics.charts import Reading, short_names, values_chart
+from tidings.spark.analytics.figures import Span
+from tidings.spark.lake.lake import Lake
+from tidings.spark.lake.travel import quads
+from tidings.spark.session import session, stop, translated
+from tidings.spark.sparql.answers import terms
+from tidings.spark.sparql.query import run
 
 Row: TypeAlias = dict[str, Any]
 

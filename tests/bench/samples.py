@@ -4,10 +4,10 @@ from math import exp, sin
 from random import Random
 from typing import Any
 
-from tidings.bench.histogram import Histogram
-from tidings.bench.kpis import kpis
-from tidings.bench.measured import Measurement, Run, Trouble
-from tidings.bench.model import predictions
+from tidings.bench.results.histogram import Histogram
+from tidings.bench.results.kpis import kpis
+from tidings.bench.results.measured import Measurement, Run, Trouble
+from tidings.bench.results.performance_model import predictions
 
 TARGETS = {"tidings": 1.0, "blazegraph": 3.6, "naive": 6.1}
 HOSTILE = '<script>alert("x")</script> & co'

@@ -7,9 +7,9 @@ from itertools import combinations
 import pyoxigraph as ox
 import pytest
 
-from tidings.bench import bibliography as sp2b
-from tidings.bench.bibliography import ERDOES, ns
-from tidings.bench.bibliography_queries import QUERIES
+from tidings.bench.workloads import bibliography as sp2b
+from tidings.bench.workloads.bibliography import ERDOES, ns
+from tidings.bench.workloads.bibliography_queries import QUERIES
 from tidings.model.terms import RDF, RDF_TYPE, Term, Triple, lexical_form, literal
 
 SIZE = 10_000

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 from bench.samples import a_run
-from tidings.bench.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
-from tidings.bench.histogram import Histogram
-from tidings.bench.measured import Measurement, Run
-from tidings.bench.report import write_chart
+from tidings.bench.report.charts import bar_chart, box_chart, histogram_chart, line_chart, percentile_chart, time_chart
+from tidings.bench.report.page import write_chart
+from tidings.bench.results.histogram import Histogram
+from tidings.bench.results.measured import Measurement, Run
 from tidings.drawing import OKABE_ITO, Chart, colours_of
 from tidings.model.errors import ExtraMissing
 

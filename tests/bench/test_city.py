@@ -7,8 +7,8 @@ from itertools import islice
 import pyoxigraph as ox
 import pytest
 
-from tidings.bench import city
-from tidings.bench.city import NS, OWL, ns
+from tidings.bench.workloads import city
+from tidings.bench.workloads.city import NS, OWL, ns
 from tidings.model.terms import RDF_TYPE, Term, Triple, literal
 
 Answer = frozenset[tuple[str, ...]]

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from bench.samples import a_run
-from tidings.bench.compare import REPETITIONS, Difference, Verdict, compare, ratio_interval, table
-from tidings.bench.measured import Measurement, Run
-from tidings.bench.statistics import mean, median
+from tidings.bench.results.comparison import REPETITIONS, Difference, Verdict, compare, ratio_interval, table
+from tidings.bench.results.measured import Measurement, Run
+from tidings.bench.results.statistics import mean, median
 
 
 def run_of(*measurements: Measurement) -> Run:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.samples import a_run
-from tidings.bench.csv_output import csv_text, read_csv, write_csv
-from tidings.bench.files import ResultsUnreadable
-from tidings.bench.measured import Measurement
+from tidings.bench.results.csv import csv_text, read_csv, write_csv
+from tidings.bench.results.files import ResultsUnreadable
+from tidings.bench.results.measured import Measurement
 
 UPDATE_LISTING = """\
 osgi,250,28.14,...,28.38,28.14,28.82,0.09

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.bench.histogram import ERROR, Histogram
+from tidings.bench.results.histogram import ERROR, Histogram
 
 latencies = st.lists(st.floats(1e-4, 1e7), min_size=1, max_size=80)
 

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from bench.samples import a_run
-from tidings.bench.files import ResultsUnreadable, ResultsUnwritable, write_whole
-from tidings.bench.json_output import from_json, git_state, machine, read_run, to_json, versions, write_run
-from tidings.bench.measured import Measurement, Run
+from tidings.bench.results.files import ResultsUnreadable, ResultsUnwritable, write_whole
+from tidings.bench.results.json import from_json, git_state, machine, read_run, to_json, versions, write_run
+from tidings.bench.results.measured import Measurement, Run
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from tidings.bench import bibliography, city, universities
-from tidings.bench.knowledge import KnowledgeFailed, Loaded, batches, checksum, load
-from tidings.bench.sources import source_of
 from tidings.bench.targets import Description, Listening, Offers
+from tidings.bench.workloads import bibliography, city, universities
+from tidings.bench.workloads.knowledge import KnowledgeFailed, Loaded, batches, checksum, load
+from tidings.bench.workloads.sources import source_of
 from tidings.model.errors import LimitExceeded
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.terms import Triple

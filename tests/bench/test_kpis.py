@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.samples import a_run
-from tidings.bench.histogram import Histogram
-from tidings.bench.kpis import COMPONENTS, NAMES, Timing, indicators, kpis, timing_of
-from tidings.bench.measured import Measurement
-from tidings.bench.published import LAMP, ROAD, experiment_of
+from tidings.bench.results.histogram import Histogram
+from tidings.bench.results.kpis import COMPONENTS, NAMES, Timing, indicators, kpis, timing_of
+from tidings.bench.results.measured import Measurement
+from tidings.bench.results.published import LAMP, ROAD, experiment_of
 
 
 def lighting(**values: float) -> Measurement:

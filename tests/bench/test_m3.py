@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.bench import m3
-from tidings.bench.m3 import ANY, ANY_IRI, Pattern, Template
+from tidings.bench.workloads import m3
+from tidings.bench.workloads.m3 import ANY, ANY_IRI, Pattern, Template
 from tidings.model.errors import BadRequest
 from tidings.model.terms import RDF_TYPE, XSD, Triple, iri, lang_literal, literal
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.samples import a_run
-from tidings.bench.measured import Measurement
-from tidings.bench.model import Model, Scale, cores_needed, fit, predict, predictions, scale_of
+from tidings.bench.results.measured import Measurement
+from tidings.bench.results.performance_model import Model, Scale, cores_needed, fit, predict, predictions, scale_of
 
 FIRST = Model(tu=7.302, tl=0.001, tb=1.789, te=0.155)
 """Table XVII: everyone updates one lamp, and subscribes to it."""

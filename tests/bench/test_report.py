@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from bench.samples import HOSTILE, a_run
-from tidings.bench.files import ResultsUnwritable
-from tidings.bench.findings import Finding, findings, noise
-from tidings.bench.measured import Measurement, Run
-from tidings.bench.report import charts_of, render, write_charts, write_report
-from tidings.bench.words import digits, duration, indicator, listed, moment, span, times
+from tidings.bench.report.findings import Finding, findings, noise
+from tidings.bench.report.page import charts_of, render, write_charts, write_report
+from tidings.bench.report.words import digits, duration, indicator, listed, moment, span, times
+from tidings.bench.results.files import ResultsUnwritable
+from tidings.bench.results.measured import Measurement, Run
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -23,11 +23,11 @@ from tidings.bench.configuration import (
     Test,
     UpdateTest,
 )
-from tidings.bench.json_output import read_run, write_run
-from tidings.bench.listeners import tally
-from tidings.bench.measured import Run
+from tidings.bench.experiments.listeners import tally
+from tidings.bench.experiments.open_loop import offer
+from tidings.bench.results.json import read_run, write_run
+from tidings.bench.results.measured import Run
 from tidings.bench.targets.errors import TargetFailed
-from tidings.bench.tests.openloop import offer
 from waiting import asynchronous, until
 
 Saved = Callable[[Run], None]

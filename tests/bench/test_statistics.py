@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.bench.statistics import (
+from tidings.bench.results.statistics import (
     Interval,
     bootstrap,
     mean,

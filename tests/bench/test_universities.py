@@ -7,9 +7,9 @@ from itertools import islice
 import pyoxigraph as ox
 import pytest
 
-from tidings.bench import universities as lubm
-from tidings.bench.universities import Department, ns
-from tidings.bench.university_queries import QUERIES, expected
+from tidings.bench.workloads import universities as lubm
+from tidings.bench.workloads.universities import Department, ns
+from tidings.bench.workloads.university_queries import QUERIES, expected
 from tidings.model.terms import RDF_TYPE, Triple
 
 SCALE = 1.2

@@ -13,8 +13,8 @@ import pytest
 
 from gates.wire import Broker, serving
 from tidings.cli import main
-from tidings.cli.batches import LARGEST, batches
-from tidings.cli.genids import Genids, fresh_key, unnamed
+from tidings.cli.input.batches import LARGEST, batches
+from tidings.cli.input.genids import Genids, fresh_key, unnamed
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import Quad

@@ -17,8 +17,8 @@ import pytest
 from rich.console import Console
 
 from gates.wire import Broker, serving
-from tidings.cli.live import SHOWN_FOR, LiveTable
-from tidings.cli.names import Names
+from tidings.cli.output.live import SHOWN_FOR, LiveTable
+from tidings.cli.output.names import Names
 from tidings.model.results import Row
 from waiting import PATIENCE
 

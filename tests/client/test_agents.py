@@ -9,7 +9,7 @@ import pytest
 
 from gates.wire import Broker, serving
 from tidings.client import Application, Change, Refused, Row
-from tidings.client.mistakes import BadProfile
+from tidings.client.jsap.mistakes import BadProfile
 from waiting import PATIENCE, asynchronous, until
 
 pytestmark = pytest.mark.server

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from client import listings
-from tidings.client.addresses import Http
-from tidings.client.jsap import load
-from tidings.client.mistakes import BadProfile
+from tidings.client.jsap.addresses import Http
+from tidings.client.jsap.mistakes import BadProfile
+from tidings.client.jsap.profile import load
 from tidings.model.terms import XSD
 from tidings.sparql.parser import parse_query, parse_update
 

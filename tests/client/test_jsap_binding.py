@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from client.values import any_term, labels, natives, texts
-from tidings.client.jsap import load
-from tidings.client.mistakes import BadProfile
-from tidings.client.primitives import Primitive
+from tidings.client.jsap.mistakes import BadProfile
+from tidings.client.jsap.primitives import Primitive
+from tidings.client.jsap.profile import load
 from tidings.client.terms import IRI, BNode, Literal, to_term
 from tidings.model.terms import XSD, Term
 from tidings.sparql.parser import parse_query, parse_update

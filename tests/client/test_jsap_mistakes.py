@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client import listings
-from tidings.client.jsap import load
-from tidings.client.mistakes import BadProfile
+from tidings.client.jsap.mistakes import BadProfile
+from tidings.client.jsap.profile import load
 from tidings.sparql.parser import parse_query
 
 EX = "http://example.org/"

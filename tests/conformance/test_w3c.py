@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from conformance.cases import PATH, cases, same_rows
-from tidings.engine.store import Store
-from tidings.engine.update import PreparedUpdate, Updater
+from tidings.engine.store.store import Store
+from tidings.engine.updates.operations import PreparedUpdate, Updater
 from tidings.model.errors import SparqlSyntaxError
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.results import Boolean, Solutions, Triples

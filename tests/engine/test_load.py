@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tidings.engine.core import Core
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import LoadFailed, NotAllowed, RdfSyntaxError
 from tidings.model.terms import Triple
 

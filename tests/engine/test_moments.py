@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from oracles.recomputation import Follower
-from tidings.engine.core import Core
 from tidings.engine.engine import Engine
+from tidings.engine.updates.executor import Core
 from tidings.model.results import Row
 from tidings.model.terms import lexical_form
 

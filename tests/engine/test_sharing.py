@@ -14,7 +14,7 @@ from strategies.data import GRAPHS, PREDICATES, RESOURCES
 from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine, Notification
 from tidings.engine.lutt import Key, Lutt
-from tidings.engine.spu import Family, Reread, Spu, Subscription
+from tidings.engine.plans.spu import Family, Reread, Spu, Subscription
 from tidings.model.errors import NotAllowed, NotFound
 from tidings.model.terms import Quad, Term, fold, is_tagged
 from tidings.sparql.algebra import Dataset

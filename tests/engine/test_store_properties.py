@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from strategies.data import GRAPHS, PREDICATES, RESOURCES, graphs, predicates, subjects
 from strategies.data import objects as plain_objects
-from tidings.engine.graph import GraphIndex
-from tidings.engine.store import Store
+from tidings.engine.store.graph import GraphIndex
+from tidings.engine.store.store import Store
 from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
 from tidings.sparql.evaluate.dataset import match
 

@@ -6,7 +6,7 @@ import pytest
 
 from oracles.recomputation import Follower
 from tidings.engine.engine import Engine
-from tidings.engine.operators import surroundings
+from tidings.engine.operators import context_store as surroundings
 
 PREFIX = "PREFIX : <http://example.org/> "
 QUERIES = [

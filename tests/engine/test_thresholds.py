@@ -5,10 +5,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.engine.core import Core
 from tidings.engine.engine import Engine
-from tidings.engine.spu import answer_rows
-from tidings.engine.thresholds import Range, RangeFamily, Thresholds
+from tidings.engine.plans.spu import answer_rows
+from tidings.engine.plans.thresholds import Range, RangeFamily, Thresholds
+from tidings.engine.updates.executor import Core
 from tidings.sparql.algebra import Comparator
 
 operators: st.SearchStrategy[Comparator] = st.sampled_from(["<", "<=", ">", ">="])

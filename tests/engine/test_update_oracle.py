@@ -15,8 +15,8 @@ from oracles.faults import DUPLICATES, faults
 from oracles.oxigraph import canonical, from_store, to_store
 from strategies.data import datasets
 from strategies.updates import request, requests
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import GraphExists, GraphMissing, TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet

@@ -8,9 +8,9 @@ import pytest
 
 from conformance.cases import PATH, cases, same_rows
 from oracles.recomputation import Follower, commit
-from tidings.engine.core import Core
 from tidings.engine.engine import Engine
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import FALSE, TRUE, Quad
 from tidings.model.zset import ZSet

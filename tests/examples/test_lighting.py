@@ -12,17 +12,17 @@ from pathlib import Path
 import psutil
 import pytest
 
+from broker.making import Clock
 from gates.doors import listening, with_websockets
 from gates.wire import Broker, connected, serving
-from service.making import Clock
-from tidings.app import Watch
-from tidings.cli import serve
+from tidings.cli.commands import serve
 from tidings.client import Application, CannotConnect
-from tidings.config import read_settings
-from tidings.demo import life
-from tidings.demo.lighting import PROFILE, Sensors, actuate, aggregate, profile_at
-from tidings.demo.people import Reading, Road, readings
-from tidings.demo.town import GRAPH, LIGHTS, insertion, town
+from tidings.server.app import Watch
+from tidings.server.config import read_settings
+from tidings.server.demo import life
+from tidings.server.demo.lighting import PROFILE, Sensors, actuate, aggregate, profile_at
+from tidings.server.demo.people import Reading, Road, readings
+from tidings.server.demo.town import GRAPH, LIGHTS, insertion, town
 from waiting import PATIENCE, asynchronous, until
 
 ROOT = Path(__file__).parents[2]
@@ -256,7 +256,9 @@ def greeted(broker: Broker) -> str:
 
 def cities(broker: Broker) -> list[psutil.Process]:
     """The processes in which the demo of a broker lives."""
-    return [child for child in psutil.Process(broker.process.pid).children() if "tidings.demo" in child.cmdline()]
+    return [
+        child for child in psutil.Process(broker.process.pid).children() if "tidings.server.demo" in child.cmdline()
+    ]
 
 
 async def changes(broker: Broker, count: int) -> None:

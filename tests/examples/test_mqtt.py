@@ -18,9 +18,9 @@ import pytest
 import regex  # type: ignore[import-untyped]
 
 from client import listings
-from pipeline.killing import QUICK
+from spark.killing import QUICK
 from tidings.client import Application, Consumer, Endpoint, load
-from tidings.pipeline.lake import Lake
+from tidings.spark.lake.lake import Lake
 from waiting import PATIENCE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"

@@ -13,14 +13,14 @@ from xml.etree import ElementTree
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.histories import log_with
+from spark.histories import log_with
 from tidings.client import load
-from tidings.client.bindings import expanded
-from tidings.engine.core import Core
+from tidings.client.jsap.bindings import expanded
+from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
-from tidings.pipeline.ingest import Ingest
-from tidings.pipeline.lake import Lake
-from tidings.pipeline.travel import quads
+from tidings.spark.lake.ingest import Ingest
+from tidings.spark.lake.lake import Lake
+from tidings.spark.lake.travel import quads
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"
 sys.path.append(str(EXAMPLE))

@@ -13,12 +13,12 @@ import uvicorn
 from picows import ws_create_server
 
 from gates.wire import Message
-from tidings import app as wiring
-from tidings.app import WATCH, Watch
-from tidings.config import Settings
-from tidings.gates.http import HttpGate
+from tidings.broker.broker import Broker
+from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder
-from tidings.service.broker import Broker
+from tidings.server import app as wiring
+from tidings.server.app import WATCH, Watch
+from tidings.server.config import Settings
 from waiting import PATIENCE, until
 
 

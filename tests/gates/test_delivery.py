@@ -12,14 +12,14 @@ import httpx
 import pyarrow as pa
 import pytest
 
+from broker.jobs import Job
 from gates.wire import SERVE, Broker, connected, rows, serving
-from service.jobs import Job
-from tidings.pipeline.origin import Mark, checked, origin_of
-from tidings.pipeline.scaleout.rows import PACKED_ARROW, told_pack, told_row
-from tidings.pipeline.scaleout.sink import ToldWriter
-from tidings.pipeline.scaleout.unit import Told
-from tidings.pipeline.scaleout.wanted import WantedInFile
-from tidings.pipeline.scaleout.wishing import LINES
+from tidings.spark.log_source.origin import Mark, checked, origin_of
+from tidings.spark.streaming.output.sink import ToldWriter
+from tidings.spark.streaming.rows import PACKED_ARROW, told_pack, told_row
+from tidings.spark.streaming.subscriptions.request_file import LINES
+from tidings.spark.streaming.subscriptions.requested import WantedInFile
+from tidings.spark.streaming.unit import Told
 from waiting import PATIENCE, asynchronous, until
 
 pytestmark = pytest.mark.server

@@ -6,12 +6,12 @@ import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.updates import queue as updates
 from tidings.log.reading import read
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
 from tidings.model.terms import Quad
-from tidings.service import updates
-from tidings.service.subscriber import Parcel, Subscriber
 from waiting import asynchronous
 
 SERVICE = "/rdf-graphs/service"

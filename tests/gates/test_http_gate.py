@@ -18,15 +18,15 @@ import psutil
 import pyoxigraph as ox
 import pytest
 
-from service.making import Clock
-from tidings import app as wiring
-from tidings.app import WATCH, Watch
-from tidings.config import Settings
-from tidings.engine.core import Core
+from broker.making import Clock
+from tidings.broker.broker import Broker
+from tidings.broker.spool import Spool
+from tidings.engine.updates.executor import Core
 from tidings.model.formats.results import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
-from tidings.service.broker import Broker
-from tidings.service.spool import Spool
+from tidings.server import app as wiring
+from tidings.server.app import WATCH, Watch
+from tidings.server.config import Settings
 from waiting import PATIENCE, asynchronous, until
 
 DATA = """PREFIX : <http://example.org/> INSERT DATA {
@@ -280,7 +280,7 @@ def test_an_evaluation_over_its_limits_is_an_error_even_in_the_last_row() -> Non
 
 
 def test_what_nobody_foresaw_is_an_envelope_without_our_insides(app: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidings.gates.http.document", lambda *_: 1 / 0)
+    monkeypatch.setattr("tidings.gates.http.app.document", lambda *_: 1 / 0)
     response = ask(app, "GET", "/query", params={"query": "ASK {}"})
     assert is_error(response, 500, "internal_error")
     assert "division" not in response.text

@@ -13,10 +13,10 @@ import pytest
 
 from gates.doors import House, indoors, is_error, listening
 from gates.wire import Message
-from tidings.gates import feed
-from tidings.gates.commits import FeedFormat
+from tidings.gates.http import feed
 from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path
+from tidings.protocol.commit_feed import FeedFormat
 from waiting import PATIENCE, asynchronous
 
 

@@ -8,8 +8,8 @@ from openapi_spec_validator import validate
 from starlette.routing import Mount, Route
 
 from gates.doors import built, indoors
-from tidings.gates.http import SECURE
-from tidings.gates.openapi import openapi
+from tidings.gates.http.app import SECURE
+from tidings.gates.http.openapi import openapi
 from waiting import asynchronous
 
 METHODS = {"get", "head", "post", "put", "delete", "options", "patch", "trace"}

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gates.doors import House, indoors, is_error
 from tidings import __version__
-from tidings.gates.metrics import COUNTERS, GAUGES
-from tidings.service.subscriber import Parcel, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.gates.http.metrics import COUNTERS, GAUGES
 from waiting import asynchronous
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"

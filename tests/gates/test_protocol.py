@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidings.gates.protocol import Asked, read_get, read_post
 from tidings.model.errors import BadRequest, UnsupportedFormat
+from tidings.protocol.sparql_http import Asked, read_get, read_post
 from tidings.sparql.algebra import Dataset
 
 BASE = "http://base.example/"

@@ -27,11 +27,11 @@ from picows import (
 )
 
 import waiting
-from tidings import app
-from tidings.config import Settings
+from tidings.broker.broker import Broker
 from tidings.gates import websocket as room
 from tidings.gates.websocket import WebSocketGate
-from tidings.service.broker import Broker
+from tidings.server import app
+from tidings.server.config import Settings
 from waiting import PATIENCE, until
 
 Message = dict[str, Any]

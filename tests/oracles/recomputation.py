@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable
 from functools import lru_cache
 
 from tidings.engine.engine import Engine, Notification
-from tidings.engine.lift import canonical, ordered_slices
-from tidings.engine.spu import answer_rows
-from tidings.engine.store import Store
+from tidings.engine.plans.lift import canonical, ordered_slices
+from tidings.engine.plans.spu import answer_rows
+from tidings.engine.store.store import Store
 from tidings.model.results import Row
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.engine.core import Core
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import BadRequest, SparqlSyntaxError
 from tidings.model.terms import Term, escape
 

@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
 from tidings.model.results import Solutions
 from tidings.sparql.evaluate.context import Limits

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.results import Solutions
 
 NOW = 1_700_000_000_123_456

@@ -9,8 +9,8 @@ from oracles.oxigraph import Row, canonical
 from strategies.data import EX, datasets
 from strategies.queries import selects
 from strategies.updates import request, requests
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import SparqlSyntaxError, TidingsError
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad

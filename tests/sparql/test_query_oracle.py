@@ -14,8 +14,8 @@ from oracles.faults import DUPLICATES, faults
 from oracles.oxigraph import Row, bag, by_value, rows_of, to_store
 from strategies.data import PREFIX, datasets, ex
 from strategies.queries import Ordered, asks, constructs, ordered, selects
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.results import Boolean, Solutions, Triples
 from tidings.model.terms import Quad, Term
 from tidings.sparql.algebra import Ask, Construct, Select

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from strategies.data import PREFIX, datasets, ex
 from strategies.queries import selects
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
 from tidings.sparql.algebra import BGP, Filter, Join, Node, PathPattern, Select, TriplePattern, Values, inputs, visible
 from tidings.sparql.evaluate.compile import Compiler

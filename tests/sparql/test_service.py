@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidings.engine.core import Core
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import NotAllowed, ServiceFailed
 from tidings.model.results import Solutions
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from service.making import Clock, crashed, in_memory, opened, settled
+from broker.making import Clock, crashed, in_memory, opened, settled
+from tidings.broker.broker import Broker
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.model.results import Row
-from tidings.service.broker import Broker
-from tidings.service.subscriber import Parcel, Session, Subscriber
 from waiting import asynchronous
 
 DELTA = 10.0

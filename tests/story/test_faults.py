@@ -12,9 +12,9 @@ import pytest
 import uvicorn
 
 from gates.wire import SERVE, Follower, connected, serving
-from tidings import app
-from tidings.config import Settings
-from tidings.gates import patience
+from tidings.gates.http import header_timeout as patience
+from tidings.server import app
+from tidings.server.config import Settings
 from waiting import PATIENCE, asynchronous
 
 _FULL_AFTER = """

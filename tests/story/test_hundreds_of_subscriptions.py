@@ -9,8 +9,8 @@ from random import Random
 
 from oracles.recomputation import Follower
 from strategies.busy import query, update
-from tidings.engine.core import Core
 from tidings.engine.engine import Engine
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import GraphExists, GraphMissing
 from tidings.model.results import Row
 from tidings.model.zset import ZSet

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from strategies.data import BLANKS, GRAPHS, NUMBERS, PREDICATES, RESOURCES
-from tidings.engine.store import Store
+from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 

@@ -25,15 +25,15 @@ from tidings.bench.configuration import (
     Test,
     UpdateTest,
 )
-from tidings.bench.json_output import git_state, machine, versions
-from tidings.bench.knowledge import load
-from tidings.bench.kpis import kpis
-from tidings.bench.measured import Measurement, Run, Trouble
-from tidings.bench.model import predictions
-from tidings.bench.surroundings import Surroundings
+from tidings.bench.experiments import chat, lighting, loads, queries, subscriptions, updates
+from tidings.bench.experiments.setting import Surroundings
+from tidings.bench.results.json import git_state, machine, versions
+from tidings.bench.results.kpis import kpis
+from tidings.bench.results.measured import Measurement, Run, Trouble
+from tidings.bench.results.performance_model import predictions
 from tidings.bench.targets import Target
 from tidings.bench.targets.kinds import make
-from tidings.bench.tests import chat, lighting, loads, queries, subscriptions, updates
+from tidings.bench.workloads.knowledge import load
 from tidings.model.errors import TidingsError
 
 Saved = Callable[[Run], None]

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 from tidings import __version__
-from tidings.cli.arguments import Parser, UsageError
+from tidings.cli.input.arguments import Parser, UsageError
 
 COMMANDS = {
     "query": "ask a question, of the broker or of RDF files",
@@ -62,7 +62,7 @@ def command(name: str | None) -> ModuleType:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
-    return import_module(f"tidings.cli.{name}")
+    return import_module(f"tidings.cli.commands.{name}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = module.run(module.parser().parse_intermixed_args(top.rest))
         sys.stdout.flush()
     except TidingsError as error:
-        from tidings.cli.complaint import complain
+        from tidings.cli.output.complaint import complain
 
         return complain(error)
     except BrokenPipeError:

@@ -24,10 +24,10 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection
-from tidings.client.endpoint import Endpoint
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
-from tidings.client.jsap import Jsap, load
-from tidings.client.primitives import Primitive
+from tidings.client.http import Endpoint
+from tidings.client.jsap.primitives import Primitive
+from tidings.client.jsap.profile import Jsap, load
 from tidings.client.subscription import Change, Subscription
 
 _FIRST_PAUSE = 0.1

@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from msgspec import Struct
 
-from tidings.engine.before import Before
-from tidings.engine.core import Core
 from tidings.engine.explain import Explained
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
-from tidings.engine.recipe import Recipe, Workshop
-from tidings.engine.spu import Spu, Subscription, keys_of
+from tidings.engine.plans.query_template import Recipe, Workshop
+from tidings.engine.plans.spu import Spu, Subscription, keys_of
+from tidings.engine.store.before import Before
 from tidings.engine.timing import Timing
-from tidings.engine.update import PreparedUpdate
+from tidings.engine.updates.executor import Core
+from tidings.engine.updates.operations import PreparedUpdate
 from tidings.model.errors import NotFound
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet

@@ -26,16 +26,16 @@ from picows import (
     WSUpgradeResponseWithListener,
 )
 
-from tidings.engine.update import PreparedUpdate
-from tidings.gates import wire
-from tidings.gates.answers import results_document
+from tidings.broker.broker import Broker
+from tidings.broker.subscriptions.outbox import TOO_SLOW
+from tidings.broker.subscriptions.subscriber import Alias, Parcel, Session, Subscriber
+from tidings.broker.updates.queue import Outcome
+from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.errors import BadMessage, TooManyConnections, TooManyPrepared, UnknownPrepared
-from tidings.gates.language import Request, alias_of, read
+from tidings.gates.http.results import results_document
 from tidings.model.errors import NotAllowed, NotFound, TidingsError
-from tidings.service.broker import Broker
-from tidings.service.outboxes import TOO_SLOW
-from tidings.service.subscriber import Alias, Parcel, Session, Subscriber
-from tidings.service.updates import Outcome
+from tidings.protocol import notifications as wire
+from tidings.protocol.messages import Request, alias_of, read
 from tidings.sparql.binding import Bindable
 
 PATHS = (b"/subscribe", b"/secure/subscribe", b"/sparql")

@@ -30,7 +30,7 @@ from tidings.bench.targets import (
 from tidings.bench.targets.errors import BadTarget
 from tidings.bench.targets.managed import Launch, Managed, Places, filled
 from tidings.bench.targets.settings import HttpUrl, Seconds, Words, read
-from tidings.client.mistakes import nearest, shown
+from tidings.client.jsap.mistakes import nearest, shown
 
 S = TypeVar("S", bound=msgspec.Struct)
 Maker = Callable[[str, Mapping[str, Any], str], Target]

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from tidings.bench.targets.errors import BadTarget
-from tidings.client.mistakes import nearest, shown
+from tidings.client.jsap.mistakes import nearest, shown
 
 HttpUrl: TypeAlias = Annotated[str, Meta(pattern=r"^https?://[^\s/]+")]
 WsUrl: TypeAlias = Annotated[str, Meta(pattern=r"^wss?://[^\s/]+")]

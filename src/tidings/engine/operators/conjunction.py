@@ -7,7 +7,7 @@ there in the store, most selective first. Nothing of the store is copied.
 from collections.abc import Callable, Container, Iterable
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, add, shown
-from tidings.engine.operators.surroundings import Membership, Surroundings
+from tidings.engine.operators.context_store import Membership, Surroundings
 from tidings.model.terms import Quad, Var
 from tidings.sparql.algebra import BGP, Join, Node, TriplePattern
 from tidings.sparql.evaluate.layout import Layout, Row, Step, picker

@@ -1,0 +1,143 @@
+"""The LAMP and ROAD experiments of the SPS paper (sections IV-V), seen from outside.
+
+All subscriptions S are made; then every update of the profile U is sent after the last one was answered. Components of
+the time come from the broker, where it tells them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tidings.bench.configuration import LightingTest
+from tidings.bench.experiments.listeners import Listener, added_value, listen
+from tidings.bench.experiments.setting import Surroundings, ms, now
+from tidings.bench.results import kpis
+from tidings.bench.results.histogram import Histogram
+from tidings.bench.results.measured import Measurement
+from tidings.bench.targets import Target, Told
+from tidings.bench.workloads import city
+
+
+async def measure(test: LightingTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
+    known = set(city.roads(test.factor))
+    lamps = [place for place in city.subscribed_lamps() if place[0] in known]
+    roads = [road for road in city.COARSE_ROADS if road in known]
+    queries = [city.subscribe_lamp(*place) for place in lamps] + [city.subscribe_road(road) for road in roads]
+    listeners: list[Listener] = []
+    try:
+        for number, query in enumerate(queries):
+            listeners.append(await listen(target, query, _value, test.timeout))
+            around.progress(number + 1, len(queries), "subscribing")
+        for experiment in test.experiments:
+            rounds = [
+                await _round(test, target, around, experiment, sorted(known), lamps, roads, listeners, iteration)
+                for iteration in range(around.warmup + around.iterations)
+            ]
+            yield _together(around, experiment, len(known), len(listeners), rounds[around.warmup :], target)
+    finally:
+        for listener in listeners:
+            await listener.end()
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Every update of the profile once."""
+
+    samples: list[float]
+    latencies: list[float]
+    elapsed: float
+    triples: int
+    expected: int
+    received: int
+    components: dict[str, float]
+
+
+async def _round(
+    test: LightingTest,
+    target: Target,
+    around: Surroundings,
+    experiment: str,
+    order: list[int],
+    lamps: list[tuple[int, int]],
+    roads: list[int],
+    listeners: list[Listener],
+    iteration: int,
+) -> Round:
+    value = f"{experiment}-{iteration}"
+    for listener in listeners:
+        listener.marks.clear()
+    first = {road for road, lamp in lamps if lamp == 1}
+    expected = sum(
+        (road in first if experiment == "LAMP" else sum(1 for place in lamps if place[0] == road)) + (road in roads)
+        for road in order
+    )
+    before = await target.components()
+    samples: list[float] = []
+    sent: list[float] = []
+    begun = now()
+    for number, road in enumerate(order):
+        text = city.update_lamp(road, 1, value) if experiment == "LAMP" else city.update_road(road, value)
+        sent.append(now())
+        await target.update(text)
+        samples.append(ms(sent[-1]))
+        around.progress(number + 1, len(order), f"{experiment}, round {iteration + 1}")
+    elapsed = ms(begun)
+    deadline = now() + test.timeout
+    while now() < deadline and sum(len(listener.marks) for listener in listeners) < expected:
+        await asyncio.sleep(0.005)
+    after = await target.components()
+    return Round(
+        samples,
+        _latencies(listeners, lamps, roads, dict(zip(order, sent, strict=True))),
+        elapsed,
+        len(order) if experiment == "LAMP" else sum(map(city.posts_of_road, order)),
+        expected,
+        sum(len(listener.marks) for listener in listeners),
+        {name: value - before.get(name, 0.0) for name, value in after.items()},
+    )
+
+
+def _together(
+    around: Surroundings, experiment: str, updates: int, subscriptions: int, rounds: list[Round], target: Target
+) -> Measurement:
+    """The rounds as one experiment; notifications are those of one round, as the paper counts them."""
+    latencies = [latency for each in rounds for latency in each.latencies]
+    values: dict[str, float] = {
+        kpis.UPDATES: updates * len(rounds),
+        kpis.SUBSCRIPTIONS: subscriptions,
+        kpis.TRIPLES: sum(each.triples for each in rounds),
+        kpis.NOTIFICATIONS: rounds[-1].received,
+        kpis.T_ELAPSED: sum(each.elapsed for each in rounds),
+        "expected": sum(each.expected for each in rounds),
+        "received": sum(each.received for each in rounds),
+        "lost": sum(max(0, each.expected - each.received) for each in rounds),
+    }
+    if latencies:
+        values |= {"NL_min": min(latencies), "NL_max": max(latencies)}
+    for name in (kpis.HITS, *kpis.COMPONENTS):
+        if all(name in each.components for each in rounds):
+            values[name] = sum(each.components[name] for each in rounds)
+    wrong = [
+        f"{each.received} notifications instead of {each.expected}"
+        for each in rounds
+        if each.received != each.expected and not target.offers.polls
+    ]
+    return Measurement(
+        target=around.target, test=f"{around.test}-{experiment}", kind="lighting", n=updates,
+        samples=tuple(sample for each in rounds for sample in each.samples), values=values, wrong=tuple(wrong),
+        histogram=Histogram.of(latencies).to_json() if latencies else None,
+    )  # fmt: skip
+
+
+def _latencies(
+    listeners: list[Listener], lamps: list[tuple[int, int]], roads: list[int], sent: dict[int, float]
+) -> list[float]:
+    """From sending the update of a road to the notification of each subscription that it touched."""
+    places = [road for road, _ in lamps] + list(roads)
+    return [
+        ms(sent[road], at) for road, listener in zip(places, listeners, strict=True) for _, at in listener.marks[:1]
+    ]
+
+
+def _value(told: Told) -> str | None:
+    return added_value(told)

@@ -1,0 +1,1 @@
+"""A run for people: tables, charts, findings in words, a page of HTML, and the terminal."""

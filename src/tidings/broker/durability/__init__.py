@@ -1,0 +1,1 @@
+"""Nothing is answered before it is on disk: the commit log, group commit, snapshots."""

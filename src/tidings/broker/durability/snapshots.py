@@ -1,0 +1,85 @@
+"""Snapshots in the background: a fork writes the state as it is with one commit, and the broker goes on."""
+
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.forks import Forks
+from tidings.broker.updates.queue import Updates
+from tidings.engine.store.store import Store
+from tidings.log.entry import Note, Place
+from tidings.log.journal import Journal
+from tidings.log.prune import prune
+from tidings.log.snapshot import write_snapshot
+from tidings.model.errors import TidingsError
+
+log = logging.getLogger("tidings")
+
+
+class Snapshots:
+    """Writes one whenever the log has grown by `every` bytes; at the start it is `behind` by what was replayed.
+
+    `notes` are what is to be kept beside the quads; `keep` bytes of older log stay, or all of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        journal: Journal,
+        store: Store,
+        notes: Callable[[], Iterable[Note]],
+        chronicle: Chronicle,
+        updates: Updates,
+        forks: Forks,
+        *,
+        every: int,
+        keep: int,
+        behind: int,
+    ) -> None:
+        self._folder = folder
+        self._journal = journal
+        self._store = store
+        self._notes = notes
+        self._chronicle = chronicle
+        self._updates = updates
+        self._forks = forks
+        self._every = every
+        self._keep = keep
+        self._last = -behind
+        self.running = False
+        self.written = 0
+        self.failed = 0
+        self.seq = 0
+        """The commit that the newest one shows."""
+
+    def is_due(self) -> bool:
+        return not self.running and self._journal.written - self._last > self._every
+
+    async def write(self) -> None:
+        """Hold the queue until what is seen is what is durable; fork; go on."""
+        self.running = True
+        self._updates.hold()
+        held = True
+        try:
+            await self._chronicle.scribe.idle()
+            place = self._journal.durable
+            self._last = self._journal.written
+            fork = self._forks.launch(lambda: self._write(place))
+            self._updates.go_on()
+            held = False
+            await self._forks.outcome(fork, seconds=None)
+            self.written += 1
+            self.seq = place.seq
+        except TidingsError as error:
+            self.failed += 1
+            log.error("no snapshot could be written: %s", error)  # noqa: TRY400 -- the error says what matters
+        finally:
+            self.running = False
+            if held:
+                self._updates.go_on()
+
+    def _write(self, place: Place) -> None:
+        """In the fork."""
+        write_snapshot(self._folder, place, self._store, self._notes())
+        if self._keep:
+            prune(self._folder, self._keep, place.seq)

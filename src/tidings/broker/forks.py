@@ -1,0 +1,169 @@
+"""Long work in a copy of the process: a fork sees the whole store as it is at that moment, and holds nobody up.
+
+The operating system copies a page only when one of the two writes to it, so a snapshot of a city costs the loop
+2 ms (docs/decisions/0014-forks.md). The copy works on another core, ends by its time limit, and is killed when
+nobody waits for its outcome any more.
+"""
+
+import asyncio
+import ctypes
+import gc
+import os
+import pickle
+import resource
+import signal
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Generic, NoReturn, TypeVar
+
+from msgspec import Struct
+
+from tidings.broker.errors import ShuttingDown, WorkLost
+from tidings.model.errors import TidingsError
+
+T = TypeVar("T")
+_CHUNK = 1 << 20
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NICE = 10
+_LATE = 5.0
+"""Seconds that a copy may overrun its own time limit before it is killed."""
+
+
+class Fork(Struct, Generic[T], frozen=True):
+    """A copy at work, and where its outcome comes from."""
+
+    child: int
+    pipe: int
+
+
+class Forks:
+    """At most so many copies at a time; who comes later waits."""
+
+    def __init__(self, most: int) -> None:
+        self._room = asyncio.Semaphore(most)
+        self.running: set[int] = set()
+        """Process ids."""
+        self.made = 0
+        self._ending = False
+
+    async def run(self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = ()) -> T:
+        """The outcome of the work, which must be picklable; `keep` are the open files that it needs."""
+        async with self._room:
+            return await self.outcome(self.launch(work, keep), seconds=seconds)
+
+    def launch(self, work: Callable[[], T], keep: Iterable[int] = ()) -> "Fork[T]":
+        """Make a copy, now, that does the work. Its outcome must be waited for. Raises WorkLost, ShuttingDown."""
+        if self._ending:
+            raise ShuttingDown("the broker is stopping")
+        reading, writing = os.pipe()
+        try:
+            child = _fork()
+        except OSError as error:
+            os.close(reading)
+            os.close(writing)
+            raise WorkLost(f"no process could be made for the work: {error.strerror}") from error
+        if child == 0:
+            _work(work, writing, {writing, *keep})
+        os.close(writing)
+        self.made += 1
+        self.running.add(child)
+        return Fork(child, reading)
+
+    async def outcome(self, fork: "Fork[T]", *, seconds: float | None) -> T:
+        """What became of the work. Raises what the work raised, WorkLost, ShuttingDown."""
+        try:
+            async with asyncio.timeout(None if seconds is None else seconds + _LATE):
+                document = await _read_all(fork.pipe)
+        except BaseException as error:
+            os.kill(fork.child, signal.SIGKILL)
+            if isinstance(error, TimeoutError):
+                raise WorkLost("the evaluation did not end in time, and was ended") from error
+            raise
+        finally:
+            os.close(fork.pipe)
+            self.running.discard(fork.child)
+            os.waitpid(fork.child, 0)  # it has closed its end of the pipe, or been killed: it is as good as gone
+        outcome: T = self._opened(document)
+        return outcome
+
+    def _opened(self, document: bytes) -> Any:
+        try:
+            done, outcome = pickle.loads(document)  # written by a copy of ourselves
+        except (EOFError, pickle.UnpicklingError) as error:
+            if self._ending:
+                raise ShuttingDown("the broker is stopping") from error
+            raise WorkLost("the process that did the work has died, perhaps for want of memory") from error
+        if not done:
+            raise outcome
+        return outcome
+
+    def kill(self) -> None:
+        """End all copies: nobody waits for them any more."""
+        self._ending = True
+        for child in self.running:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # From Python 3.12 on, a fork beside threads is warned of. Ours only write files, and hold no lock of ours.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _work(work: Callable[[], Any], writing: int, keep: set[int]) -> NoReturn:
+    """The copy's whole life. It leaves without ceremony: buffers, loops and locks of the original are not its own."""
+    try:
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        os.nice(_NICE)  # where the two share a core, the original comes first
+        gc.disable()  # a collection would touch, and so copy, everything
+        _close_others(keep)
+        try:
+            outcome: tuple[bool, Any] = (True, work())
+        except TidingsError as error:
+            outcome = (False, error)
+        except Exception as error:  # noqa: BLE001 -- told to the original, which treats it as its own
+            outcome = (False, WorkLost(f"{type(error).__name__}: {error}"))
+        view = memoryview(pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))
+        while view:
+            view = view[os.write(writing, view) :]
+    finally:
+        os._exit(0)
+
+
+def _close_others(keep: set[int]) -> None:
+    """A socket that the original closes must be closed for its peer, whatever the copy is doing."""
+    first = 3
+    for number in sorted(keep):
+        os.closerange(first, number)
+        first = number + 1
+    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+async def _read_all(pipe: int) -> bytes:
+    loop = asyncio.get_running_loop()
+    os.set_blocking(pipe, False)
+    parts: list[bytes] = []
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            part = os.read(pipe, _CHUNK)
+        except BlockingIOError:
+            return
+        if part:
+            parts.append(part)
+        elif not ended.done():
+            ended.set_result(None)
+
+    loop.add_reader(pipe, read)
+    try:
+        await ended
+    finally:
+        loop.remove_reader(pipe)
+    return b"".join(parts)

@@ -1,0 +1,120 @@
+"""Outboxes: what happens to changes that a client has no room for, and to numbers that are not mere counts.
+
+While a connection is full, changes wait, added up. When there is room they are sent as one notification, and because
+its number is then not the count of changes any more, the number is made durable first: the *anchor*, from which a
+replay of the log counts on.
+"""
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.log.entry import Note
+from tidings.model.errors import TidingsError
+
+TOO_SLOW = 4008
+"""Close code: the client takes less than it is sent; it may come back and resume."""
+LOST = 1011
+"""Close code: something failed here."""
+
+SlowPolicy: TypeAlias = Literal["merge", "disconnect"]
+
+
+class Bounds(Struct, frozen=True):
+    """How much is kept for subscribers, and how long."""
+
+    subscriptions: int = 1_000_000
+    retain: int = 64
+    """Numbered notifications that are kept for one that comes back."""
+    rows: int = 100_000
+    """Rows that may wait for one subscriber."""
+    grace: float = 60.0
+    """Seconds that a subscription outlives its connection."""
+    slow: SlowPolicy = "merge"
+
+
+class Outboxes:
+    """The slow path of all subscribers; the fast one is `Subscriptions.tell`."""
+
+    def __init__(self, chronicle: Chronicle, bounds: Bounds) -> None:
+        self._chronicle = chronicle
+        self._bounds = bounds
+        self.sent = 0
+        self.merged = 0
+        self.dropped = 0
+        """Clients that were let go because they were slow."""
+
+    def number(self, subscriber: Subscriber, parcel: Parcel) -> int:
+        """Give a change the next number."""
+        return subscriber.number(parcel, self._bounds.retain, self._bounds.rows)
+
+    def put_aside(self, subscriber: Subscriber, parcel: Parcel) -> None:
+        """Add a change to those that wait."""
+        pending = subscriber.pending = parcel if subscriber.pending is None else subscriber.pending + parcel
+        session = subscriber.session
+        if pending.merged > 1:
+            self.merged += 1
+        if session is None:
+            return
+        session.owed[subscriber] = None
+        if session.open and (self._bounds.slow == "disconnect" or pending.rows > self._bounds.rows):
+            self.dropped += 1
+            self.close(session, TOO_SLOW, "too slow: come back and resume")
+
+    def close(self, session: Session, code: int, reason: str) -> None:
+        session.open = False
+        session.post.close(code, reason)
+
+    def filled(self, session: Session) -> None:
+        """A connection takes nothing more for now."""
+        session.full = True
+
+    def drained(self, session: Session) -> None:
+        """A connection has room again: send what was added up meanwhile."""
+        session.full = False
+        for subscriber in list(session.owed):
+            self.flush(subscriber)
+            session.owed.pop(subscriber, None)
+
+    def flush(self, subscriber: Subscriber) -> None:
+        """Number what is pending, and send it, unless a number before it is still on its way to the disk."""
+        parcel = subscriber.pending
+        if parcel is None or subscriber.flushing:
+            return
+        subscriber.pending = None
+        number = self.number(subscriber, parcel)
+        if parcel.merged == 1:
+            self._send(subscriber, number, parcel)
+        else:
+            self.anchor(subscriber, parcel, lambda: self._send(subscriber, number, parcel))
+
+    def _send(self, subscriber: Subscriber, number: int, parcel: Parcel) -> None:
+        if subscriber.session is not None:
+            self.sent += 1
+            subscriber.session.post.deliver(subscriber, number, parcel)
+
+    def anchor(self, subscriber: Subscriber, parcel: Parcel, then: Callable[[], None]) -> None:
+        """Write down the number of a subscriber with a commit, because it is not the count of its changes."""
+        subscriber.flushing = True
+        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": parcel.commit}
+
+        def release() -> None:
+            subscriber.flushing = False
+            then()
+            if subscriber.session is None or not subscriber.session.full:
+                self.flush(subscriber)
+
+        def undo(error: TidingsError) -> None:
+            subscriber.flushing = False
+            self.give_up(subscriber, str(error))
+
+        self._chronicle.note(Note("anchor", content), release, undo)
+
+    def give_up(self, subscriber: Subscriber, reason: str) -> None:
+        """It is not known any more what a client has seen: it has to come back for a fresh answer."""
+        subscriber.forget()
+        if subscriber.session is not None:
+            self.close(subscriber.session, LOST, reason)

@@ -1,0 +1,186 @@
+"""Who is owed what: the outbox of one subscription, and what of it can still be told again.
+
+Every change of the answer gets the next number and is kept for a while after it was sent, because a client that comes
+back says which number it saw last. While its connection is full, changes are not numbered but added up, as Z-sets
+add: when there is room again they are one notification, fewer and never wrong.
+
+    pending   changes that wait for room, added up        retained   what was numbered lately
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import Annotated, NamedTuple, NewType, Protocol, TypeAlias
+
+from msgspec import Meta
+
+from tidings.engine.plans.spu import Subscription
+from tidings.model.errors import TidingsError
+from tidings.model.results import Row
+from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Dataset
+
+Spuid = NewType("Spuid", str)
+SessionId = NewType("SessionId", int)
+
+Alias: TypeAlias = str | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | float | None
+"""What a client calls a request; it is echoed as it came."""
+
+UNKNOWN = -1
+"""The number of a subscriber of whom it is not known what it has seen."""
+
+
+class Reached(NamedTuple):
+    """How far a subscriber was told of what is worked out elsewhere."""
+
+    batch: int
+    """Every batch up to this one was told."""
+    commit: int
+    """And of the next, what changed up to this commit; before the first answer, -1."""
+
+
+class Parcel:
+    """One change of an answer, shared by all subscribers with the same answer; a gate may note its encoding on it."""
+
+    __slots__ = ("body", "changes", "commit", "merged", "rows", "time", "variables")
+
+    def __init__(
+        self, commit: int, time: int, variables: tuple[str, ...], changes: ZSet[Row], *, merged: int = 1
+    ) -> None:
+        self.commit = commit
+        self.time = time
+        self.variables = variables
+        self.changes = changes
+        self.rows = len(changes)
+        self.merged = merged
+        """How many changes were added up."""
+        self.body: bytes | None = None
+
+    def __add__(self, later: "Parcel") -> "Parcel":
+        changes = self.changes + later.changes
+        return Parcel(later.commit, later.time, later.variables, changes, merged=self.merged + later.merged)
+
+
+class Post(Protocol):
+    """The way to a client, as a gate provides it. Nothing here waits, and nothing raises."""
+
+    def deliver(self, subscriber: "Subscriber", sequence: int, parcel: Parcel) -> None:
+        """Send a notification."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Let the client go."""
+
+
+class Session:
+    """One connection of a client and the subscriptions that it has; its gate says when it is full."""
+
+    __slots__ = ("full", "id", "open", "owed", "post", "subscribers")
+
+    def __init__(self, number: SessionId, post: Post) -> None:
+        self.id = number
+        self.post = post
+        self.full = False
+        self.open = True
+        """Whether it is worth sending anything."""
+        self.subscribers: dict[Spuid, Subscriber] = {}
+        self.owed: dict[Subscriber, None] = {}
+        """Those that have something pending."""
+
+
+class Subscriber:
+    """A subscription as its client knows it."""
+
+    __slots__ = (
+        "alias",
+        "dataset",
+        "flushing",
+        "handle",
+        "head",
+        "held",
+        "left",
+        "pending",
+        "reached",
+        "retained",
+        "rights",
+        "sequence",
+        "session",
+        "spuid",
+        "text",
+    )
+
+    def __init__(
+        self,
+        spuid: Spuid,
+        text: str,
+        dataset: Dataset | None,
+        alias: Alias,
+        rights: Hashable,
+        handle: Subscription,
+    ) -> None:
+        self.spuid = spuid
+        self.text = text
+        self.dataset = dataset
+        self.alias = alias
+        self.rights = rights
+        self.handle = handle
+        self.session: Session | None = None
+        self.left = 0.0
+        """When its client was last seen, if it has no session."""
+        self.sequence = 0
+        self.retained: deque[tuple[int, Parcel]] | None = None
+        self.held = 0
+        """Rows in what is retained."""
+        self.pending: Parcel | None = None
+        self.reached: Reached | None = None
+        """None if its answer is worked out here."""
+        self.flushing = False
+        """Whether a number is being made durable; until then nothing later may be sent."""
+        self.head: bytes | None = None
+        """For the gate: how its notifications begin."""
+
+    def number(self, parcel: Parcel, retain: int, most_rows: int) -> int:
+        """Give a change the next number, and keep it for a while."""
+        number = self.sequence
+        if number == UNKNOWN:
+            return UNKNOWN
+        self.sequence = number = number + 1
+        retained = self.retained
+        if retained is None:
+            retained = self.retained = deque()
+        retained.append((number, parcel))
+        self.held = held = self.held + parcel.rows
+        if held > most_rows or len(retained) > retain:
+            while retained and (held > most_rows or len(retained) > retain):
+                held -= retained.popleft()[1].rows
+            self.held = held
+        return number
+
+    def missed(self, sequence: int) -> list[Parcel] | None:
+        """What was numbered after a number; None if that is no longer known, or never was given out."""
+        retained = self.retained or ()
+        if not self.sequence - len(retained) <= sequence <= self.sequence or self.sequence == UNKNOWN:
+            return None
+        return [parcel for number, parcel in retained if number > sequence]
+
+    def anchor(self, sequence: int, commit: int) -> None:
+        """With a commit the subscriber was at this number, whatever was counted: changes had been added up."""
+        later = [parcel for _, parcel in self.retained or () if parcel.commit > commit]
+        if self.reached is not None:
+            self.reached = self.reached._replace(commit=commit)
+        self.begin_at(sequence)
+        for parcel in later:
+            self.number(parcel, len(later), sum(each.rows for each in later))
+
+    def forget(self) -> None:
+        """It can no longer be told what its client has seen: only a fresh answer will do."""
+        self.begin_at(UNKNOWN)
+
+    def begin_at(self, sequence: int) -> None:
+        """It is at this number, and nothing before it can be told again."""
+        self.sequence = sequence
+        self.retained = None
+        self.held = 0
+
+
+Answered: TypeAlias = Callable[[Subscriber, Parcel, bool], None]
+"""How a new or resumed subscription is answered: its first parcel, and whether it goes on where it was."""
+Refused: TypeAlias = Callable[[TidingsError], None]

@@ -1,0 +1,1 @@
+"""One module for each command: `parser()` says what it takes, `run(arguments)` does it."""

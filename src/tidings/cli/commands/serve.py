@@ -1,0 +1,113 @@
+"""`tidings serve`: the broker, with its settings from flags, the environment and a file."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from tidings.cli.input.arguments import Parser
+from tidings.cli.input.loading import Document, read
+from tidings.cli.output.logs import configure
+from tidings.model.terms import Quad, iri
+from tidings.server import app
+from tidings.server.config import ENVIRONMENT, SETTINGS, BadSetting, Settings, read_settings
+from tidings.server.demo.companion import companion
+from tidings.server.demo.town import GRAPH, LIGHTS, town
+from tidings.server.files import rdf_format
+
+DESCRIPTION = f"""\
+Run the broker until told to stop (Ctrl+C, SIGTERM): SPARQL 1.1 queries and updates over HTTP, subscriptions over
+WebSocket. What is published is kept in a folder, and is there again at the next start.
+Every setting can come from a flag, from the environment ({ENVIRONMENT}HTTP_PORT=8080) or from a TOML file
+(http_port = 8080); the first of these wins."""
+EXAMPLES = """\
+examples:
+  tidings serve
+  tidings serve --memory --load city.nt
+  tidings serve --data /var/lib/tidings --host 0.0.0.0 --http-port 80
+  tidings serve --config tidings.toml --log-level info --log-format json
+  TIDINGS_MAX_ROWS=10000 tidings serve --timeout 2.5
+"""
+
+
+def parser() -> Parser:
+    result = Parser("tidings serve", DESCRIPTION, EXAMPLES)
+    result.add_argument("--config", metavar="FILE", type=Path, help="TOML file with settings")
+    for setting in SETTINGS:
+        flag = "--" + setting.name.replace("_", "-")
+        text = setting.metadata["help"]
+        if setting.type is bool:
+            result.add_argument(flag, nargs="?", const=True, metavar="on|off", help=text)
+        elif isinstance(setting.default, tuple):
+            result.add_argument(flag, action="append", metavar=setting.metadata["shown"], help=text)
+        else:
+            text = text if setting.default is None else f"{text} (default {setting.default})"
+            result.add_argument(flag, metavar=setting.metadata["shown"], help=text)
+    return result
+
+
+def run(arguments: Namespace) -> int:
+    settings = read_settings(vars(arguments), os.environ, arguments.config)
+    if arguments.memory is not None and settings.memory and arguments.data:
+        raise BadSetting("--memory and --data contradict each other")
+    files = [Document(name, rdf_format(name)) for name in settings.load]
+    configure(settings.log_level, settings.log_format)
+
+    def quads() -> Iterator[Quad]:
+        for document in files:
+            yield from read(document, settings.base, quiet=False)
+        if settings.demo and not files:
+            yield from town()
+
+    def say(text: str) -> None:
+        print(f"tidings: {text}", file=sys.stderr, flush=True)
+
+    with ExitStack() as companions:
+
+        def announce(opened: app.Opened) -> None:
+            print(greeting(opened, settings), flush=True)
+            if has_demo(opened, settings):
+                try:
+                    companions.enter_context(companion(opened.http, opened.ws))
+                except OSError as error:
+                    say(f"the demo cannot be started: {error.strerror}")
+
+        app.serve(settings, quads, announce, say)
+    return 0
+
+
+def has_demo(opened: app.Opened, settings: Settings) -> bool:
+    """Whether there is a city to animate, and it may be."""
+    return settings.demo and not settings.read_only and opened.broker.engine.core.store.graph(iri(GRAPH)) is not None
+
+
+def greeting(opened: app.Opened, settings: Settings) -> str:
+    """What is served, where, and how to try it."""
+    offers = "queries" if settings.read_only else "queries and updates"
+    quads = len(opened.broker.engine.core.store)
+    where = "in memory only" if settings.memory else f"kept in {settings.data}"
+    return (
+        f"Tidings answers {offers} at {opened.http}/sparql and subscriptions at {opened.ws}\n"
+        f"  {quads:,} quads, {where}\n"
+        f"  try:  curl {opened.http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
+        f"        curl -N '{opened.http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
+        f"{demo(opened, settings)}"
+        f"  stop: Ctrl+C"
+    )
+
+
+def demo(opened: app.Opened, settings: Settings) -> str:
+    """How to watch the demo, or why there is none, if one was asked for."""
+    if not settings.demo:
+        return ""
+    if not has_demo(opened, settings):
+        why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
+        return f"  demo: none, as {why}\n"
+    return (
+        f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"
+        f"        curl -sN -G {opened.http}/subscribe --data-urlencode 'query={LIGHTS}'\n"
+        f"        tidings subscribe --http {opened.http} '{LIGHTS}'\n"
+        f"        --demo off starts without it, DROP GRAPH <{GRAPH}> removes it for good\n"
+    )

@@ -1,0 +1,110 @@
+"""`tidings status`: how a broker is, on one page."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from tidings.cli.input.addresses import http_of
+from tidings.cli.input.arguments import Parser, add_broker
+from tidings.cli.input.calls import Calls
+from tidings.cli.output.writing import write
+from tidings.client.errors import NotUnderstood
+
+DESCRIPTION = """\
+Say how the broker is: what it holds, who has subscribed, what waits, where the time goes. The exit code is 0 if
+updates are welcome, and 1 if they are not or nobody answers."""
+EXAMPLES = """\
+examples:
+  tidings status
+  tidings status --http http://localhost:8000 --json | head -c 100
+"""
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def parser() -> Parser:
+    result = Parser("tidings status", DESCRIPTION, EXAMPLES)
+    add_broker(result)
+    result.add_argument("--json", action="store_true", help="print it as one JSON document")
+    return result
+
+
+def run(arguments: Namespace) -> int:
+    with Calls(http_of(arguments)) as calls:
+        status = calls.json("/status")
+        calls.json("/healthz")  # which refuses, and says why, if updates are not welcome
+    if arguments.json:
+        write([orjson.dumps(status, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)], None)
+        return 0
+    try:
+        lines = list(page(status, http_of(arguments)))
+    except (KeyError, TypeError) as error:
+        raise NotUnderstood(f"the broker is of another version: its status lacks {error}") from error
+    write([f"{line}\n".encode() for line in lines], None)
+    return 0
+
+
+def page(status: dict[str, Any], url: str) -> Iterator[str]:
+    """The lines of the page."""
+    held, queue, delayed = status["subscriptions"], status["queue"], status["delayed"]
+    timing, indicators, log = status["timing"], status["kpi"], status["log"]
+    yield f"Tidings {status['version']} at {url}, up for {duration(status['uptime'])}"
+    yield ""
+    yield _line("data", f"{_many(status['quads'], 'quad')}, {_many(status['graphs'], 'named graph')}")
+    yield _line("last commit", f"{status['sequence']:,}")
+    yield _line("log", _log(log))
+    yield _line("memory", f"{size(status['memory'].get('resident', 0))}, {size(status['memory']['peak'])} at most")
+    yield ""
+    yield _line("subscriptions", f"{held['live']:,} live, {held['absent']:,} whose clients are away")
+    yield _line("notifications", f"{held['notified']:,} sent, {held['merged']:,} merged for slow clients")
+    yield _line("sessions", f"{status['sessions']:,}")
+    yield ""
+    yield _line("updates", f"{queue['done']:,} done, {queue['failed']:,} failed, {queue['waiting']:,} waiting")
+    yield _line("delayed", f"{delayed['waiting']:,} waiting, {delayed['done']:,} done, {delayed['failed']:,} failed")
+    yield _line("queries", f"{status['queries']['done']:,} done, {status['queries']['aside']:,} of them in forks")
+    yield ""
+    for name in ("T_UPDATE", "T_LUTT", "T_BOOSTER", "T_NOTIFY"):
+        yield _line(name, _per_request(timing[name], timing["requests"]))
+    yield _line("LHR", f"{indicators['LHR']:.1f} %")
+    yield _line("Ups, Sps, Tps", ", ".join(f"{indicators[name]:,.0f}" for name in ("Ups", "Sps", "Tps")))
+
+
+def _line(name: str, value: str) -> str:
+    return f"  {name:15}{value}"
+
+
+def _log(log: dict[str, Any] | None) -> str:
+    if log is None:
+        return "none: everything is in memory only"
+    broken = "; BROKEN" if log["broken"] else ""
+    return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{broken}"
+
+
+def _per_request(seconds: float, requests: int) -> str:
+    each = f", {seconds / requests * 1e6:,.0f} µs a request" if requests else ""
+    return f"{seconds:,.3f} s{each}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in _UNITS:
+        if number < 1024 or unit == _UNITS[-1]:
+            break
+        number /= 1024
+    return f"{number:,.0f} {unit}" if unit == "B" else f"{number:,.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """A stretch of time for people: its two largest parts."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [
+        f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")) if number
+    ]
+    return " ".join(parts[:2]) or "0 s"

@@ -1,0 +1,90 @@
+"""`tidings history ingest`: the commits of a log into the lake, each exactly once."""
+
+import threading
+import time
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from tidings.cli.history.lakes import session_for
+from tidings.cli.input.arguments import Parser, UsageError, count
+from tidings.cli.input.stopping import stopping
+from tidings.model.errors import TidingsError
+from tidings.protocol.instants import shown
+
+if TYPE_CHECKING:
+    from tidings.spark.lake.manifest import Batch
+    from tidings.spark.log_source.origin import Mark, Origin
+
+_PACE = 5.0
+"""Seconds between two lines of progress, where nobody watches a terminal."""
+
+
+def arguments(parser: Parser) -> None:
+    parser.add_argument("--log", metavar="DIR|URL", help="ingest: the data folder of a broker, or its address")
+    parser.add_argument("--follow", action="store_true", help="ingest: go on with what is to come, until Ctrl+C")
+    parser.add_argument("--batch", metavar="N", type=count, help="ingest: the most commits at a time (200000)")
+
+
+def ingest(arguments: Namespace) -> None:
+    if not arguments.log:
+        raise UsageError("say which log to take in: --log DIR, or --log URL of a broker")
+    from tidings.spark.errors import FeedFailed
+    from tidings.spark.lake.ingest import Ingest
+    from tidings.spark.lake.lake import Lake
+    from tidings.spark.log_source.data_source import COMMITS
+    from tidings.spark.log_source.origin import origin_of
+
+    origin = origin_of(arguments.log)
+    origin.end()  # what cannot be read is said before Spark is started
+    lake = Lake.make(arguments.lake)
+    stop = threading.Event()
+    with session_for(arguments) as spark, stopping(stop):
+        tell = _Progress(origin, quiet=arguments.quiet)
+        while True:
+            job = Ingest(spark, lake, arguments.log, commits=arguments.batch or COMMITS, told=tell)
+            try:
+                job.run(follow=arguments.follow, stop=stop)
+                break
+            except FeedFailed:
+                # Who follows a broker outlasts its restarts.
+                if not arguments.follow or stop.wait(_PACE):
+                    raise
+        tell.done(lake.end())
+
+
+class _Progress:
+    """What is told on stderr: in place on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, origin: "Origin", *, quiet: bool) -> None:
+        self._origin = origin
+        self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self._commits = self._rows = 0
+        self._since = self._said = time.monotonic()
+
+    def __call__(self, batch: "Batch") -> None:
+        self._commits += batch.last - batch.first + 1
+        self._rows += batch.rows
+        now = time.monotonic()
+        if self._console.is_terminal or now - self._said >= _PACE:
+            self._say(f"{self._figures()}{self._lag(batch.last)}", end="\r" if self._console.is_terminal else "\n")
+            self._said = now
+
+    def _lag(self, last: int) -> str:
+        try:
+            return f", {self._origin.end().seq - last:,} commits behind"
+        except TidingsError:
+            return ""  # whoever reads the log will say what is wrong with it
+
+    def done(self, end: "Mark") -> None:
+        at = f", the last of {shown(end.time)}" if end.seq else ""
+        self._say(f"{self._figures()}; the lake has {end.seq:,} commits{at}")
+
+    def _figures(self) -> str:
+        seconds = max(1e-9, time.monotonic() - self._since)
+        return f"{self._commits:,} commits, {self._rows:,} changes, {self._rows / seconds:,.0f}/s"
+
+    def _say(self, text: str, end: str = "\n") -> None:
+        covered = text.ljust(100) if self._console.is_terminal else text  # over a longer line before it
+        self._console.print(covered, end=end, markup=False)

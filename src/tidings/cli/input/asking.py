@@ -1,0 +1,54 @@
+"""Queries and updates of the command line at a broker, over HTTP."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from tidings.cli.input.addresses import http_of
+from tidings.cli.input.calls import Calls
+from tidings.model.formats.blanks import KEEP_LABELS
+from tidings.model.formats.rdf import RdfFormat, parse_rdf
+from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.results import Boolean, Solutions
+from tidings.model.terms import Quad
+
+
+def answer_bytes(text: str, media_type: str, arguments: Namespace) -> Iterator[bytes]:
+    """The answer to a query as the broker writes it, as it comes."""
+    form = {
+        "query": based(text, arguments),
+        "default-graph-uri": arguments.default_graph,
+        "named-graph-uri": arguments.named_graph,
+    }
+    with (
+        Calls(http_of(arguments), seconds=arguments.timeout) as calls,
+        calls.streamed("/query", "POST", form=form, accept=media_type) as chunks,
+    ):
+        yield from chunks
+
+
+def table_of(text: str, arguments: Namespace) -> Solutions | Boolean:
+    """The answer to SELECT or ASK."""
+    json = ResultFormat.JSON
+    return read_results(b"".join(answer_bytes(text, json.media.types[0], arguments)), json)
+
+
+def answer_triples(text: str, arguments: Namespace) -> Iterator[Quad]:
+    """The answer to CONSTRUCT or DESCRIBE."""
+    format_ = RdfFormat.N_TRIPLES
+    return parse_rdf(answer_bytes(text, format_.media.types[0], arguments), format_, blanks=KEEP_LABELS)
+
+
+def send_update(text: str, arguments: Namespace) -> dict[str, Any]:
+    """Have an update carried out, now or later; what the broker says about it."""
+    form = {"update": based(text, arguments)}
+    form |= {name: value for name in ("at", "delay") if (value := getattr(arguments, name)) is not None}
+    with Calls(http_of(arguments), seconds=arguments.timeout) as calls:
+        response = calls.json("/update", "POST", form=form, publisher=arguments.publisher)["response"]
+    assert isinstance(response, dict)
+    return response
+
+
+def based(text: str, arguments: Namespace) -> str:
+    """The text with the base that the call gives; without one, the broker's counts."""
+    return text if arguments.base is None else f"BASE <{arguments.base}>\n{text}"

@@ -1,0 +1,1 @@
+"""What commands print: tables, live answers, progress, errors with their place."""

@@ -1,0 +1,32 @@
+"""An error for people: one line, and for a text that cannot be read the place in it, with a caret."""
+
+import sys
+
+from tidings.cli.input.arguments import UsageError
+from tidings.cli.output.names import harmless
+from tidings.model.errors import SyntaxFault, TidingsError
+from tidings.server.config import BadSetting
+
+_WIDTH = 100
+
+
+def complain(error: TidingsError) -> int:
+    """Say what went wrong; the exit code."""
+    sys.stdout.flush()
+    line = "; ".join(str(error).splitlines())
+    print(f"tidings: error: {harmless(line)}", file=sys.stderr)
+    fault = error if isinstance(error, SyntaxFault) else error.__cause__
+    if isinstance(fault, SyntaxFault) and (excerpt := fault.excerpt()):
+        print(_cropped(excerpt), file=sys.stderr)
+    return 2 if isinstance(error, UsageError | BadSetting) else 1
+
+
+def _cropped(excerpt: str) -> str:
+    """The neighbourhood of the caret: a line may have a million characters, and some that move the cursor."""
+    line, caret = excerpt.split("\n")
+    column = min(len(caret) - 1, len(line))
+    start = max(0, column - _WIDTH * 2 // 3) if len(line) > _WIDTH else 0
+    before, after = harmless(line[start:column]), harmless(line[column : start + _WIDTH])
+    lead = "…" if start else ""
+    tail = "…" if len(line) > start + _WIDTH else ""
+    return f"  {lead}{before}{after}{tail}\n  {' ' * len(lead + before)}^"

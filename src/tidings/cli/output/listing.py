@@ -1,0 +1,43 @@
+"""Lists for people and for programs: columns on a terminal, tab-separated values in a pipe."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from tidings.cli.output.names import harmless
+from tidings.cli.output.table import cell_width
+from tidings.cli.output.writing import wants_colour, write
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def show_list(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a list; of a text of several lines only the words are shown."""
+    plain = ([harmless(" ".join(cell.split())) for cell in row] for row in rows)
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size((100, 24)).columns
+        write((line.encode() for line in _columns(head, list(plain), width, wants_colour(sys.stdout))), None)
+    else:
+        write(("\t".join(row).encode() + b"\n" for row in _chain(head, plain)), None)
+
+
+def _chain(head: Sequence[str], rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    yield list(head)
+    yield from rows
+
+
+def _columns(head: Sequence[str], rows: list[list[str]], width: int, colour: bool) -> Iterator[str]:
+    """The last column gets what is left of the line, and ends in an ellipsis if it needs more."""
+    widths = [max(map(cell_width, column)) for column in zip(head, *rows, strict=True)]
+    bold, plain = (_BOLD, _PLAIN) if colour else ("", "")
+    yield f"{bold}{_line(head, widths, width)}{plain}\n"
+    for row in rows:
+        yield f"{_line(row, widths, width)}\n"
+
+
+def _line(row: Sequence[str], widths: Sequence[int], width: int) -> str:
+    cells = [cell + " " * (size - cell_width(cell)) for cell, size in zip(row, widths, strict=True)]
+    line = "  ".join(cells).rstrip()
+    if cell_width(line) <= width:
+        return line
+    return f"{line[: width - 1]}…"

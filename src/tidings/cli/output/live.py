@@ -1,0 +1,147 @@
+"""A live answer for people: a table that shows what came in green, and what went in red until it is gone.
+
+The state is plain, and `view` draws it as of an instant; whoever has the terminal decides when.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tidings.cli.output.names import Names, is_number
+from tidings.cli.output.telling import in_order
+from tidings.model.results import Row
+
+SHOWN_FOR = 2.0
+"""Seconds for which a change is to be seen."""
+_AROUND = 5
+"""Lines that are not rows: head, rule, note, status and the cursor's own."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A row of the table; `changed` is when it came or went."""
+
+    row: Row
+    count: int
+    changed: float | None = None
+    gone: bool = False
+
+
+@dataclass(slots=True)
+class LiveTable:
+    """The answer as it is shown."""
+
+    names: Names
+    variables: tuple[str, ...] = ()
+    lines: dict[Row, Line] = field(default_factory=dict)
+    rows: int = 0
+    sequence: int = -1
+    commit: int = 0
+    latency: float | None = None
+    added: int = 0
+    removed: int = 0
+    trouble: str = ""
+    mended: int = 0
+
+    def take(
+        self,
+        variables: tuple[str, ...],
+        weights: Counter[Row],
+        *,
+        sequence: int,
+        commit: int,
+        latency: float,
+        now: float,
+    ) -> None:
+        """A change has come; the first one is the whole answer."""
+        first = self.sequence < 0
+        self.variables, self.sequence, self.commit = variables, sequence, commit
+        self.added = sum(weight for weight in weights.values() if weight > 0)
+        self.removed = -sum(weight for weight in weights.values() if weight < 0)
+        self.rows += self.added - self.removed
+        self.latency = None if first else latency
+        for row in in_order(weights):
+            line = self.lines.setdefault(row, Line(row, 0))
+            line.count += weights[row]
+            line.gone = line.count <= 0
+            line.changed = None if first else now
+
+    def expire(self, now: float) -> bool:
+        """Forget changes that were to be seen long enough; whether there were any."""
+        over = [line for line in self.lines.values() if line.changed is not None and now - line.changed >= SHOWN_FOR]
+        for line in over:
+            line.changed = None
+            if line.gone:
+                del self.lines[line.row]
+        return bool(over)
+
+    def view(self, height: int) -> RenderableType:
+        """The table as it is now, in so many lines."""
+        room = max(1, height - _AROUND)
+        shown = list(self._chosen(room))
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for place, name in enumerate(self.variables):
+            right = bool(shown) and all((term := line.row[place]) is None or is_number(term) for line in shown)
+            table.add_column(f"?{name}", justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+        for line in shown:
+            table.add_row(*self._cells(line), style=_style(line))
+        rest = len(self.lines) - len(shown)
+        parts: list[RenderableType] = [table] if self.variables else []
+        if rest > 0:
+            parts.append(Text(f"… and {rest:,} more", style="dim"))
+        style = "bold yellow" if self.trouble else "dim"
+        return Group(*parts, Text(self.status(), style=style, no_wrap=True, overflow="ellipsis"))
+
+    def _chosen(self, room: int) -> Iterator[Line]:
+        """All lines if there is room; else those that changed last, then others."""
+        if len(self.lines) <= room:
+            return iter(self.lines.values())
+        changed = sorted((line for line in self.lines.values() if line.changed), key=lambda line: -(line.changed or 0))
+        chosen = changed[:room]
+        for line in self.lines.values():
+            if len(chosen) >= room:
+                break
+            if line.changed is None:
+                chosen.append(line)
+        return iter(chosen)
+
+    def _cells(self, line: Line) -> list[Text]:
+        cells = [Text("" if term is None else self.names[term]) for term in line.row]
+        if line.count > 1 and cells:
+            cells[-1].append(f"  ×{line.count}", style="dim")
+        return cells
+
+    def hear(self, trouble: str) -> bool:
+        """How the connection is, if not well; whether that is news."""
+        if trouble == self.trouble:
+            return False
+        self.mended += not trouble
+        self.trouble = trouble
+        return True
+
+    def status(self) -> str:
+        """What the line below the table says."""
+        parts = [self.trouble or (f"live, connected again {_times(self.mended)}" if self.mended else "live")]
+        if self.sequence < 0:
+            return f"{parts[0]}: waiting for the first answer"
+        parts.append(f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}")
+        if self.latency is not None:
+            parts.append(f"+{self.added:,} -{self.removed:,}")
+        parts += [f"sequence {self.sequence:,}", f"commit {self.commit:,}"]
+        if self.latency is not None:
+            parts.append(f"latency {self.latency * 1000:,.1f} ms")
+        return " · ".join(parts)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _style(line: Line) -> str:
+    if line.changed is None:
+        return ""
+    return "red strike" if line.gone else "green"

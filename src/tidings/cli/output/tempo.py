@@ -1,0 +1,57 @@
+"""How far a load is: a bar on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+
+_BETWEEN_LINES = 10.0
+
+
+class Tempo:
+    """For `with`. It begins when the size of the file is known."""
+
+    def __init__(self, name: str, *, quiet: bool) -> None:
+        self._name = name
+        self._quiet = quiet
+        self._stack = ExitStack()
+        self._bar: Callable[[int, int], None] | None = None
+        self._started = self._told = 0.0
+        self._total = self._position = self._statements = 0
+
+    def __enter__(self) -> "Tempo":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def begin(self, total: int, position: int, statements: int) -> None:
+        """Of so many bytes (0 if nobody knows) some were read before, and some statements were in."""
+        if self._started:
+            return
+        self._total, self._position, self._statements = total, position, statements
+        self._started = self._told = time.monotonic()
+        if not self._quiet and sys.stderr.isatty():
+            from tidings.cli.output.progress import bar
+
+            self._bar = self._stack.enter_context(bar(self._name, total or None))
+
+    def tell(self, position: int, statements: int) -> None:
+        """So many bytes were read, and so many statements are in."""
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar(position, statements - self._statements)
+        elif not self._quiet and now - self._told >= _BETWEEN_LINES:
+            self._told = now
+            print(self._line(position, statements, now - self._started), file=sys.stderr, flush=True)
+
+    def _line(self, position: int, statements: int, took: float) -> str:
+        rate = (statements - self._statements) / took
+        said = f"{self._name}: {statements:,} statements, {rate:,.0f} a second"
+        if position > self._position:
+            left = took * (self._total - position) / (position - self._position)
+            said += f", {100 * position / self._total:.0f} %, about {left:,.0f} s to go"
+        return said

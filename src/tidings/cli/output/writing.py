@@ -1,0 +1,78 @@
+"""Where output goes: to stdout, or to a file that is there in full or not at all."""
+
+import gzip
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, cast
+
+from tidings.server.files import FileTrouble
+
+_PAINTS = {"-": "\x1b[31m", "+": "\x1b[32m"}
+_PLAIN = "\x1b[0m"
+
+
+def write(chunks: Iterable[bytes], target: str | None) -> None:
+    """Write all chunks to stdout (None, or `-`) or to a file."""
+    if target is None or target == "-":
+        out = sys.stdout.buffer
+        sys.stdout.flush()
+        for chunk in chunks:
+            out.write(chunk)
+        out.flush()
+        return
+    with _file(Path(target)) as file:
+        for chunk in chunks:
+            file.write(chunk)
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[IO[bytes]]:
+    """A new file beside the old one, which it replaces when all is written; gzip if it is named so."""
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:  # a device or a pipe cannot be replaced
+                yield file
+            return
+        with _beside(path.resolve()) as plain:
+            if path.name.lower().endswith(".gz"):
+                with gzip.GzipFile(filename="", fileobj=plain, mode="wb", compresslevel=6, mtime=0) as packed:
+                    yield cast(IO[bytes], packed)
+            else:
+                yield plain
+    except OSError as error:
+        raise FileTrouble(f"{path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[IO[bytes]]:
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.replace(file.name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(file.name)
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def wants_colour(stream: IO[str]) -> bool:
+    """Whether to paint: a terminal that can, and nobody who asked not to (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def signed(sign: str, text: str, *, colour: bool) -> str:
+    """A line about what came (`+`, green) or went (`-`, red)."""
+    return f"{_PAINTS[sign]}{sign} {text}{_PLAIN}\n" if colour else f"{sign} {text}\n"

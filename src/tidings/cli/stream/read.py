@@ -1,0 +1,56 @@
+"""`tidings stream read`: what was told, as JSON lines."""
+
+import sys
+import threading
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from tidings.cli.input.arguments import UsageError
+from tidings.cli.input.stopping import stopping
+from tidings.cli.output.telling import in_order
+from tidings.model.formats.results_json import bindings_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidings.spark.streaming.unit import Told
+
+_POLL = 0.5
+"""Seconds between two looks for more."""
+
+
+def read(arguments: Namespace) -> None:
+    if not arguments.follow and not (arguments.out / "batches").is_dir():
+        raise UsageError(f"{arguments.out} has nothing that was told")
+    only = set(arguments.spuid)
+    after = -1 if arguments.after is None else arguments.after
+    stop = threading.Event()
+    if not arguments.follow:
+        _write(arguments.out, after, only)
+        return
+    with stopping(stop):
+        while not stop.is_set():
+            after = _write(arguments.out, after, only)
+            stop.wait(_POLL)
+
+
+def _write(out: "Path", after: int, only: set[str]) -> int:
+    """Print the batches after one; the last that there was."""
+    from tidings.spark.streaming.output.notifications import manifests, read_told
+
+    for manifest in manifests(out, after):
+        after = manifest.number
+        lines = (line(told) for told in read_told(out, manifest) if not only or told.spuid in only)
+        sys.stdout.buffer.writelines(lines)
+        sys.stdout.buffer.flush()
+    return after
+
+
+def line(told: "Told") -> bytes:
+    head = {"spuid": told.spuid, "sequence": told.sequence, "commit": told.commit, "time": told.time}
+    if told.reason is not None:
+        head["reason"] = told.reason
+    added, removed = (bindings_json(told.variables, in_order(rows)) for rows in (told.added, told.removed))
+    return orjson.dumps(head)[:-1] + f',"added":[{added}],"removed":[{removed}]}}\n'.encode()

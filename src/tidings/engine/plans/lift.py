@@ -1,0 +1,201 @@
+"""One plan for queries that differ only in constants: which constants become parameters, and canonical names.
+
+Liftable are the subjects and objects of one basic graph pattern on the spine of the query, where every solution has
+them, so that a row of the shared plan says by its parameter columns whose it is. All other constants stay: queries that
+differ in those are different plans.
+"""
+
+from collections.abc import Callable
+from itertools import count
+from typing import TypeVar, cast
+
+from msgspec import Struct
+
+from tidings.engine.plans.thresholds import Range
+from tidings.model.terms import Term, Var
+from tidings.sparql import algebra
+from tidings.sparql.algebra import BGP, Aggregate, Node, Query
+from tidings.sparql.evaluate.pushing import binds_graph
+from tidings.sparql.rewrite.constants import reveal_constants
+
+Q = TypeVar("Q", bound=Struct)
+
+_MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class Lifted(Struct, frozen=True):
+    """A query with parameters `?$…`, and for each of them the number of the lifted constant it stands for.
+
+    If there is a range, its condition is taken out of the query, which shows its variable instead; the threshold is one
+    more number behind the others.
+    """
+
+    query: Query
+    parameters: tuple[Var, ...]
+    numbers: tuple[int, ...]
+    range: Range | None = None
+
+
+def mapped(value: Q, change: Callable[[str], str]) -> Q:
+    """The same structure with every term and variable in it changed."""
+    return cast(Q, _mapped(value, change))
+
+
+def _mapped(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value) if value[:1] in {"?", "$"} else value
+    if isinstance(value, tuple):
+        return tuple([_mapped(each, change) for each in value])
+    if isinstance(value, Aggregate):
+        argument = None if value.argument is None else _mapped(value.argument, change)
+        return Aggregate(value.function, cast(algebra.Expression | None, argument), value.distinct, value.separator)
+    if isinstance(value, Struct):
+        return type(value)(*[_mapped(getattr(value, name), change) for name in value.__struct_fields__])
+    return value
+
+
+def settled(query: Q, values: tuple[Term, ...]) -> Q:
+    """A query with its lifted constants put back."""
+    return mapped(query, lambda term: values[int(term[2:])] if term[0] == "$" else term)
+
+
+def lift(query: Query) -> Lifted:
+    """Make parameters of the constants (`$...`) that can be; the others are left as they are."""
+    pattern = _nested_extends(reveal_constants(query.pattern))
+    open_ended = _range(query, pattern)
+    if open_ended is not None:
+        opened, condition, number = open_ended
+        lifted = _parametrised(opened, opened.pattern)
+        return Lifted(lifted.query, lifted.parameters, (*lifted.numbers, number), condition)
+    return _parametrised(query, pattern)
+
+
+def _parametrised(query: Query, pattern: Node) -> Lifted:
+    core = _core(pattern)
+    if core is None:
+        return Lifted(algebra.with_pattern(query, pattern), (), ())
+    found = dict.fromkeys(t for s, _, o in core.patterns for t in (s, o) if _is_liftable(t))
+    names = {term: f"?{term}" for term in found}
+    raised = BGP(tuple((names.get(s, s), p, names.get(o, o)) for s, p, o in core.patterns))
+    pattern = _replaced(pattern, core, raised, names)
+    return Lifted(algebra.with_pattern(query, pattern), tuple(names.values()), tuple(int(term[2:]) for term in found))
+
+
+def _range(query: Query, pattern: Node) -> tuple[Query, Range, int] | None:
+    """A SELECT with `FILTER(?x > number)` right under its projection: without that filter, but showing ?x."""
+    match pattern:
+        case algebra.Project(algebra.Filter(condition, inner), variables) if isinstance(query, algebra.Select):
+            conditions = list(algebra.conjuncts(condition))
+        case _:
+            return None
+    sure = algebra.certain(inner)
+    for at, each in enumerate(conditions):
+        found = _bound(each)
+        if found is not None and found[0].variable in sure:
+            rest = algebra.conjunction(conditions[:at] + conditions[at + 1 :])
+            below = inner if rest is None else algebra.Filter(rest, inner)
+            shown = tuple(dict.fromkeys((*variables, found[0].variable)))
+            return algebra.Select(algebra.Project(below, shown), shown, query.dataset), *found
+    return None
+
+
+def _bound(condition: algebra.Expression) -> tuple[Range, int] | None:
+    match condition:
+        case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, str() as left, str() as right):
+            if left[0] == "?" and right[:2] == "$n":
+                return Range(left, operator), int(right[2:])
+            if right[0] == "?" and left[:2] == "$n":
+                return Range(right, _MIRRORED[operator]), int(left[2:])
+    return None
+
+
+def _is_liftable(term: str) -> bool:
+    """Language-tagged literals are not: they match more than their own spelling."""
+    return term[0] == "$" and term[1] != "x"
+
+
+def _nested_extends(node: Node) -> Node:
+    """`{BIND(c AS ?x)} ⋈ P` is `P` with BIND behind it, where c may become a parameter of P."""
+    node = algebra.rebuilt(node, _nested_extends)
+    match node:
+        case algebra.Join(algebra.Extend(BGP(()), variable, str() as term), inner) if term[0] != "?":
+            if variable not in algebra.visible(inner):
+                return algebra.Extend(inner, variable, term)
+    return node
+
+
+def _core(node: Node, top: bool = True) -> BGP | None:
+    """The first basic graph pattern with constants on the spine; not inside a sub-SELECT, which would hide them."""
+    match node:
+        case BGP(patterns):
+            return node if any(map(_is_liftable, (t for s, _, o in patterns for t in (s, o)))) else None
+        case algebra.Join(left, right):
+            return _core(left, False) or _core(right, False)
+        case algebra.LeftJoin(left, _) | algebra.Minus(left, _):
+            return _core(left, False)
+        case algebra.Graph(name, inner) if name[0] != "?" or binds_graph(inner, name):
+            return _core(inner, False)
+        case algebra.Filter(_, inner) | algebra.Extend(inner):
+            return _core(inner, top)
+        case algebra.Project(inner):
+            return _core(inner, False) if top else None
+        case algebra.Distinct(inner) | algebra.Reduced(inner) | algebra.OrderBy(inner) | algebra.Slice(inner):
+            return _core(inner, top)
+        case algebra.Group(inner):
+            return _core(inner, False)
+        case _:
+            return None
+
+
+def _replaced(node: Node, core: BGP, raised: BGP, names: dict[str, Var]) -> Node:
+    """The spine with the raised pattern in it; BINDs of a lifted constant read its parameter."""
+    if node is core:
+        return raised
+    changed = algebra.rebuilt(node, lambda inner: _replaced(inner, core, raised, names))
+    match changed:
+        case algebra.Extend(inner, variable, str() as term) if changed is not node and term in names:
+            return algebra.Extend(inner, variable, names[term])
+    return changed
+
+
+def canonical(query: Q, kinds: str = ":$v") -> tuple[Q, dict[Var, Var]]:
+    """The query with its variables renamed in order of appearance, so that names make no difference; and the names.
+
+    There are made-up variables (`:`), parameters (`$`) and those of the text (`v`); only the given kinds are renamed.
+    """
+    names: dict[Var, Var] = {}
+    counters = {kind: count() for kind in kinds}
+
+    def rename(term: str) -> str:
+        if term[0] != "?":
+            return term
+        if term not in names:
+            kind = term[1] if term[1:2] in {":", "$"} else "v"
+            names[term] = f"?{kind}{next(counters[kind])}" if kind in counters else term
+        return names[term]
+
+    return mapped(query, rename), names
+
+
+def ordered_slices(node: Node) -> Node:
+    """Every slice over an order, be it empty: which rows it takes must not depend on how they were found.
+
+    Any other order goes: the answer of a subscription is a multiset.
+    """
+    match node:
+        case algebra.Slice(inner, offset, limit):
+            return algebra.Slice(_ordered(inner), offset, limit)
+        case algebra.OrderBy(inner):
+            return ordered_slices(inner)
+        case _:
+            return algebra.rebuilt(node, ordered_slices)
+
+
+def _ordered(node: Node) -> Node:
+    match node:
+        case algebra.Distinct() | algebra.Reduced() | algebra.Project():
+            return algebra.rebuilt(node, _ordered)
+        case algebra.OrderBy(inner, conditions):
+            return algebra.OrderBy(ordered_slices(inner), conditions)
+        case _:
+            return algebra.OrderBy(ordered_slices(node), ())

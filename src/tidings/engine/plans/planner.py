@@ -1,0 +1,331 @@
+"""From algebra to a tree of incremental operators, with the routes that wake it up.
+
+The *spine* of a query is its way from the root to the basic graph pattern whose constants are parameters: operators on
+it carry the parameters in front of their rows and keep their state apart by them. Whatever hangs off the spine is the
+same for all members.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
+from tidings.engine.operators.conjunction import Conjunction
+from tidings.engine.operators.context_store import Membership
+from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Witness
+from tidings.engine.operators.pairs import Dependent, Join, Union, minus_plans, optional_plans
+from tidings.engine.operators.path import Walk, watched
+from tidings.engine.operators.reevaluate import Reevaluate
+from tidings.engine.operators.stateful import Distinct, Group, Window, ranker
+from tidings.model.errors import NotAllowed
+from tidings.model.terms import Term, Var
+from tidings.sparql import algebra
+from tidings.sparql.algebra import BGP, Exists, Expression, Node, PathPattern, certain, expressions, inputs, operands
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
+
+ANY = ("?:s", "?:p", "?:o")
+
+
+class Built(Struct, frozen=True):
+    """An operator, and how to get at its present rows for one member."""
+
+    operator: Operator
+    rows: Callable[[Row], Iterable[Row]]
+
+
+class Pinned:
+    """A part off the spine: its state belongs to all members, and is there from the first to the last."""
+
+    __slots__ = ("_inner", "layout")
+
+    def __init__(self, inner: Operator) -> None:
+        self._inner = inner
+        self.layout = inner.layout
+        inner.admit(())
+
+    def delta(self, hits: Hits) -> Changes:
+        return self._inner.delta(hits)
+
+    def admit(self, parameters: Row) -> None:
+        pass
+
+    def dismiss(self, parameters: Row) -> None:
+        pass
+
+    def explain(self) -> Explanation:
+        return self._inner.explain()
+
+
+class Planner:
+    """Builds the operators of one query."""
+
+    def __init__(self, members: Membership | None = None) -> None:
+        self.routes: list[Route] = []
+        self.reevaluates = False
+        """Whether anything on the spine is: that would be for all members at once."""
+        self._members = members
+        self._parameters: tuple[Var, ...] = members.variables if members else ()
+
+    def build(self, node: Node, states: States) -> Built:
+        if not isinstance(node, algebra.Filter) and any(map(has_exists, expressions(node))):
+            return self._reevaluated(node, "EXISTS outside of FILTER", states)
+        match node:
+            case BGP(patterns):
+                return self._conjunction(patterns, states)
+            case PathPattern():
+                walk = Walk(node, states)
+                self.routes.extend(walk.routes)
+                return self._evaluated(walk, node, states)
+            case algebra.Values():
+                return self._evaluated(Nothing(states.plan(node, states.new).layout), node, states)
+            case algebra.Join(left, right):
+                first, second = self._aside(left, states), self._aside(right, states)
+                joined = Join(first.operator, second.operator, (left, right), states)
+                return self._evaluated(joined, node, states)
+            case algebra.Union(left, right):
+                union = Union(self._aside(left, states).operator, self._aside(right, states).operator)
+                return self._evaluated(union, node, states)
+            case algebra.LeftJoin(left, right, condition):
+                return self._optional(node, left, right, condition, states)
+            case algebra.Minus(left, right):
+                return self._minus(node, left, right, states)
+            case algebra.Filter(condition, inner):
+                return self._filter(condition, inner, states)
+            case algebra.Extend(inner, variable, expression):
+                below = self.build(inner, states)
+                extend = Extend(below.operator, variable, expression, states)
+                value = states.compiler(states.new).value(expression, below.operator.layout)
+                return Built(extend, lambda member: ((*row, value(row)) for row in below.rows(member)))
+            case algebra.Graph(name, inner):
+                if name[0] == "?" and not binds_graph(inner, name):
+                    return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
+                if name[0] != "?" and not needs_triples(inner):
+                    return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
+                return self.build(inner, states.inside(name))
+            case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
+                return self.build(algebra.Project(inner, variables), states)
+            case algebra.Project(inner, variables):
+                return self._projected(self.build(inner, states), variables)
+            case algebra.Distinct(inner) | algebra.Reduced(inner):
+                below = self._led_by_parameters(self.build(inner, states))
+                distinct = Distinct(below.operator, below.rows, len(self._parameters))
+                return Built(distinct, lambda member: dict.fromkeys(below.rows(member)))
+            case algebra.OrderBy(inner):
+                return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
+            case algebra.Slice(inner, offset, limit):
+                if any(has_exists(expression) for expression, _ in _unstacked(inner)[2]):
+                    return self._reevaluated(node, "EXISTS in the order of a window", states)
+                return self._window(inner, offset, limit, states)
+            case algebra.Group():
+                return self._group(node, states)
+            case algebra.Service():
+                raise NotAllowed("SERVICE cannot be subscribed: another endpoint does not tell when it changes")
+            case _:
+                assert_never(node)
+
+    # -- parts --------------------------------------------------------------------------------------------------
+
+    def _is_spine(self, node: Node) -> bool:
+        return bool(self._parameters) and any(v in self._parameters for v in algebra.visible(node))
+
+    def _aside(self, node: Node, states: States) -> Built:
+        """A part that does not carry the parameters, unless it does."""
+        if self._is_spine(node):
+            return self.build(node, states)
+        planner = Planner()
+        built = planner.build(node, states)
+        self.routes.extend(planner.routes)
+        return Built(Pinned(built.operator), built.rows)
+
+    def _evaluated(self, operator: Operator, node: Node, states: States) -> Built:
+        """Its rows come from full evaluation, with a member's parameters bound from the start."""
+        led = bool(self._parameters) and self._is_spine(node)
+        given = Layout(self._parameters, frozenset(self._parameters)) if led else None
+        plan = states.plan(node, states.new, given)
+        align = picker([plan.layout.index.get(variable) for variable in operator.layout.variables])
+        start = (lambda member: (member,)) if led else (lambda _: ONE)
+        return Built(operator, lambda member: map(align, plan.run(start(member))))
+
+    def _reevaluated(self, node: Node, why: str, states: States) -> Built:
+        self.reevaluates |= self._is_spine(node)
+        routes = tuple(routes_in(node, states.graph))
+        self.routes.extend(routes)
+        return self._evaluated(Reevaluate(node, routes, why, states), node, states)
+
+    def _conjunction(self, patterns: tuple[algebra.TriplePattern, ...], states: States) -> Built:
+        if not patterns:
+            return Built(Nothing(EMPTY), lambda _: ONE)
+        led = any(term in self._parameters for pattern in patterns for term in pattern)
+        conjunction = Conjunction.of(patterns, states, self._members if led else None)
+        self.routes.extend(conjunction.routes)
+        return self._evaluated(conjunction, BGP(patterns), states)
+
+    def _witness(self, node: Node, left: Layout, sure: frozenset[Var], states: States) -> Witness:
+        """Watches the right side of something; only variables bound on both sides lead back to rows of the left."""
+        built = self._aside(node, states)
+        shared = [v for v in built.operator.layout.variables if v in left.index and v in left.certain and v in sure]
+        return Witness(built.operator, shared, ())
+
+    def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
+        first = self.build(left, states)
+        layout = first.operator.layout
+        witness = self._witness(right, layout, certain(right), states)
+        plans = optional_plans(layout, right, condition, states)
+        return self._evaluated(Dependent("optional", first.operator, left, witness, plans, states), node, states)
+
+    def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
+        if not shared_variables(left, right):
+            return self.build(left, states)
+        first = self.build(left, states)
+        layout = first.operator.layout
+        witness = self._witness(right, layout, certain(right), states)
+        plans = minus_plans(layout, (left, right), states)
+        return self._evaluated(Dependent("minus", first.operator, left, witness, plans, states), node, states)
+
+    def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
+        below = self.build(inner, states)
+        layout = below.operator.layout
+        test = states.compiler(states.new).test(condition, layout)
+        patterns = list(exists_patterns(condition))
+        operator: Operator
+        if patterns:
+            witnesses = [self._exists_witness(pattern, layout, states) for pattern in patterns]
+            operator = SelectExists(below.operator, inner, condition, witnesses, states)
+        else:
+            operator = Select(below.operator, condition, states)
+        return Built(operator, lambda member: (row for row in below.rows(member) if test(row)))
+
+    def _exists_witness(self, pattern: Node, left: Layout, states: States) -> Witness:
+        relaxed = relax(pattern)
+        if relaxed is None:
+            routes = tuple(routes_in(pattern, states.graph))
+            self.routes.extend(routes)
+            return Witness(None, [], routes)
+        return self._witness(relaxed, left, certain(relaxed), states)
+
+    # -- the way to the root ------------------------------------------------------------------------------------
+
+    def _projected(self, below: Built, variables: tuple[Var, ...]) -> Built:
+        wanted = self._parameters + tuple(v for v in variables if v not in self._parameters)
+        operator = below.operator
+        fewer = operator.onto(wanted) if isinstance(operator, Conjunction) else None
+        project = Project(operator, wanted) if fewer is None else fewer
+        pick = picker([below.operator.layout.index.get(variable) for variable in wanted])
+        return Built(project, lambda member: map(pick, below.rows(member)))
+
+    def _led_by_parameters(self, below: Built) -> Built:
+        """With the parameters in front, where stateful operators look for them."""
+        variables = below.operator.layout.variables
+        if variables[: len(self._parameters)] == self._parameters:
+            return below
+        return self._projected(below, variables)
+
+    def _group(self, node: algebra.Group, states: States) -> Built:
+        below = self._led_by_parameters(self.build(node.inner, states))
+        inside = below.operator.layout
+        keys = self._parameters + node.keys
+        layout = Layout(
+            keys + tuple(variable for variable, _ in node.aggregates),
+            inside.certain.intersection(node.keys).union(self._parameters),
+        )
+        key = picker([inside.index.get(variable) for variable in keys])
+        compiler = states.compiler(states.new)
+        width = len(self._parameters)
+        aggregates = [
+            (shape, _rest(width) if shape.argument is None else compiler.value(shape.argument, inside))
+            for _, shape in node.aggregates
+        ]
+        group = Group(below.operator, layout, key, aggregates, below.rows, width=width, single=not node.keys)
+        return Built(group, group.rows)
+
+    def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
+        distinct, variables, conditions, inner = _unstacked(node)
+        below = self._led_by_parameters(self.build(inner, states))
+        inside = below.operator.layout
+        shown = self._parameters + (tuple(named(inside)) if variables is None else variables)
+        compiler = states.compiler(states.new)
+        rank = ranker(
+            [compiler.value(expression, inside) for expression, _ in conditions],
+            tuple(descending for _, descending in conditions),
+            picker([inside.index[variable] for variable in named(inside)]),
+        )
+        layout = Layout(shown, inside.certain.intersection(shown))
+        width = len(self._parameters)
+        window = Window(
+            below.operator, layout, rank, below.rows, offset=offset, limit=limit, distinct=distinct, width=width
+        )
+        return Built(window, window.rows)
+
+
+def _rest(width: int) -> Callable[[Row], Term | None]:
+    """What COUNT(*) counts: the row without the parameters in front."""
+    return lambda row: row[width:]  # type: ignore[return-value]  # only ever counted
+
+
+def _unstacked(
+    node: Node,
+) -> tuple[bool, tuple[Var, ...] | None, tuple[tuple[Expression, bool], ...], Node]:
+    """What stands between a slice and its pattern: DISTINCT, the projection, the order."""
+    distinct = False
+    variables: tuple[Var, ...] | None = None
+    conditions: tuple[tuple[Expression, bool], ...] = ()
+    if isinstance(node, algebra.Distinct | algebra.Reduced):
+        distinct, node = True, node.inner
+    if isinstance(node, algebra.Project):
+        variables, node = node.variables, node.inner
+    if isinstance(node, algebra.OrderBy):
+        conditions, node = node.conditions, node.inner
+    return distinct, variables, conditions, node
+
+
+def exists_patterns(expression: Expression) -> Iterator[Node]:
+    if isinstance(expression, Exists):
+        yield expression.pattern
+    for part in operands(expression):
+        yield from exists_patterns(part)
+
+
+def has_exists(expression: Expression) -> bool:
+    return next(exists_patterns(expression), None) is not None
+
+
+def relax(node: Node) -> Node | None:
+    """A pattern without its filters: every solution of the pattern is one of it. None if it is not that simple."""
+    match node:
+        case BGP() | PathPattern() | algebra.Values():
+            return node
+        case algebra.Filter(condition, inner):
+            return None if has_exists(condition) else relax(inner)
+        case algebra.Extend(inner, _, expression):
+            return None if has_exists(expression) else relax(inner)
+        case algebra.Join(left, right) | algebra.Union(left, right):
+            first, second = relax(left), relax(right)
+            return None if first is None or second is None else type(node)(first, second)
+        case algebra.Graph(name, inner):
+            below = relax(inner)
+            if below is None or not (binds_graph(below, name) if name[0] == "?" else needs_triples(below)):
+                return None
+            return algebra.Graph(name, below)
+        case _:
+            return None
+
+
+def routes_in(node: Node, graph: str) -> Iterator[Route]:
+    """Routes for every triple pattern of a node, however deep, those inside EXISTS included."""
+    match node:
+        case BGP(patterns):
+            yield from (Route(pattern, graph) for pattern in patterns)
+        case PathPattern():
+            yield from (Route(pattern, graph) for pattern in watched(node, graph))
+        case algebra.Graph(name, inner):
+            if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+                yield Route(ANY, name)  # whether the graph is there at all matters
+            yield from routes_in(inner, name)
+        case _:
+            for inner in inputs(node):
+                yield from routes_in(inner, graph)
+    for expression in expressions(node):
+        for pattern in exists_patterns(expression):
+            yield from routes_in(pattern, graph)

@@ -1,0 +1,213 @@
+"""Range filters on a shared plan: `?d > 80` with many thresholds is a sorted index, not a test for each subscriber.
+
+A changed row (d, ±1) concerns the thresholds on one side of d. Where a value moves, the old row and the new one cancel
+for all thresholds but those in between, so only the subscriptions whose threshold is crossed are visited.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.plans.spu import Family, Subscribers
+from tidings.engine.store.graph import Leaf, drop, put, terms_of
+from tidings.model.terms import Term, Var
+from tidings.sparql.algebra import Comparator
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.values import Number, decode, less, less_or_equal
+from tidings.sparql.values.numerics import is_nan
+
+
+class Range(Struct, frozen=True):
+    """The condition `variable operator threshold`."""
+
+    variable: Var
+    operator: Comparator
+
+    def holds(self, value: Term, threshold: Term) -> bool:
+        match self.operator:
+            case ">":
+                return bool(less(threshold, value))
+            case ">=":
+                return bool(less_or_equal(threshold, value))
+            case "<":
+                return bool(less(value, threshold))
+            case _:
+                return bool(less_or_equal(value, threshold))
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether values must be above the threshold, so that those passed are the smallest ones."""
+        return self.operator in {">", ">="}
+
+
+def exact(term: Term) -> int | Decimal | None:
+    """The value of an integer or a decimal: all thresholds are of these.
+
+    Among them, promotion to the type of whatever they are compared with keeps their order; doubles beside them would
+    not.
+    """
+    value = decode(term)
+    return value.value if isinstance(value, Number) and not isinstance(value.value, float) else None
+
+
+def _is_comparable(term: Term) -> bool:
+    """Whether a range filter is not simply in error."""
+    value = decode(term)
+    return isinstance(value, Number) and not is_nan(value)
+
+
+class Thresholds:
+    """The thresholds of one range filter, in order."""
+
+    __slots__ = ("_condition", "_count", "_sorted", "_terms")
+
+    def __init__(self, condition: Range) -> None:
+        self._condition = condition
+        self._count = 0
+        self._sorted: list[int | Decimal] = []
+        self._terms: dict[int | Decimal, Leaf] = {}
+        """By value: 80 and 80.0 are one place in the order, but different thresholds."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, threshold: Term) -> None:
+        value = _value(threshold)
+        if value not in self._terms:
+            insort(self._sorted, value)
+        self._count += put(self._terms, value, threshold)
+
+    def remove(self, threshold: Term) -> None:
+        value = _value(threshold)
+        self._count -= drop(self._terms, value, threshold)
+        if value not in self._terms:
+            del self._sorted[bisect_left(self._sorted, value)]
+
+    def crossed(self, changes: Iterable[tuple[Term, int]]) -> Iterator[tuple[Term, int]]:
+        """The thresholds for which the changes do not add up to nothing, with what they add up to."""
+        steps: dict[int, int] = {}
+        for value, weight in changes:
+            if _is_comparable(value):
+                boundary = self._boundary(value)
+                steps[boundary] = steps.get(boundary, 0) + weight
+        lower = self._condition.is_lower
+        edges = sorted(steps)
+        total = sum(steps.values()) if lower else 0
+        previous = 0
+        for edge in (*edges, len(self._sorted)):
+            if total:
+                for at in range(previous, edge):
+                    for term in terms_of(self._terms[self._sorted[at]]):
+                        yield term, total
+            if edge in steps:
+                total += -steps[edge] if lower else steps[edge]
+            previous = edge
+
+    def _boundary(self, value: Term) -> int:
+        """How many thresholds are passed by a value (`>`), or fail (`<`): the filter is monotone along the order."""
+        lower, holds = self._condition.is_lower, self._condition.holds
+        low, high = 0, len(self._sorted)
+        while low < high:
+            middle = (low + high) // 2
+            term = next(iter(terms_of(self._terms[self._sorted[middle]])))
+            if holds(value, term) == lower:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def _value(threshold: Term) -> int | Decimal:
+    value = exact(threshold)
+    if value is None:
+        raise AssertionError("only integers and decimals are lifted as thresholds")
+    return value
+
+
+class RangeFamily:
+    """A family whose members differ in a threshold as well: the last of their parameters."""
+
+    __slots__ = (
+        "__weakref__",
+        "_column",
+        "_condition",
+        "_inner",
+        "_pick",
+        "_sizes",
+        "_thresholds",
+        "dataset",
+        "members",
+        "routes",
+    )
+
+    def __init__(self, inner: Family, condition: Range, column: int, pick: Callable[[Row], Row]) -> None:
+        self._inner = inner
+        self._condition = condition
+        self._column = column
+        self._pick = pick
+        self._thresholds: dict[Row, Thresholds] = {}
+        self._sizes: dict[Row, int] = {}
+        self.dataset = inner.dataset
+        self.routes = inner.routes
+        self.members: dict[Row, Subscribers] = {}
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        return (*self._inner.variables, "?$threshold")
+
+    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
+        return self._inner.key(route, member)
+
+    def is_own(self, route: Route) -> bool:
+        return self._inner.is_own(route)
+
+    def enrolled(self, member: Row, by: int) -> None:
+        shared = member[:-1]
+        self._sizes[shared] = size = self._sizes.get(shared, 0) + by
+        if not size:
+            del self._sizes[shared]
+
+    def concerned(self, hits: Hits) -> int:
+        return sum(self._sizes[shared] for shared in self._inner.matched(hits))
+
+    def admit(self, member: Row) -> Iterable[Row]:
+        shared, threshold = member[:-1], member[-1] or ""
+        if shared not in self._thresholds:
+            self._inner.admit(shared)
+            self._inner.members[shared] = {}
+            self._thresholds[shared] = Thresholds(self._condition)
+        self._thresholds[shared].add(threshold)
+        return self.answer(member)
+
+    def answer(self, member: Row) -> Iterable[Row]:
+        threshold, column, holds = member[-1] or "", self._column, self._condition.holds
+        rows = self._inner.answer(member[:-1])
+        return [self._pick(row) for row in rows if (value := row[column]) is not None and holds(value, threshold)]
+
+    def dismiss(self, member: Row) -> None:
+        shared, threshold = member[:-1], member[-1] or ""
+        self._thresholds[shared].remove(threshold)
+        if not self._thresholds[shared]:
+            del self._thresholds[shared], self._inner.members[shared]
+            self._inner.dismiss(shared)
+
+    def advance(self, hits: Hits) -> dict[Row, Changes]:
+        column, pick = self._column, self._pick
+        told: dict[Row, Changes] = {}
+        for shared, changes in self._inner.advance(hits).items():
+            by_row: dict[Row, list[tuple[Term, int]]] = {}
+            for row, weight in changes.items():
+                value = row[column]
+                if value is not None:
+                    by_row.setdefault(pick(row), []).append((value, weight))
+            for shown, values in by_row.items():
+                for threshold, weight in self._thresholds[shared].crossed(values):
+                    told.setdefault((*shared, threshold), {})[shown] = weight
+        return told
+
+    def explain(self) -> Explanation:
+        detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"
+        return Explanation("range", detail, True, (self._inner.explain(),))

@@ -1,0 +1,1 @@
+"""The quads in memory, the look-ups they answer, and the state before the last delta."""

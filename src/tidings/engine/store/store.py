@@ -1,0 +1,134 @@
+"""The quad store: graphs by name, and which named graphs say anything about a term.
+
+A graph exists while it holds a triple. The state of the store is therefore exactly the set of its quads, and the
+fold of all deltas ever committed.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from tidings.engine.store.graph import GraphIndex, Leaves, drop, put, terms_of, width
+from tidings.engine.store.spelling import Spellings
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
+from tidings.model.zset import ZSet
+
+
+class Store:
+    """All quads of the knowledge graph, in memory."""
+
+    __slots__ = ("_by_object", "_by_predicate", "_by_subject", "_spellings", "default", "named", "size")
+
+    def __init__(self, quads: Iterable[Quad] = ()) -> None:
+        self._spellings = Spellings()
+        self.default = GraphIndex(self._spellings)
+        self.named: dict[Term, GraphIndex] = {}
+        self.size = 0
+        # Which named graphs a term occurs in: GRAPH ?g { :lamp :status ?x } must not ask every graph there is.
+        self._by_subject: Leaves = {}
+        self._by_predicate: Leaves = {}
+        self._by_object: Leaves = {}
+        for s, p, o, g in quads:
+            self.add(s, p, o, g)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Quad]:
+        for triple in self.default.triples():
+            yield (*triple, DEFAULT_GRAPH)
+        for name, graph in self.named.items():
+            for triple in graph.triples():
+                yield (*triple, name)
+
+    def __contains__(self, quad: Quad) -> bool:
+        s, p, o, g = quad
+        graph = self.graph(g)
+        return graph is not None and graph.holds(s, p, o)
+
+    # -- change -------------------------------------------------------------------------------------------------
+
+    def add(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
+        """Add a quad; whether it is new."""
+        if is_tagged(o):
+            o = self._spellings.of(o)
+        if not g:
+            new = self.default.add(s, p, o)
+            self.size += new
+            return new
+        graph = self.named.get(g)
+        if graph is None:
+            graph = self.named[g] = GraphIndex(self._spellings)
+        if not graph.add(s, p, o):
+            return False
+        put(self._by_subject, s, g)
+        put(self._by_predicate, p, g)
+        put(self._by_object, o, g)
+        self.size += 1
+        return True
+
+    def remove(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
+        """Remove a quad; whether it was there."""
+        if is_tagged(o):
+            o = self._spellings.of(o)
+        if not g:
+            there = self.default.remove(s, p, o)
+            self.size -= there
+            return there
+        graph = self.named.get(g)
+        if graph is None or not graph.remove(s, p, o):
+            return False
+        if s not in graph.spo:
+            drop(self._by_subject, s, g)
+        if p not in graph.pos:
+            drop(self._by_predicate, p, g)
+        if o not in graph.op:
+            drop(self._by_object, o, g)
+        if not graph.spo:
+            del self.named[g]
+        self.size -= 1
+        return True
+
+    def apply(self, delta: ZSet[Quad]) -> None:
+        """Remove, then add. The delta must be exact: every removed quad is here and no added one is."""
+        for (s, p, o, g), weight in delta.items():
+            if weight < 0:
+                self.remove(s, p, o, g)
+        for (s, p, o, g), weight in delta.items():
+            if weight > 0:
+                self.add(s, p, o, g)
+
+    def spelled(self, quads: Iterable[Quad]) -> dict[Quad, None]:
+        """The quads, each once, with language-tagged literals as the store spells them or would from now on."""
+        result: dict[Quad, None] = {}
+        new: dict[Term, Term] = {}
+        for quad in quads:
+            s, p, o, g = quad
+            if is_tagged(o):
+                result[s, p, new.setdefault(fold(o), self._spellings.of(o)), g] = None
+            else:
+                result[quad] = None
+        return result
+
+    def spelling(self, term: Term) -> Term | None:
+        """A language-tagged literal as the store spells it; None if it does not hold it."""
+        return self._spellings.known(term)
+
+    # -- look-ups -----------------------------------------------------------------------------------------------
+
+    def graph(self, name: Term) -> GraphIndex | None:
+        """A graph by name, the default graph by the empty one; None if there is none."""
+        return self.named.get(name) if name else self.default
+
+    def names(self) -> Iterable[Term]:
+        """The named graphs."""
+        return self.named
+
+    def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]:
+        """Named graphs that may hold a matching triple: all that do, and perhaps some more."""
+        leaves = []
+        if s is not None:
+            leaves.append(self._by_subject.get(s))
+        if o is not None:
+            leaves.append(self._by_object.get(self._spellings.of(o) if is_tagged(o) else o))
+        if p is not None:
+            leaves.append(self._by_predicate.get(p))
+        return terms_of(min(leaves, key=width)) if leaves else self.named

@@ -1,0 +1,1 @@
+"""From the text of an update to its exact net delta."""

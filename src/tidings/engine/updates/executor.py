@@ -1,0 +1,65 @@
+"""The story: text in, answer or exact delta out. The engine knows no clock: whoever asks says what time it is."""
+
+from random import Random
+
+from tidings.engine.store.store import Store
+from tidings.engine.updates.operations import Loader, PreparedUpdate, Updater
+from tidings.model.results import Result
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.binding import Bindable
+from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser.query import read_query
+from tidings.sparql.parser.update import read_update
+from tidings.sparql.prepared import Parameters, Templates
+
+
+class Core:
+    """A knowledge graph that can be asked and told."""
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        base: str | None = None,
+        loader: Loader | None = None,
+        service: ServiceClient | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self.store = Store() if store is None else store
+        self.base = base
+        self._service = service
+        self._updater = Updater(self.store, loader=loader, service=service)
+        self.moment = Moment(0, random)
+        self._queries = Templates(read_query)
+        self._updates = Templates(lambda cursor, dataset: PreparedUpdate(read_update(cursor, dataset)))
+
+    def tell_time(self, now: int) -> None:
+        """It is now this instant, in microseconds since 1970."""
+        self.moment.now = now
+
+    def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
+        """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
+        query, parameters = self._queries.prepare(text, self.base, dataset)
+        return evaluate(query, self.store, self.moment.at(now), limits, service=self._service, parameters=parameters)
+
+    def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
+        """Carry out an update request, whole or not at all; the quads it removed and added, net."""
+        return self.execute(*self.prepare_update(text, dataset), now=now, limits=limits)
+
+    def prepare_update(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
+        """An update request, read and checked, and the constants of its text."""
+        return self._updates.prepare(text, self.base, dataset)
+
+    def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
+        """An update request whose variables may be bound to terms, each time to others."""
+        return Bindable(self._updates, text, self.base, dataset)
+
+    def execute(
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+    ) -> ZSet[Quad]:
+        """Carry out an update request that has been read already."""
+        self.tell_time(now)
+        return self._updater.execute(request, self.moment, limits, parameters)

@@ -1,0 +1,86 @@
+"""DELETE/INSERT WHERE, prepared: its pattern compiled once, its templates instantiated once a solution."""
+
+from collections.abc import Iterator
+
+from tidings.engine.store.store import Store
+from tidings.model.terms import Quad, Term
+from tidings.sparql.algebra import Modify, QuadPattern
+from tidings.sparql.evaluate.context import Context, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.dataset import View
+from tidings.sparql.evaluate.layout import Layout, Plan, Row
+from tidings.sparql.evaluate.query import compile_pattern, rows_of
+from tidings.sparql.prepared import Parameters
+
+_DRIFT = 2
+"""A plan is made anew once the store has grown or shrunk by this factor: its join order went by other counts."""
+
+
+class PreparedModify:
+    """One operation with the plan of its pattern; the plan is kept from one execution to the next."""
+
+    __slots__ = ("_context", "_operation", "_plan", "_size")
+
+    def __init__(self, operation: Modify) -> None:
+        self._operation = operation
+        self._context: Context | None = None
+        self._plan: Plan | None = None
+        self._size = 0
+
+    def instances(
+        self,
+        store: Store,
+        moment: Moment,
+        limits: Limits,
+        deadline: float,
+        service: ServiceClient | None,
+        parameters: Parameters,
+    ) -> tuple[Iterator[Quad], Iterator[Quad]]:
+        """The quads to delete and those to insert, from all solutions of the pattern at once."""
+        context, plan = self._compiled(store, moment, limits, service)
+        context.begin(moment, parameters, limits, deadline)
+        rows = list(rows_of(plan, context))
+        operation = self._operation
+        return (
+            _instantiated(operation.delete, plan.layout, rows, context),
+            _instantiated(operation.insert, plan.layout, rows, context),
+        )
+
+    def _compiled(
+        self, store: Store, moment: Moment, limits: Limits, service: ServiceClient | None
+    ) -> tuple[Context, Plan]:
+        context, plan = self._context, self._plan
+        size = store.size
+        fitting = self._size <= size * _DRIFT and size <= self._size * _DRIFT
+        timed = limits.seconds is not None
+        if context is None or plan is None or not fitting or (context.limits.seconds is not None) != timed:
+            self._context = context = Context(View(store, self._operation.dataset), moment, limits, service)
+            self._plan = plan = compile_pattern(self._operation.pattern, context)
+            self._size = size
+        return context, plan
+
+
+def _instantiated(
+    template: tuple[QuadPattern, ...], layout: Layout, rows: list[Row], context: Context
+) -> Iterator[Quad]:
+    """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left out."""
+    index = layout.index
+    moment = context.moment
+    constant = context.constant
+    shapes: list[tuple[list[str], list[int]]] = []
+    for pattern in template:
+        known = [term and constant(term) for term in pattern]
+        shapes.append((known, [place for place, term in enumerate(pattern) if term[:1] in {"?", "_"}]))
+    for row in rows:
+        fresh: dict[str, Term] = {}
+        for known, gaps in shapes:
+            cells: list[Term | None] = [*known]
+            for gap in gaps:
+                term = known[gap]
+                if term[0] == "_":
+                    cells[gap] = fresh.get(term) or fresh.setdefault(term, moment.fresh_blank())
+                else:
+                    column = index.get(term)
+                    cells[gap] = None if column is None else row[column]
+            s, p, o, g = cells
+            if s and p and o and g is not None and s[0] != '"' and p[0] == "<" and g[:1] in {"", "<"}:
+                yield s, p, o, g

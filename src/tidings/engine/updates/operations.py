@@ -1,0 +1,171 @@
+"""Execution of update requests: what a request asks for, applied at once, as the exact net Z-set of quads.
+
+    removed = (D - I) ∩ store      added = I - store
+
+for the instantiated templates D and I of one operation. A request is atomic: if one of its operations fails, those
+before it are undone by the negated delta, and the store is as it was.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, assert_never
+
+from tidings.engine.store.store import Store
+from tidings.engine.updates.modify import PreparedModify
+from tidings.model.errors import GraphExists, GraphMissing, LoadFailed, NotAllowed, TidingsError
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple
+from tidings.model.zset import ZSet
+from tidings.sparql.algebra import (
+    Clear,
+    Create,
+    DeleteData,
+    GraphTarget,
+    InsertData,
+    Load,
+    Modify,
+    Operation,
+    Transfer,
+)
+from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
+from tidings.sparql.prepared import Parameters
+
+
+class Loader(Protocol):
+    """Fetches a document, for LOAD."""
+
+    def __call__(self, source: str) -> Iterable[Triple]: ...
+
+
+class PreparedUpdate:
+    """The operations of a request, and the plans compiled for them so far."""
+
+    __slots__ = ("loads", "modifies", "operations")
+
+    def __init__(self, operations: tuple[Operation, ...]) -> None:
+        self.operations = operations
+        self.loads = any(isinstance(each, Load) for each in operations)
+        self.modifies = [PreparedModify(each) if isinstance(each, Modify) else None for each in operations]
+
+
+class Updater:
+    """Executes requests on one store."""
+
+    __slots__ = ("_loader", "_service", "_store")
+
+    def __init__(self, store: Store, *, loader: Loader | None = None, service: ServiceClient | None = None) -> None:
+        self._store = store
+        self._loader = loader
+        self._service = service
+
+    def execute(
+        self, request: PreparedUpdate, moment: Moment, limits: Limits = UNLIMITED, parameters: Parameters = ()
+    ) -> ZSet[Quad]:
+        """Apply a request; its net effect. No effect gives the empty Z-set."""
+        net: ZSet[Quad] = ZSet.owning({})
+        deadline = limits.deadline()
+        try:
+            for operation, modify in zip(request.operations, request.modifies, strict=True):
+                if modify is None:
+                    delta = self._delta(operation, moment, parameters)
+                else:
+                    found = modify.instances(self._store, moment, limits, deadline, self._service, parameters)
+                    delta = self._change(*found)
+                self._store.apply(delta)
+                if net:
+                    net.absorb(delta)
+                else:
+                    net = delta
+        except BaseException:
+            self._store.apply(-net)
+            raise
+        return net
+
+    def _delta(self, operation: Operation, moment: Moment, parameters: Parameters) -> ZSet[Quad]:
+        """What one operation would change, with nothing changed yet."""
+        match operation:
+            case InsertData(quads):
+                return self._change((), _data(quads, moment, parameters))
+            case DeleteData(quads):
+                return self._change(_data(quads, moment, parameters), ())
+            case Clear(target):
+                return self._change(self._quads_of(target), ())
+            case Create(graph, silent):
+                return self._create(graph, silent)
+            case Transfer():
+                return self._transfer(operation)
+            case Load():
+                return self._load(operation)
+            case Modify():
+                raise AssertionError("a Modify is prepared")
+            case _:
+                assert_never(operation)
+
+    def _change(self, delete: Iterable[Quad], insert: Iterable[Quad]) -> ZSet[Quad]:
+        """The exact effect of deleting some quads and inserting others."""
+        store = self._store
+        inserted = store.spelled(insert)
+        weights = {quad: -1 for quad in store.spelled(delete) if quad not in inserted and quad in store}
+        for quad in inserted:
+            if quad not in store:
+                weights[quad] = 1
+        return ZSet.owning(weights)
+
+    def _quads_of(self, target: GraphTarget) -> Iterator[Quad]:
+        match target:
+            case "ALL":
+                return iter(self._store)
+            case "NAMED":
+                return (quad for name in self._store.names() for quad in self._graph(name))
+            case "DEFAULT":
+                return self._graph(DEFAULT_GRAPH)
+            case graph:
+                return self._graph(graph)
+
+    def _graph(self, name: Term) -> Iterator[Quad]:
+        graph = self._store.graph(name)
+        return iter(()) if graph is None else ((s, p, o, name) for s, p, o in graph.triples())
+
+    def _create(self, graph: Term, silent: bool) -> ZSet[Quad]:
+        if self._store.graph(graph) is not None and not silent:
+            raise GraphExists(f"the graph {graph} exists already")
+        return ZSet()
+
+    def _transfer(self, operation: Transfer) -> ZSet[Quad]:
+        source, target = operation.source, operation.target
+        if self._store.graph(source) is None:
+            if operation.silent:
+                return ZSet()
+            raise GraphMissing(f"the graph {source} does not exist")
+        if source == target:
+            return ZSet()
+        arriving = [(s, p, o, target) for s, p, o, _ in self._graph(source)]
+        leaving: list[Quad] = [] if operation.kind == "ADD" else list(self._graph(target))
+        if operation.kind == "MOVE":
+            leaving.extend(self._graph(source))
+        return self._change(leaving, arriving)
+
+    def _load(self, operation: Load) -> ZSet[Quad]:
+        try:
+            if self._loader is None:
+                raise NotAllowed("LOAD is switched off here")
+            graph = operation.graph
+            return self._change((), ((s, p, o, graph) for s, p, o in self._loader(operation.source)))
+        except (TidingsError, OSError) as error:
+            if operation.silent:
+                return ZSet()
+            if isinstance(error, NotAllowed):
+                raise
+            raise LoadFailed(f"<{operation.source}> could not be loaded: {error}") from error
+
+
+def _data(quads: Iterable[Quad], moment: Moment, parameters: Parameters) -> Iterable[Quad]:
+    """Data with its lifted constants put back, and fresh blank nodes for its labels."""
+    fresh: dict[str, Term] = {}
+
+    def value(term: Term) -> Term:
+        if term[0] == "$":
+            return parameters[int(term[2:])]
+        if term[0] == "_":
+            return fresh.get(term) or fresh.setdefault(term, moment.fresh_blank())
+        return term
+
+    return [(value(s), p, value(o), g) for s, p, o, g in quads if s[0] != '"']

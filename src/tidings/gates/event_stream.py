@@ -1,0 +1,222 @@
+"""Subscriptions as event streams (HTML Living Standard, section 9.2), for whoever has no WebSocket: browsers, curl.
+
+    GET /subscribe?query=…      ->      id: <spuid>#<sequence>
+                                        data: {"notification": …}, as over WebSocket
+
+A client that comes back says with `Last-Event-ID` what it saw last, as every EventSource does by itself, and goes on
+from there.
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import AsyncGenerator
+
+import orjson
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tidings.broker.broker import Broker
+from tidings.broker.errors import ShuttingDown
+from tidings.broker.subscriptions.outbox import LOST, TOO_SLOW
+from tidings.broker.subscriptions.registry import TAKEN_OVER
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
+from tidings.gates.http.routing import while_present
+from tidings.gates.http.streams import StreamResponse, Streams
+from tidings.model.errors import BadRequest, NotFound, TidingsError
+from tidings.protocol import notifications as wire
+from tidings.protocol.sparql_http import Parameters, graph
+from tidings.sparql.algebra import Dataset
+
+MEDIA_TYPE = "text/event-stream"
+_GOING_AWAY = 1001
+_REASONS: dict[int, type[TidingsError]] = {
+    TOO_SLOW: TooSlow,
+    LOST: SubscriptionLost,
+    TAKEN_OVER: TakenOver,
+    _GOING_AWAY: ShuttingDown,
+}
+_EVENT_ID = re.compile(r"(.+)#(-?[0-9]{1,19})")
+_RETRY = b"retry: 1000\n"
+_HEARTBEAT = b":\n\n"
+
+
+class Wish(Struct, frozen=True):
+    """What a client asks for: a new subscription, to go on with an old one, or the latter if it can be had."""
+
+    text: str | None
+    dataset: Dataset | None
+    alias: str | None
+    last: tuple[str, int] | None
+    """The spuid and the number of the event that it saw last."""
+
+    @classmethod
+    def of(cls, request: Request, base: str) -> "Wish":
+        parameters = Parameters(request.scope["query_string"])
+        default, named = (
+            tuple(graph(value, name, base) for value in parameters.all(name))
+            for name in ("default-graph-uri", "named-graph-uri")
+        )
+        text = parameters.one("query")
+        last = request.headers.get("last-event-id") or parameters.one("last-event-id")
+        if text is None and not last:
+            raise BadRequest("the parameter query is missing")
+        dataset = Dataset(default, named) if default or named else None
+        return cls(text, dataset, parameters.one("alias"), _event_id(last) if last else None)
+
+
+def _event_id(text: str) -> tuple[str, int]:
+    match = _EVENT_ID.fullmatch(text)
+    if match is None:
+        raise BadRequest(f"Last-Event-ID is {text!r}, and was never the id of an event of ours")
+    return match[1], int(match[2])
+
+
+class EventStreams:
+    """Answers `GET /subscribe`. An event stream has one subscription, and is a session of its own."""
+
+    def __init__(self, broker: Broker, streams: Streams, *, base: str, high_water: int, ping: float) -> None:
+        self._broker = broker
+        self._streams = streams
+        self._base = base
+        self._high_water = high_water
+        self._ping = ping
+
+    async def subscribe(self, request: Request) -> Response:
+        wish = Wish.of(request, self._base)
+        self._streams.admit()
+        if request.method == "HEAD":
+            return Response(headers={"content-type": MEDIA_TYPE})
+        stream = EventStream(self._broker, self._streams, self._high_water, self._ping)
+        try:
+            await while_present(request, stream.begin(wish))
+        except BaseException:
+            stream.gone()
+            raise
+        return stream.response
+
+
+class EventStream:
+    """One client: the events that wait for it to take them, and the loop that gives them out."""
+
+    def __init__(self, broker: Broker, streams: Streams, high_water: int, ping: float) -> None:
+        self._broker = broker
+        self._streams = streams
+        self._high_water = high_water
+        self._ping = ping
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        """Bytes that wait."""
+        self._news = asyncio.Event()
+        self._ended = False
+        self._first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._session = broker.connect(self)
+        self.response = StreamResponse(self._pieces(), MEDIA_TYPE, self.gone)
+        streams.add(self)
+
+    async def begin(self, wish: Wish) -> None:
+        """Subscribe or resume, until there is a first event. Raises what speaks against it."""
+        first = self._first
+
+        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
+            said = resumed if wish.last is not None else None
+            self._put(_RETRY + event(subscriber, subscriber.sequence, parcel, said))
+            if not first.done():
+                first.set_result(None)
+
+        def refused(error: TidingsError) -> None:
+            if not first.done():
+                first.set_exception(error)
+
+        known = self._known(wish)
+        if known is not None and wish.last is not None:
+            if wish.alias is not None and known.alias != wish.alias:
+                known.alias, known.head = wish.alias, None
+            self._broker.resume(self._session, *wish.last, answered, refused)
+        else:
+            assert wish.text is not None
+            self._broker.subscribe(
+                self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=wire.encoded
+            )
+        await first
+
+    def _known(self, wish: Wish) -> Subscriber | None:
+        """The subscription to go on with; None if it is gone, and there is a query to begin anew with."""
+        if wish.last is None:
+            return None
+        try:
+            return self._broker.subscriptions.find(wish.last[0])
+        except NotFound:
+            if wish.text is None:
+                raise
+            return None
+
+    # -- for the broker -----------------------------------------------------------------------------------------
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        self._put(event(subscriber, sequence, parcel))
+
+    def close(self, code: int, reason: str) -> None:
+        """Say why, and end. Events that wait are given up: whoever resumes gets to hear of them."""
+        if self._ended:
+            return
+        self._ended = True
+        error = _REASONS.get(code, TidingsError)(reason)
+        if not self._first.done():
+            self._first.set_exception(error)
+            return
+        self._waiting.clear()
+        self._waiting.append(b"event: error\ndata: %b\n\n" % orjson.dumps({**error.to_json(), "code": code}))
+        self._news.set()
+        self.response.hurry()
+
+    def end(self) -> None:
+        self.close(_GOING_AWAY, "the broker is stopping")
+
+    def gone(self) -> None:
+        self._ended = True
+        self._streams.discard(self)
+        self._broker.disconnect(self._session)
+
+    # -- for the client -----------------------------------------------------------------------------------------
+
+    def _put(self, piece: bytes) -> None:
+        if self._ended:
+            return
+        self._waiting.append(piece)
+        self._size += len(piece)
+        self._news.set()
+        if self._size > self._high_water and not self._session.full:
+            self._broker.subscriptions.outboxes.filled(self._session)
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        while self._waiting or not self._ended:
+            if self._waiting:
+                piece = self._waiting.popleft()
+                yield piece  # until the client has room for it
+                self._taken(len(piece))
+            elif await self._is_quiet():
+                yield _HEARTBEAT
+
+    def _taken(self, size: int) -> None:
+        self._size -= size
+        if self._session.full and not self._ended and self._size <= self._high_water // 2:
+            self._broker.subscriptions.outboxes.drained(self._session)
+
+    async def _is_quiet(self) -> bool:
+        """Whether nothing happens for as long as a client may hear nothing."""
+        self._news.clear()
+        try:
+            async with asyncio.timeout(self._ping):
+                await self._news.wait()
+        except TimeoutError:
+            return True
+        return False
+
+
+def event(subscriber: Subscriber, sequence: int, parcel: Parcel, resumed: bool | None = None) -> bytes:
+    """A notification as an event without a name, for which EventSource calls `onmessage`. JSON has no line breaks."""
+    document = wire.notification(subscriber, sequence, parcel, resumed)
+    return b"id: %b#%d\ndata: %b\n\n" % (subscriber.spuid.encode(), sequence, document)

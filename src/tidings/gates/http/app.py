@@ -1,0 +1,192 @@
+"""The SPARQL 1.1 Protocol over HTTP: `/query`, `/update`, and `/sparql` for both; and where the other paths lead.
+
+    bytes -> Asked (protocol) -> Broker -> Spool -> bytes
+
+Every error is the JSON envelope of `TidingsError.to_json`, with its status.
+"""
+
+from dataclasses import dataclass
+
+import orjson
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from tidings.broker.broker import Broker
+from tidings.gates.errors import MethodNotAllowed
+from tidings.gates.event_stream import EventStreams
+from tidings.gates.http import page
+from tidings.gates.http.admin import Operations
+from tidings.gates.http.feed import Feeds
+from tidings.gates.http.graph_store import GraphStore
+from tidings.gates.http.limits import Admission, read_body
+from tidings.gates.http.openapi import openapi
+from tidings.gates.http.responses import Envelope, refusal
+from tidings.gates.http.results import chosen, content_type, document
+from tidings.gates.http.routing import accept_of, route, while_present
+from tidings.gates.http.sending import SpoolResponse
+from tidings.gates.http.service_description import PREFIXES, describe
+from tidings.gates.http.streams import Streams
+from tidings.gates.http.updates import publish
+from tidings.model.errors import BadRequest, NotFound, TidingsError
+from tidings.model.formats.grammar import ABSOLUTE_IRI
+from tidings.model.formats.rdf import RdfFormat, serialize_rdf
+from tidings.model.iris import resolve
+from tidings.protocol.sparql_http import Asked, Kind, read_get, read_post
+
+SECURE = "/secure"
+"""Every path is served with this prefix as well: some clients ask for it."""
+_OPEN = ("/healthz", "/metrics", "/subscribe", "/log")
+"""Never refused for want of room: a full broker wants watching, and answers without an end count as connections."""
+_EITHER: tuple[Kind, ...] = ("query", "update")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms requests are taken."""
+
+    base: str
+    max_body: int
+    max_requests: int
+    read_only: bool
+    loads: bool
+    cors: tuple[str, ...]
+    max_connections: int = 20_000
+    high_water: int = 1 << 18
+    """Bytes on their way to an event stream before it counts as slow."""
+    ping: float = 20.0
+    ws_port: int | None = None
+    """Where the WebSocket gate is, if there is one."""
+
+
+class HttpGate:
+    """The handlers, on one broker."""
+
+    def __init__(self, broker: Broker, terms: Terms) -> None:
+        self._broker = broker
+        self._terms = terms
+        self._streams = Streams(broker, terms.max_connections)
+        self._events = EventStreams(
+            broker, self._streams, base=terms.base, high_water=terms.high_water, ping=terms.ping
+        )
+        self._feeds = Feeds(broker, self._streams, ping=terms.ping)
+        self._graphs = GraphStore(broker, base=terms.base, max_body=terms.max_body, read_only=terms.read_only)
+        self._operations = Operations(broker, read_only=terms.read_only)
+
+    def end(self) -> None:
+        """End the answers that have no end of their own; requests in work go on."""
+        self._streams.end()
+
+    def app(self) -> Starlette:
+        routes: list[BaseRoute] = [
+            route("/", self._root, "GET", "HEAD"),
+            self._route("/query", ("query",), "GET", "HEAD", "POST"),
+            self._route("/update", ("update",), "POST"),
+            self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
+            route("/subscribe", self._events.subscribe, "GET", "HEAD"),
+            route("/log", self._feeds.log, "GET", "HEAD"),
+            route("/openapi.json", _openapi, "GET", "HEAD"),
+            *self._graphs.routes(),
+            *self._operations.routes(),
+        ]
+        routes.append(Mount(SECURE, routes=routes.copy()))
+        open_paths = (*_OPEN, *(SECURE + path for path in _OPEN))
+        middleware = [
+            Middleware(CORSMiddleware, allow_origins=self._terms.cors, allow_methods=["*"], allow_headers=["*"]),
+            Middleware(Admission, most=self._terms.max_requests, open_paths=open_paths),
+            Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
+        ]
+        handlers = {TidingsError: _refusal, HTTPException: _not_routed, Exception: _accident}
+        return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+
+    def _route(self, path: str, kinds: tuple[Kind, ...], *methods: str) -> Route:
+        async def handle(request: Request) -> Response:
+            asked = await self._read(request)
+            if asked.text is None:
+                return self._introduce(request, asked.format)
+            if asked.kind not in kinds:
+                raise BadRequest(f"{path} takes no {asked.kind}; /{asked.kind} does")
+            if asked.kind == "query":
+                return await self._query(request, asked, asked.text)
+            headers = dict(request.scope["headers"])
+            answer = await publish(self._broker, asked, headers, read_only=self._terms.read_only)
+            return Envelope(orjson.Fragment(answer))
+
+        return route(path, handle, *methods)
+
+    async def _read(self, request: Request) -> Asked:
+        query_string = request.scope["query_string"]
+        if request.method != "POST":
+            return read_get(query_string, self._terms.base)
+        body = await read_body(request, self._terms.max_body)
+        return read_post(request.headers.get("content-type", ""), query_string, body, self._terms.base)
+
+    async def _query(self, request: Request, asked: Asked, text: str) -> Response:
+        write = document(accept_of(request), asked.format)
+        return SpoolResponse(await while_present(request, self._broker.query(text, asked.dataset, write)))
+
+    async def _root(self, request: Request) -> Response:
+        return self._introduce(request, request.query_params.get("format"))
+
+    def _introduce(self, request: Request, wanted: str | None) -> Response:
+        """The page for browsers, the service description for programs."""
+        accept = accept_of(request)
+        if wanted is None and "text/html" in (accept or ""):
+            return HTMLResponse(page.HTML, headers={"content-security-policy": page.POLICY, "vary": "accept"})
+        format_ = chosen(tuple(RdfFormat), accept, wanted)
+        triples = describe(
+            _address(request, self._terms.base),
+            self._broker.engine.core.store,
+            updates=not self._terms.read_only,
+            loads=self._terms.loads,
+            sockets=self._sockets(request),
+        )
+        document = b"".join(serialize_rdf(triples, format_, PREFIXES))
+        return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
+
+    def _sockets(self, request: Request) -> str | None:
+        """Where the client finds the WebSocket gate: on the same host, at the other port."""
+        if self._terms.ws_port is None:
+            return None
+        scheme, host = "wss" if request.url.scheme == "https" else "ws", request.url.hostname or "localhost"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._terms.ws_port}/subscribe"
+        return address if ABSOLUTE_IRI.fullmatch(address) else None
+
+
+# -- where it is ------------------------------------------------------------------------------------------------
+
+
+def _address(request: Request, base: str) -> str:
+    """Where the client found the endpoint; its Host header is not to be trusted with more than an IRI."""
+    address = f"{request.url.scheme}://{request.url.netloc}/sparql"
+    return address if ABSOLUTE_IRI.fullmatch(address) else resolve(base, "/sparql")
+
+
+# -- every path -------------------------------------------------------------------------------------------------
+
+
+async def _openapi(_: Request) -> Response:
+    return Envelope(openapi())
+
+
+async def _refusal(_: Request, error: Exception) -> Response:
+    assert isinstance(error, TidingsError)
+    return refusal(error)
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path = request.url.path
+    if error.status_code == 405:
+        return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
+    return refusal(NotFound(f"nothing lives at {path}; try /query, /update or /sparql"), error.headers)
+
+
+async def _accident(_: Request, __: Exception) -> Response:
+    """Whatever nobody foresaw: the server logs it, and the client learns nothing of our insides."""
+    return refusal(TidingsError("something went wrong here; it is in the log"))

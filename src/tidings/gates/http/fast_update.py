@@ -1,0 +1,63 @@
+"""The short way in for the commonest request: an update by POST, from a program.
+
+It answers as the long way does, without what such a request has no use for: routing, CORS, compression.
+"""
+
+import logging
+
+import orjson
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings.broker.broker import Broker
+from tidings.gates.http.limits import collect
+from tidings.gates.http.responses import BUSY
+from tidings.gates.http.updates import publish
+from tidings.model.errors import TidingsError
+from tidings.protocol.sparql_http import read_post
+
+_JSON = (b"content-type", b"application/json")
+_LONG_WAY = frozenset({b"origin", b"content-encoding"})
+
+log = logging.getLogger("tidings")
+
+
+class Express:
+    """Takes `POST /update` itself, and hands everything else on."""
+
+    def __init__(self, app: ASGIApp, broker: Broker, *, base: str, max_body: int, read_only: bool) -> None:
+        self._app = app
+        self._broker = broker
+        self._base = base
+        self._max_body = max_body
+        self._read_only = read_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/update" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        if not _LONG_WAY.isdisjoint(headers):
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await collect(headers.get(b"content-length"), receive, self._max_body)
+            content_type = headers.get(b"content-type", b"").decode("latin-1")
+            asked = read_post(content_type, scope["query_string"], body, self._base)
+            await _answer(send, 200, await publish(self._broker, asked, headers, read_only=self._read_only))
+        except TidingsError as error:
+            await _refuse(send, error)
+        except Exception:
+            log.exception("an update was too much for us")
+            await _refuse(send, TidingsError("something went wrong here; it is in the log"))
+
+
+async def _refuse(send: Send, error: TidingsError) -> None:
+    await _answer(send, error.status, orjson.dumps(error.to_json()))
+
+
+async def _answer(send: Send, status: int, document: bytes) -> None:
+    headers = [_JSON, (b"content-length", b"%d" % (len(document) + 1))]
+    if status in BUSY:
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": document + b"\n"})

@@ -1,0 +1,214 @@
+"""The feed of commits, `GET /log`: the log from a commit on, as JSON lines or as RDF Patch, and what is added to it.
+
+    the log on disk, in slices, in a thread  ->  with `follow`, every later commit as soon as it is durable
+
+A follower that takes less than is committed falls back to reading the log, so nothing waits for it in memory.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tidings.broker.broker import Broker
+from tidings.gates.errors import NoLog
+from tidings.gates.http.results import chosen
+from tidings.gates.http.routing import accept_of, while_present, whole
+from tidings.gates.http.streams import StreamResponse, Streams
+from tidings.log.entry import Entry
+from tidings.log.journal import Journal
+from tidings.log.reading import read
+from tidings.model.errors import BadRequest
+from tidings.protocol.commit_feed import FeedFormat, Text
+
+SLICE = 1 << 16
+"""Bytes that are read, written and sent at a time."""
+BACKLOG = 1 << 20
+"""Bytes of commits that may wait for a follower before it has to read them from the log."""
+LARGE = 10_000
+"""Quads of a commit that is always read from the log."""
+MOST = 1 << 62
+DEFAULT_LIMIT = 10_000
+_READERS = 2
+_LAG = 0.05
+"""Seconds after which it is looked again whether the log has what was committed."""
+
+
+class Feeds:
+    """Answers `GET /log`."""
+
+    def __init__(self, broker: Broker, streams: Streams, *, ping: float) -> None:
+        self._broker = broker
+        self._streams = streams
+        self._ping = ping
+        self._readers = asyncio.Semaphore(_READERS)
+
+    async def log(self, request: Request) -> Response:
+        disk = self._broker.disk
+        if disk is None:
+            raise NoLog("this broker keeps no log: what is published is in memory only")
+        given = request.query_params
+        format_ = chosen(tuple(FeedFormat), accept_of(request), given.get("format"))
+        follow = _truth(given.get("follow"))
+        first = max(1, whole(given.get("from"), "from", 1, MOST))
+        limit = whole(given.get("limit"), "limit", MOST if follow else DEFAULT_LIMIT, MOST)
+        self._streams.admit()
+        feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping)
+        if request.method == "HEAD":
+            return Response(headers={"content-type": format_.media.types[0]})
+        pieces = feed.follow(first, limit) if follow else feed.up_to_now(first, limit)
+        self._streams.feeds += 1
+        self._streams.add(feed)
+        try:
+            begun = await while_present(request, _begin(pieces))  # so that an error is still an honest status
+        except BaseException:
+            self._gone(feed)
+            raise
+        feed.response = StreamResponse(begun, format_.media.types[0], lambda: self._gone(feed))
+        return feed.response
+
+    def _gone(self, feed: "Feed") -> None:
+        self._streams.feeds -= 1
+        self._streams.discard(feed)
+
+
+class Feed:
+    """One reader of the log."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        folder: Path,
+        journal: Journal,
+        format_: FeedFormat,
+        readers: asyncio.Semaphore,
+        ping: float,
+    ) -> None:
+        self._broker = broker
+        self._folder = folder
+        self._journal = journal
+        self._text = format_.text
+        self._heartbeat = format_.heartbeat
+        self._readers = readers
+        self._ping = ping
+        self._fresh: deque[tuple[int, bytes]] = deque()
+        """Commits that came while the log was being read or the client was busy."""
+        self._size = 0
+        """Bytes of those."""
+        self._behind = 0
+        """The last commit that has to be read from the log."""
+        self._news = asyncio.Event()
+        self._ended = False
+        self.response: StreamResponse | None = None
+
+    def end(self) -> None:
+        self._ended = True
+        self._news.set()
+        if self.response is not None:
+            self.response.hurry()
+
+    async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
+        """Commits that are durable by now."""
+        async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.seq)):
+            yield piece
+
+    async def follow(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
+        """Commits without an end, or as many as were asked for. Nothing is told twice, and nothing left out."""
+        last = first + limit - 1
+        self._behind = self._broker.chronicle.seq
+        self._broker.chronicle.followers.add(self._take)
+        try:
+            if first > self._behind:
+                yield self._heartbeat  # so that the client sees that it is heard
+            while first <= last and not self._ended:
+                if self._fresh and self._fresh[0][0] <= first:
+                    sequence, piece = self._fresh.popleft()
+                    self._size -= len(piece)
+                    if sequence == first:
+                        yield piece
+                        first += 1
+                elif first <= min(self._behind, durable := self._journal.durable.seq):
+                    until = min(last, self._behind, durable)
+                    async for piece in self._logged(first, until):
+                        yield piece
+                    first = until + 1
+                elif await self._is_quiet(_LAG if first <= self._behind else self._ping) and first > self._behind:
+                    yield self._heartbeat
+        finally:
+            self._broker.chronicle.followers.discard(self._take)
+
+    async def _logged(self, first: int, last: int) -> AsyncGenerator[bytes, None]:
+        """Commits that the log has. It does not end by itself before they do: half a commit would look like a whole."""
+        if first > last:
+            return
+        lines = _lines(self._folder, first, last, self._text)
+        while True:
+            async with self._readers:
+                piece = await asyncio.to_thread(_slice, lines)
+            if not piece:
+                return
+            yield piece
+
+    def _take(self, commit: Entry) -> None:
+        """For the broker: a commit is durable. What is too much to keep is read from the log, in slices."""
+        if self._size > BACKLOG or len(commit.delta) > LARGE:
+            self._behind = commit.seq
+        else:
+            piece = b"".join(self._text(commit))
+            self._size += len(piece)
+            self._fresh.append((commit.seq, piece))
+        self._news.set()
+
+    async def _is_quiet(self, seconds: float) -> bool:
+        """Whether nothing is committed for so long."""
+        self._news.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return True
+        return False
+
+
+def _lines(folder: Path, first: int, last: int, text: Text) -> Iterator[bytes]:
+    for entry in read(folder, first - 1):
+        if entry.seq > last:
+            return
+        if entry.delta:
+            yield from text(entry)
+
+
+def _slice(lines: Iterable[bytes]) -> bytes:
+    """In a thread: the next lines, some ten thousand bytes of them."""
+    parts: list[bytes] = []
+    size = 0
+    for line in lines:
+        parts.append(line)
+        size += len(line)
+        if size > SLICE:
+            break
+    return b"".join(parts)
+
+
+async def _begin(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The same pieces, the first of which has been found."""
+    first = await anext(pieces, b"")
+
+    async def all_of_them() -> AsyncGenerator[bytes, None]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+    return all_of_them()
+
+
+def _truth(value: str | None) -> bool:
+    if value not in {None, "", "true", "false", "1", "0"}:
+        raise BadRequest(f"follow is {value!r}, and can be true or false")
+    return value in {"", "true", "1"}

@@ -1,0 +1,116 @@
+"""The SPARQL 1.1 Graph Store HTTP Protocol (W3C Recommendation, 21 March 2013): whole graphs, by their names.
+
+    /rdf-graphs/service?graph=IRI    /rdf-graphs/service?default    /rdf-graphs/NAME is the graph base + that path
+
+A change is one commit, and its subscribers are told.
+"""
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from tidings.broker.broker import Broker
+from tidings.broker.queries import Writer
+from tidings.broker.updates.graph_change import Change
+from tidings.gates.http.limits import read_body
+from tidings.gates.http.results import chosen, content_type
+from tidings.gates.http.routing import accept_of, route, while_present
+from tidings.gates.http.sending import SpoolResponse
+from tidings.gates.http.updates import publisher_of
+from tidings.model.errors import BadRequest, GraphMissing, NotAllowed, NotFound, UnsupportedFormat
+from tidings.model.formats.blanks import KEEP_LABELS
+from tidings.model.formats.media import by_media_type
+from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
+from tidings.model.results import Result, Triples
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, iri_text
+from tidings.protocol import notifications as wire
+from tidings.protocol.sparql_http import Parameters, graph
+
+PATH = "/rdf-graphs/"
+_METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
+
+
+class GraphStore:
+    """The handlers, on one broker."""
+
+    def __init__(self, broker: Broker, *, base: str, max_body: int, read_only: bool) -> None:
+        self._broker = broker
+        self._base = base
+        self._max_body = max_body
+        self._read_only = read_only
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            route(f"{PATH}service", self._indirect, *_METHODS),
+            route(f"{PATH}{{name:path}}", self._direct, *_METHODS),
+        ]
+
+    async def _indirect(self, request: Request) -> Response:
+        """Section 4.2: the graph is named by a parameter."""
+        parameters = Parameters(request.scope["query_string"])
+        name, default = parameters.one("graph"), parameters.one("default")
+        if (name is None) == (default is None):
+            raise BadRequest("name one graph: ?graph=IRI, or ?default for the one without a name")
+        return await self._handle(request, DEFAULT_GRAPH if name is None else graph(name, "graph", self._base))
+
+    async def _direct(self, request: Request) -> Response:
+        """Section 4.1: the request's own IRI names the graph, whatever host and scheme it came by."""
+        name = request.path_params["name"]
+        if not name:
+            raise NotFound(f"{PATH} needs the name of a graph behind it; {PATH}service takes any IRI")
+        _, found, sent = request.scope.get("raw_path", b"").decode("latin-1").partition(PATH)
+        return await self._handle(request, graph(PATH + (sent if found else quote(name)), "the path", self._base))
+
+    async def _handle(self, request: Request, name: Term) -> Response:
+        if request.method in {"GET", "HEAD"}:
+            return await self._get(request, name)
+        if self._read_only:
+            raise NotAllowed("this endpoint is read-only")
+        publisher = publisher_of(dict(request.scope["headers"]))
+        if request.method == "DELETE":
+            change = Change(name, replaces=True, size=0, read=tuple)
+        else:
+            change = await self._change(request, name)
+        done = await self._broker.change(change, publisher)
+        if request.method == "DELETE" and not change.existed:
+            raise GraphMissing(f"there is no graph {name}")
+        created = not change.existed and done.added > 0
+        return Response(wire.outcome(done, None) + b"\n", 201 if created else 200, media_type="application/json")
+
+    async def _change(self, request: Request, name: Term) -> Change:
+        sent = request.headers.get("content-type")
+        if sent is None:
+            raise UnsupportedFormat("the Content-Type is missing; it says which format the body is in")
+        format_ = by_media_type(tuple(RdfFormat), sent)
+        body = await read_body(request, self._max_body)
+        base = iri_text(name) if name else self._base
+        return Change(
+            name, replaces=request.method == "PUT", size=len(body), read=lambda: _read(body, format_, base, name)
+        )
+
+    async def _get(self, request: Request, name: Term) -> Response:
+        if self._broker.engine.core.store.graph(name) is None:
+            raise GraphMissing(f"there is no graph {name}")
+        pattern = "{ ?s ?p ?o }"
+        text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"
+        write = _document(chosen(tuple(RdfFormat), accept_of(request), request.query_params.get("format")))
+        return SpoolResponse(await while_present(request, self._broker.query(text, None, write)))
+
+
+def _document(format_: RdfFormat) -> Writer:
+    def write(result: Result) -> tuple[str, Iterable[bytes]]:
+        assert isinstance(result, Triples)
+        return content_type(format_.media), serialize_rdf(result.triples, format_)
+
+    return write
+
+
+def _read(body: bytes, format_: RdfFormat, base: str, name: Term) -> Iterator[Quad]:
+    """The document as quads of one graph. Relative IRIs are relative to the graph's own (RFC 3986, section 5.1)."""
+    for quad in parse_rdf(body, format_, base, name, KEEP_LABELS):
+        if quad[3] != name:
+            raise BadRequest(f"the document speaks of the graph {quad[3]}; it may only say what is in one graph")
+        yield quad

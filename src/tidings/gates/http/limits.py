@@ -1,0 +1,69 @@
+"""What a gate takes in: so many requests at a time, bodies of such a size, within such a time."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings.broker.errors import TooManyRequests
+from tidings.gates.errors import BodyTooLarge, BodyTooSlow, ClientLeft
+from tidings.gates.http.responses import refusal
+from tidings.model.errors import UnsupportedFormat
+
+BODY_SECONDS = 60.0
+
+
+class Admission:
+    """Lets so many requests in at a time; the next one is asked to come back, at once and without being read."""
+
+    def __init__(self, app: ASGIApp, *, most: int, open_paths: tuple[str, ...] = ()) -> None:
+        self._app = app
+        self._most = most
+        self._open_paths = open_paths
+        self._inside = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self._open_paths:
+            await self._app(scope, receive, send)
+            return
+        if self._inside >= self._most:
+            error = TooManyRequests(f"{self._most} requests are in work; come back in a moment")
+            await refusal(error)(scope, receive, send)
+            return
+        self._inside += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._inside -= 1
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The body of a request. Raises BodyTooLarge as soon as that is known, BodyTooSlow."""
+    if request.headers.get("content-encoding", "identity") != "identity":
+        raise UnsupportedFormat("the body has a Content-Encoding; it must come as it is")
+    announced = request.headers.get("content-length", "").encode("latin-1")
+    return await collect(announced, request.receive, most)
+
+
+async def collect(announced: bytes | None, receive: Receive, most: int) -> bytes:
+    """A body, piece by piece; `announced` is its Content-Length, if it has one."""
+    if announced and announced.isdigit() and int(announced) > most:
+        raise BodyTooLarge(most)
+    parts: list[bytes] = []
+    size = 0
+    more = True
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft("the client left before its body was complete")
+                part = message.get("body", b"")
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise BodyTooLarge(most)
+                more = message.get("more_body", False)
+    except TimeoutError as error:
+        raise BodyTooSlow(f"the body did not arrive within {BODY_SECONDS:g} s") from error
+    return parts[0] if len(parts) == 1 else b"".join(parts)

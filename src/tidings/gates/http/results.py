@@ -1,0 +1,51 @@
+"""Results as documents: which format, and its bytes."""
+
+from collections.abc import Iterable, Sequence
+
+from tidings.broker.queries import Writer
+from tidings.engine.plans.spu import answer_rows
+from tidings.model.errors import NotAcceptable
+from tidings.model.formats.media import F, Media, by_media_type, by_name, negotiate
+from tidings.model.formats.rdf import RdfFormat, serialize_rdf
+from tidings.model.formats.results import ResultFormat, write_results
+from tidings.model.results import Boolean, Result, Solutions, Triples
+
+TRIPLE = ("subject", "predicate", "object")
+
+
+def document(accept: str | None, wanted: str | None) -> Writer:
+    """Writes results in the format by name or media type, if one was asked for, else by the Accept header."""
+
+    def write(result: Result) -> tuple[str, Iterable[bytes]]:
+        match result:
+            case Solutions() | Boolean():
+                results = chosen(tuple(ResultFormat), accept, wanted)
+                return content_type(results.media), write_results(result, results)
+            case Triples(triples):
+                try:
+                    rdf = chosen(tuple(RdfFormat), accept, wanted)
+                except NotAcceptable:  # some clients take nothing but tables: they get one of triples
+                    results = chosen(tuple(ResultFormat), accept, wanted)
+                    return content_type(results.media), write_results(Solutions(TRIPLE, triples), results)
+                return content_type(rdf.media), serialize_rdf(triples, rdf)
+
+    return write
+
+
+def results_document(result: Result) -> tuple[str, Iterable[bytes]]:
+    """Any result as SPARQL results in JSON; triples are rows of three."""
+    if isinstance(result, Triples):
+        result = Solutions(TRIPLE, answer_rows(result))
+    return content_type(ResultFormat.JSON.media), write_results(result, ResultFormat.JSON)
+
+
+def chosen(formats: Sequence[F], accept: str | None, wanted: str | None) -> F:
+    """The format by name or media type, if one was asked for with `?format=`, else by the Accept header."""
+    if not wanted:
+        return negotiate(accept, formats)
+    return by_media_type(formats, wanted) if "/" in wanted else by_name(formats, wanted)
+
+
+def content_type(media: Media) -> str:
+    name = media.types[0]
+    return f"{name}; charset=utf-8" if name.startswith("text/") else name

@@ -1,0 +1,34 @@
+"""Sends what was written down: a spool, piece by piece, at the client's pace but not for ever."""
+
+import asyncio
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from tidings.broker.spool import Spool
+
+CHUNK = 1 << 16
+STALLED_AFTER = 60.0
+"""Seconds after which a client that takes nothing is let go."""
+
+
+class SpoolResponse(Response):
+    """Sends a spool, and closes it."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        super().__init__(None, 200, {"content-length": str(spool.size), "vary": "accept"}, spool.media_type)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._spool.file as file:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            chunk = b"" if scope["method"] == "HEAD" else file.read(CHUNK)
+            while following := file.read(CHUNK) if chunk else b"":
+                await _send_part(send, chunk, more=True)
+                chunk = following
+            await _send_part(send, chunk, more=False)
+
+
+async def _send_part(send: Send, body: bytes, *, more: bool) -> None:
+    async with asyncio.timeout(STALLED_AFTER):
+        await send({"type": "http.response.body", "body": body, "more_body": more})

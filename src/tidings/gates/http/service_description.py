@@ -1,0 +1,76 @@
+"""The service description (SPARQL 1.1 Service Description, W3C Recommendation, 21 March 2013).
+
+The Subscribe language is a language extension of ours; where it is spoken is said in terms of ours, too.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from tidings.engine.store.store import Store
+from tidings.model.formats.rdf import RdfFormat
+from tidings.model.formats.results import ResultFormat
+from tidings.model.iris import resolve
+from tidings.model.terms import RDF_TYPE, XSD, Term, Triple, blank, iri, literal
+
+SD = "http://www.w3.org/ns/sparql-service-description#"
+VOID = "http://rdfs.org/ns/void#"
+OURS = "urn:tidings:"
+SUBSCRIBE = f"{OURS}subscribe"
+"""The language: a query whose answer is told again whenever it changes."""
+FORMATS = "http://www.w3.org/ns/formats/"
+PREFIXES = {"sd": SD, "void": VOID, "formats": FORMATS, "xsd": XSD}
+
+MOST_GRAPHS = 1000
+"""Named graphs that are listed; a store may have a hundred thousand."""
+
+_UNIQUE_NAMES = {
+    RdfFormat.TURTLE: "Turtle",
+    RdfFormat.TRIG: "TriG",
+    RdfFormat.N_TRIPLES: "N-Triples",
+    RdfFormat.N_QUADS: "N-Quads",
+    RdfFormat.RDF_XML: "RDF_XML",
+    RdfFormat.JSON_LD: "JSON-LD",
+    ResultFormat.JSON: "SPARQL_Results_JSON",
+    ResultFormat.XML: "SPARQL_Results_XML",
+    ResultFormat.CSV: "SPARQL_Results_CSV",
+    ResultFormat.TSV: "SPARQL_Results_TSV",
+}
+
+
+def describe(
+    endpoint: str, store: Store, *, updates: bool, loads: bool, sockets: str | None = None
+) -> Iterator[Triple]:
+    """The triples of the description of an endpoint; `sockets` is the address of the WebSocket gate."""
+    service, dataset, default = blank("service"), blank("dataset"), blank("default")
+    yield service, RDF_TYPE, _sd("Service")
+    yield service, _sd("endpoint"), iri(endpoint)
+    yield service, _sd("supportedLanguage"), _sd("SPARQL11Query")
+    if updates:
+        yield service, _sd("supportedLanguage"), _sd("SPARQL11Update")
+    if loads:
+        yield from ((service, _sd("inputFormat"), iri(FORMATS + _UNIQUE_NAMES[format_])) for format_ in RdfFormat)
+    yield from ((service, _sd("resultFormat"), iri(FORMATS + name)) for name in _UNIQUE_NAMES.values())
+    yield service, _sd("languageExtension"), iri(SUBSCRIBE)
+    yield service, iri(f"{OURS}eventStreamEndpoint"), iri(resolve(endpoint, "subscribe"))
+    if sockets is not None:
+        yield service, iri(f"{OURS}webSocketEndpoint"), iri(sockets)
+    yield service, _sd("defaultDataset"), dataset
+    yield dataset, RDF_TYPE, _sd("Dataset")
+    yield dataset, _sd("defaultGraph"), default
+    yield from _graph(default, len(store.default))
+    for number, (name, graph) in enumerate(islice(store.named.items(), MOST_GRAPHS)):
+        named, contents = blank(f"named{number}"), blank(f"graph{number}")
+        yield dataset, _sd("namedGraph"), named
+        yield named, RDF_TYPE, _sd("NamedGraph")
+        yield named, _sd("name"), name
+        yield named, _sd("graph"), contents
+        yield from _graph(contents, len(graph))
+
+
+def _graph(node: Term, triples: int) -> Iterator[Triple]:
+    yield node, RDF_TYPE, _sd("Graph")
+    yield node, iri(f"{VOID}triples"), literal(str(triples), f"{XSD}integer")
+
+
+def _sd(name: str) -> Term:
+    return iri(SD + name)

@@ -1,0 +1,64 @@
+"""Commits as text: JSON lines, as in the log itself, for Spark; RDF Patch for stores that keep a copy."""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+import orjson
+
+from tidings.log.entry import Entry
+from tidings.model.formats.media import Media
+from tidings.model.terms import XSD, literal
+from tidings.protocol.instants import shown
+
+Text = Callable[[Entry], Iterator[bytes]]
+"""Writes a commit."""
+
+
+def json_lines(commit: Entry) -> Iterator[bytes]:
+    """One line for each change; `left` lines of the commit follow, so that its end can be told."""
+    dumps, newline = orjson.dumps, orjson.OPT_APPEND_NEWLINE
+    sequence, time, publisher = commit.seq, commit.time, commit.publisher
+    by = {} if publisher is None else {"by": publisher}
+    left = len(commit.delta)
+    for (s, p, o, g), weight in commit.delta.items():
+        op = "add" if weight > 0 else "remove"
+        left -= 1
+        line = {"seq": sequence, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, **by, "left": left}
+        yield dumps(line, option=newline)
+
+
+def rdf_patch(commit: Entry) -> Iterator[bytes]:
+    """One patch for each commit, in the text form of RDF Patch."""
+    sequence, publisher = commit.seq, commit.publisher
+    yield f"H id <urn:tidings:commit:{sequence}> .\n".encode()
+    if sequence > 1:
+        yield f"H prev <urn:tidings:commit:{sequence - 1}> .\n".encode()
+    yield f'H time "{shown(commit.time)}"^^<{XSD}dateTime> .\n'.encode()
+    if publisher is not None:
+        yield f"H by {literal(publisher)} .\n".encode()
+    yield b"TX .\n"
+    for quad, weight in commit.delta.items():
+        yield f"{'A' if weight > 0 else 'D'} {' '.join(filter(None, quad))} .\n".encode()
+    yield b"TC .\n"
+
+
+class FeedFormat(Enum):
+    """The ways in which commits are written."""
+
+    JSON_LINES = Media(
+        "jsonl", ("application/x-ndjson", "application/jsonl", "application/json"), ("jsonl",), ("ndjson", "json")
+    )
+    RDF_PATCH = Media("patch", ("text/rdf-patch", "application/rdf-patch"), ("rdfp",), ("rdf-patch",))
+
+    @property
+    def media(self) -> Media:
+        return self.value
+
+    @property
+    def text(self) -> Text:
+        return json_lines if self is FeedFormat.JSON_LINES else rdf_patch
+
+    @property
+    def heartbeat(self) -> bytes:
+        """What readers of the format skip."""
+        return b"\n" if self is FeedFormat.JSON_LINES else b"#\n"

@@ -1,0 +1,326 @@
+"""Settings to a running broker: its folder, its gates, their sockets, and an end that leaves nothing undone."""
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import uvicorn
+import uvloop
+from picows import ws_create_server
+from starlette.types import ASGIApp
+
+from tidings import __version__
+from tidings.broker.broker import Broker, Disk, Policy
+from tidings.broker.subscriptions.external_answers import Elsewhere
+from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
+from tidings.broker.updates.initial_data import seed
+from tidings.engine.engine import Engine
+from tidings.engine.updates.executor import Core
+from tidings.gates.http.app import HttpGate
+from tidings.gates.http.app import Terms as HttpTerms
+from tidings.gates.http.fast_update import Express
+from tidings.gates.http.header_timeout import PatientProtocol
+from tidings.gates.websocket import Terms as WebSocketTerms
+from tidings.gates.websocket import WebSocketGate
+from tidings.log.folder import Folder
+from tidings.log.journal import Durability, Journal
+from tidings.log.journal import Settings as JournalSettings
+from tidings.log.recovery import recover
+from tidings.model.errors import TidingsError
+from tidings.model.terms import Quad
+from tidings.server.config import Settings
+from tidings.server.files import FolderLoader
+from tidings.spark.errors import spark_missing
+
+if TYPE_CHECKING:
+    from tidings.server.spark_delivery import Delivery
+
+BACKLOG = 4096
+LAST_SECONDS = 10
+"""How long requests in work may take to end after the broker was told to stop."""
+
+
+_SWITCH = 0.0005
+"""Seconds that the loop may keep the interpreter from the thread that has just written the log, and wants to say so."""
+
+
+class CannotListen(TidingsError):
+    """The address or the port cannot be had."""
+
+    code = "cannot_listen"
+
+
+def clock() -> int:
+    """Microseconds since 1970: the one clock, handed to whoever needs the time."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a broker is told the time by: microseconds since 1970, and seconds for durations."""
+
+    clock: Callable[[], int]
+    monotonic: Callable[[], float]
+
+
+WATCH = Watch(clock, time.monotonic)
+
+
+# -- building -----------------------------------------------------------------------------------------------------
+
+
+def build_core(settings: Settings) -> Core:
+    folder = settings.load_from
+    loader = None if folder is None else FolderLoader(Path(folder), settings.base)
+    return Core(base=settings.base, loader=loader)
+
+
+def policy(settings: Settings) -> Policy:
+    return Policy(
+        queue=settings.max_queue,
+        delayed=settings.max_delayed,
+        slice_seconds=settings.slice,
+        seconds=settings.timeout or None,
+        rows=settings.max_rows or None,
+        workers=settings.workers,
+        snapshot_bytes=settings.snapshot_every,
+        keep_log=settings.keep_log,
+        bounds=Bounds(
+            subscriptions=settings.max_subscriptions,
+            retain=settings.retain,
+            rows=settings.outbox_rows,
+            grace=settings.grace,
+            slow=cast(SlowPolicy, settings.slow),
+        ),
+        patience=settings.deliver_patience,
+    )
+
+
+def build_broker(
+    settings: Settings, core: Core | None = None, elsewhere: Elsewhere | None = None, watch: Watch = WATCH
+) -> Broker:
+    """A broker in memory."""
+    engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
+    return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, elsewhere=elsewhere)
+
+
+def open_broker(
+    settings: Settings,
+    folder: Path,
+    say: Callable[[str], None],
+    elsewhere: Elsewhere | None = None,
+    watch: Watch = WATCH,
+) -> Broker:
+    """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
+    recovered = recover(folder)
+    core = build_core(settings)
+    snapshot = recovered.snapshot
+    if snapshot is not None:
+        for s, p, o, g in snapshot.quads:
+            core.store.add(s, p, o, g)
+    broker = build_broker(settings, core, elsewhere, watch)
+    if snapshot is not None:
+        broker.begin_at(snapshot.seq, snapshot.time)
+        for note in snapshot.notes:
+            broker.restore_note(note)
+    for entry in recovered.entries():
+        broker.restore(entry)
+    if recovered.aside is not None:
+        say(f"the end of the log was damaged: {recovered.cut:,} bytes of uncertain worth are in {recovered.aside}")
+    elif recovered.cut:
+        say(f"the log ended in the middle of an entry, which nobody was promised: {recovered.cut:,} bytes were cut off")
+    durability = cast(Durability, settings.durability)
+    journal = Journal(folder, recovered.place, JournalSettings(settings.segment_size, settings.segment_age, durability))
+    broker.attach(Disk(folder, journal, durability, recovered.replayed))
+    return broker
+
+
+def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) -> HttpGate:
+    """`ws_port` is where the WebSocket gate listens, if it is not where the settings say."""
+    terms = HttpTerms(
+        base=settings.base,
+        max_body=settings.max_body,
+        max_requests=settings.max_requests,
+        read_only=settings.read_only,
+        loads=settings.load_from is not None,
+        cors=settings.cors,
+        max_connections=settings.max_connections,
+        high_water=settings.outbox,
+        ping=settings.ping,
+        ws_port=ws_port or settings.ws_port,
+    )
+    return HttpGate(broker, terms)
+
+
+def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
+    long_way = (gate or http_gate(broker, settings)).app()
+    return Express(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+
+
+def websocket_gate(broker: Broker, settings: Settings) -> WebSocketGate:
+    terms = WebSocketTerms(
+        base=settings.base,
+        max_message=settings.max_body,
+        max_connections=settings.max_connections,
+        high_water=settings.outbox,
+        read_only=settings.read_only,
+    )
+    return WebSocketGate(broker, terms)
+
+
+# -- running ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A broker that can be reached."""
+
+    broker: Broker
+    http: str
+    ws: str
+
+
+def serve(
+    settings: Settings,
+    quads: Callable[[], Iterable[Quad]],
+    announce: Callable[[Opened], None],
+    say: Callable[[str], None],
+) -> None:
+    """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
+    sys.setswitchinterval(_SWITCH)
+    with ExitStack() as stack:
+        http = stack.enter_context(closing(_listen(settings.host, settings.http_port)))
+        ws = stack.enter_context(closing(_listen(settings.host, settings.ws_port)))
+        gc.disable()  # what is loaded is here to stay: there is nothing to collect
+        delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
+        if settings.memory:
+            broker = build_broker(settings, elsewhere=delivery)
+        else:
+            folder = stack.enter_context(Folder(Path(settings.data)))
+            broker = open_broker(settings, folder.path, say, delivery)
+        runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
+        runner.run(_run(broker, delivery, settings, quads, http, ws, announce, say))
+
+
+def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
+    """What the broker only delivers. Raises ExtraMissing: it comes in a format that not everybody can read."""
+    try:
+        from tidings.server.spark_delivery import delivering
+    except ImportError as error:
+        raise spark_missing(error) from error
+    return delivering(Path(out), settings.base)
+
+
+async def _run(
+    broker: Broker,
+    delivery: "Delivery | None",
+    settings: Settings,
+    quads: Callable[[], Iterable[Quad]],
+    http: socket.socket,
+    ws: socket.socket,
+    announce: Callable[[Opened], None],
+    say: Callable[[str], None],
+) -> None:
+    gate = websocket_gate(broker, settings)
+    pages = http_gate(broker, settings, ws.getsockname()[1])
+    server = _Server(_uvicorn(http_app(broker, settings, pages), settings))
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        """Told once, let what was accepted end; told twice, give it up."""
+        broker.end()
+        pages.end()
+        loop.call_later(0 if server.should_exit else LAST_SECONDS, broker.give_up)
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    async with broker:
+        if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
+            say("there are commits already, so nothing was loaded")
+        if delivery is not None:
+            await delivery.begin(broker)
+        gc.enable()
+        broker.settle()
+        door = await ws_create_server(gate.listen, sock=ws, **_picows(settings))
+        announce(Opened(broker, _address("http", http), _address("ws", ws) + "/subscribe"))
+        try:
+            await server.serve(sockets=[http])
+        finally:
+            broker.end()
+            await broker.finish()
+            door.close()
+            await gate.close()
+
+
+def _begins_with_something(broker: Broker, settings: Settings) -> bool:
+    """Files that are named are at least mentioned; the demo keeps out of the way of anything that is there."""
+    return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.engine.core.store))
+
+
+def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level=settings.log_level,
+        access_log=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        server_header=False,
+        headers=[("server", f"tidings/{__version__}")],
+        timeout_graceful_shutdown=2 * LAST_SECONDS,
+    )
+
+
+def _picows(settings: Settings) -> dict[str, Any]:
+    return {
+        "max_frame_size": settings.max_body,
+        "enable_auto_ping": True,
+        "auto_ping_idle_timeout": settings.ping,
+        "auto_ping_reply_timeout": settings.ping,
+        "read_buffer_init_size": 4096,
+        "backlog": BACKLOG,
+    }
+
+
+class _Server(uvicorn.Server):
+    """uvicorn raises a signal again once it has shut down; here, being told to stop is no failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CannotListen(f"cannot listen on {host} port {port}: {reason}") from error
+    return listener
+
+
+def _address(scheme: str, listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

@@ -1,0 +1,82 @@
+"""The city at work beside a broker: sensors and aggregator are its clients like any others.
+
+Whatever goes wrong with the broker ends a life, and another one begins: connections are made anew, the sensors say
+that nobody is there, people begin their walks again, and the aggregator learns from its first answers what is left.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+
+from tidings.client import Application, Jsap
+from tidings.model.errors import TidingsError
+from tidings.server.demo.lighting import Sensors, aggregate, roads_of
+from tidings.server.demo.people import SPEED, Reading, readings
+
+PEOPLE = 5
+TIME_FACTOR = 3.0
+"""How many times faster than ours the street's time passes; with PEOPLE, two or three commits a second."""
+DELTA = 10.0
+"""Seconds of the street without a presence after which a lamp goes off."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+
+log = logging.getLogger("tidings.server.demo")
+
+
+async def live(
+    app: Application,
+    *,
+    people: int = PEOPLE,
+    factor: float = TIME_FACTOR,
+    delta: float = DELTA,
+    seed: int = 0,
+    speed: float = SPEED,
+    seconds: float = float("inf"),
+    heard: Callable[[Reading], None] = lambda _: None,
+) -> None:
+    """For some seconds of the street, in an application that may have other agents already. Raises TidingsError."""
+    aggregate(app, delta / factor)
+    try:
+        async with app, asyncio.TaskGroup() as group:
+            agents = group.create_task(app.wait())
+            sensors = Sensors(app)
+            await sensors.begin()
+            walk = readings(await roads_of(app), people, seed=seed, speed=speed)
+            await _walked(sensors, takewhile(lambda reading: reading.at < seconds, walk), factor, seconds, heard)
+            agents.cancel()
+    except ExceptionGroup as group_error:
+        raise _first(group_error) from group_error
+    finally:
+        await app.close()
+
+
+async def _walked(
+    sensors: Sensors, walk: Iterator[Reading], factor: float, seconds: float, heard: Callable[[Reading], None]
+) -> None:
+    """The walk, and the rest of the time after it."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await sensors.follow(walk, factor, heard)
+    rest = begun + seconds / factor - loop.time()
+    await (asyncio.Event().wait() if rest == float("inf") else asyncio.sleep(max(0.0, rest)))
+
+
+async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:
+    """Until cancelled, over and over."""
+    pause = _FIRST_PAUSE
+    while True:
+        begun = asyncio.get_running_loop().time()
+        try:
+            await live(Application(profile), factor=factor)
+        except TidingsError as error:
+            log.info("interrupted: %s", error)
+        if asyncio.get_running_loop().time() - begun > _LONGEST_PAUSE:
+            pause = _FIRST_PAUSE
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error

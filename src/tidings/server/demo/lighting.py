@@ -1,0 +1,135 @@
+"""The agents of smart lighting: a lamp is on while somebody is at its post, and goes off Δt after the last one left.
+
+    sensors     producers of SENSE: what they read, and since when
+    aggregator  IN_THE_DARK, somebody is where the lamp is off  →  SWITCH_ON
+                FOR_NOBODY, nobody is where the lamp is on      →  SWITCH_OFF, after Δt
+    actuators   consumers of LAMPS
+
+The aggregator sets no timer and remembers nothing. The broker keeps its SWITCH_OFF, also over a restart, and carries it
+out in its time; its WHERE asks whether the sensor still reads False since the same instant, so that it does nothing if
+anybody was there meanwhile. Its two queries ask for lamps whose status is not what it should be: an aggregator that was
+away finds all that is left to do in its first answers, and two of them do no harm.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tidings.client import Answer, Application, Change, Jsap, Row, load
+from tidings.server.demo.people import Reading, Road
+
+PROFILE = Path(__file__).with_name("lighting.jsap")
+
+
+def profile_at(http: str, ws: str, file: Path = PROFILE) -> Jsap:
+    """The profile, with the addresses of a broker: `http://host:port` and `ws://host:port/subscribe`."""
+    updates, subscriptions = urlsplit(http), urlsplit(ws)
+    return load(
+        {
+            "include": [str(file)],
+            "sparql11protocol": {
+                "protocol": updates.scheme,
+                "host": updates.hostname,
+                "port": updates.port or (443 if updates.scheme == "https" else 80),
+                "update": {"path": f"{updates.path.rstrip('/')}/update"},
+            },
+            "sparql11seprotocol": {
+                "protocol": subscriptions.scheme,
+                "host": subscriptions.hostname,
+                "availableProtocols": {
+                    subscriptions.scheme: {
+                        "port": subscriptions.port or (443 if subscriptions.scheme == "wss" else 80),
+                        "path": subscriptions.path or "/",
+                    }
+                },
+            },
+        }
+    )
+
+
+# -- the aggregator ---------------------------------------------------------------------------------------------
+
+
+def aggregate(app: Application, delta: float) -> None:
+    """Add the aggregator to an application; `delta` is Δt in seconds."""
+    switch_off = app.producer("SWITCH_OFF")
+
+    @app.aggregator("IN_THE_DARK", "SWITCH_ON")
+    def _light(row: Row) -> dict[str, object]:
+        return {"lamp": row["lamp"]}
+
+    @app.aggregator("FOR_NOBODY", "SWITCH_OFF")
+    async def _darken(row: Row) -> None:
+        await switch_off.later(delay=delta, **row)
+
+
+# -- actuators --------------------------------------------------------------------------------------------------
+
+
+def actuate(app: Application, switched: Callable[[str, str], None], begun: Callable[[int, int], None]) -> None:
+    """Add the lamps: `begun` hears how many there are and how many of them are on, `switched` of each that changes."""
+
+    @app.consumer("LAMPS")
+    def _follow(change: Change) -> None:
+        lamps = [(local(row["lamp"]), local(row["status"])) for row in change.added]
+        if change.sequence == 0:
+            begun(len(lamps), sum(status == "ON" for _, status in lamps))
+        else:
+            for lamp, status in lamps:
+                switched(lamp, status)
+
+
+# -- sensors ----------------------------------------------------------------------------------------------------
+
+
+class Sensors:
+    """The presence sensors of a city: producers, one for each post."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self._publish = app.producer("SENSE")
+
+    async def begin(self) -> None:
+        """Nobody is there. The broker may think otherwise, if the sensors were switched off in the middle."""
+        for row in await ask(self._app, "SENSING"):
+            await self._sense(str(row["sensor"]), present=False)
+
+    async def sense(self, place: str, *, present: bool) -> None:
+        await self._sense(f"light:PRESENCE_SENSOR_{place}", present=present)
+
+    async def _sense(self, sensor: str, *, present: bool) -> None:
+        await self._publish(sensor=sensor, value=str(present), since=time.time_ns() // 1000)
+
+    async def follow(self, walk: Iterator[Reading], factor: float, heard: Callable[[Reading], None]) -> None:
+        """Publish readings when their time has come; the street's time passes `factor` times as fast as ours."""
+        begun = asyncio.get_running_loop().time()
+        for reading in walk:
+            wait = begun + reading.at / factor - asyncio.get_running_loop().time()
+            await asyncio.sleep(max(0.0, wait))
+            heard(reading)
+            await self.sense(reading.place, present=reading.present)
+
+
+# -- questions --------------------------------------------------------------------------------------------------
+
+
+async def ask(app: Application, query: str) -> Answer:
+    """The answer to a query of the profile, as it is now."""
+    primitive = app.profile.query(query)
+    connection = await app.connection(primitive)
+    return await connection.query(
+        primitive.bind(), default_graphs=primitive.dataset.default, named_graphs=primitive.dataset.named
+    )
+
+
+async def roads_of(app: Application) -> list[Road]:
+    """The roads of the city at the broker, by their numbers."""
+    found = ((int(local(row["road"]).removeprefix("ROAD_")), int(row["posts"])) for row in await ask(app, "ROADS"))
+    return [Road(number, posts) for number, posts in sorted(found)]
+
+
+def local(iri: str) -> str:
+    """The name of a thing of the city: `LAMP_1_4`."""
+    return iri.rpartition("#")[2]

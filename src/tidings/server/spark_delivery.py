@@ -1,0 +1,140 @@
+"""Subscriptions that a job on Spark works out for a broker: what is wanted, and what is told, go through files.
+
+    OUT/wanted.jsonl            who wants what: written here, read by the job
+    OUT/batches/, OUT/told/     what there is to tell: written by the job, read here
+    OUT/wanted.lock             held by the one broker that has the folder
+
+Files are written and read beside the loop; what they say is told on it, a slice at a time.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from tidings.broker.broker import Broker
+from tidings.broker.subscriptions.external_batches import Relaying
+from tidings.model.errors import TidingsError
+from tidings.model.iris import DEFAULT_BASE
+from tidings.spark.lock import locked
+from tidings.spark.streaming.errors import DependsOnChance, StreamUnusable
+from tidings.spark.streaming.output.notifications import Batches, numbers, read_told
+from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
+from tidings.spark.streaming.subscriptions.request_file import WishList
+from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.unit import Told
+from tidings.sparql.algebra import Dataset
+
+POLL = 0.2
+"""Seconds between two looks for a new batch."""
+SLICE = 500
+"""Notifications that are told at once; then it is the turn of others."""
+
+log = logging.getLogger("tidings")
+
+
+@contextmanager
+def delivering(out: Path, base: str) -> Iterator["Delivery"]:
+    """Have a folder for oneself, which is made if it is not there. Raises StreamUnusable, LakeInUse."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StreamUnusable(f"{out} cannot be made: {error.strerror}") from error
+    with locked(out, "wanted.lock"):
+        yield Delivery(out, base)
+
+
+class _Batch(NamedTuple):
+    number: int
+    told: list[Told]
+
+
+class Delivery:
+    """What a broker has worked out elsewhere. `base` is what relative IRIs of its queries are relative to."""
+
+    def __init__(self, out: Path, base: str) -> None:
+        self._out = out
+        self._prologue = "" if base == DEFAULT_BASE else f"BASE <{base}> "
+        self._list = WishList(out)
+        self._batches = Batches(out)
+        self._unwritten: list[Wish] = []
+        self._news = asyncio.Event()
+
+    # -- what is wanted -------------------------------------------------------------------------------------------
+
+    def check(self, text: str) -> None:
+        if asks_for_chance(text):
+            raise DependsOnChance
+
+    def wish(self, spuid: str, text: str, dataset: Dataset | None) -> None:
+        self._put(self._wish(spuid, text, dataset))
+
+    def end(self, spuid: str) -> None:
+        self._put(Wish(spuid=spuid, ended=True))
+
+    def _wish(self, spuid: str, text: str, dataset: Dataset | None) -> Wish:
+        graphs = dataset or Dataset()
+        return Wish(self._prologue + text, spuid, None, graphs.default, graphs.named)
+
+    def _put(self, wish: Wish) -> None:
+        self._unwritten.append(wish)
+        self._news.set()
+
+    async def _write(self) -> None:
+        """Say what is wanted; what cannot be written now is written later."""
+        wishes = self._unwritten[:]
+        if wishes:
+            await asyncio.to_thread(self._list.add, wishes)
+            del self._unwritten[: len(wishes)]
+
+    # -- what is told ---------------------------------------------------------------------------------------------
+
+    async def begin(self, broker: Broker) -> None:
+        """Catch up with what was told while the broker was away, and from then on tell what comes, until it ends."""
+        assert broker.relay is not None
+        relaying = Relaying(broker.relay, broker.subscriptions)
+        wanted = await asyncio.to_thread(self._list.read)
+        there = await asyncio.to_thread(numbers, self._out)
+        relaying.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
+        self._unwritten.clear()  # whoever is still there is all that is wanted
+        wishes = [self._wish(each.spuid, each.text, each.dataset) for each in broker.subscriptions]
+        await asyncio.to_thread(self._list.begin, wishes)
+        await self._tell(relaying)
+        broker.spawn(self._follow(broker, relaying))
+
+    async def _follow(self, broker: Broker, relaying: Relaying) -> None:
+        trouble = ""
+        ending = False
+        while not ending:
+            ending = broker.ending  # then this is the last time
+            before, trouble = trouble, ""
+            try:
+                await self._write()
+                await self._tell(relaying)
+            except TidingsError as error:
+                trouble = str(error)
+                if trouble != before:
+                    log.error("nothing can be delivered for now: %s", error)  # noqa: TRY400 -- it says what matters
+            await self._pause()
+
+    async def _pause(self) -> None:
+        self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POLL):
+                await self._news.wait()
+
+    async def _tell(self, relaying: Relaying) -> None:
+        """Tell every batch that is there."""
+        while (batch := await asyncio.to_thread(self._read, relaying.batch)) is not None:
+            for first in range(0, len(batch.told), SLICE):
+                relaying.tell(batch.number, batch.told[first : first + SLICE])
+                await asyncio.sleep(0)
+            relaying.finish(batch.number)
+
+    def _read(self, after: int) -> _Batch | None:
+        manifest = self._batches.after(after)
+        if manifest is None:
+            return None
+        return _Batch(manifest.number, read_told(self._out, manifest) if manifest.told else [])

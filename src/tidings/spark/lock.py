@@ -1,0 +1,32 @@
+"""One process writes to a folder at a time."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidings.spark.errors import LakeInUse, LakeUnusable
+
+
+@contextmanager
+def locked(folder: Path, name: str = "lock") -> Iterator[None]:
+    """Hold a lock of a folder; it goes with the process, however that ends. Raises LakeInUse."""
+    lock = _lock(folder, name)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(folder: Path, name: str) -> int:
+    try:
+        lock = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise LakeUnusable(f"{folder} cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise LakeInUse(f"{folder} is in use: another process is writing to it") from None
+    return lock

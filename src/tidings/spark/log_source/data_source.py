@@ -1,0 +1,196 @@
+"""The commit log as a data source of Spark, `format("tidings-log")`, for batches and for streams.
+
+    spark.read.format("tidings-log").load("DIR or http://…")           options: after, last, partitions
+    spark.readStream.format("tidings-log").option("commits", 200_000)  the most commits of a micro-batch
+
+A row is a change. An offset is a commit, with its time to know it again. What a broker is still writing is not read;
+what is damaged, missing or of another log fails the job before anything is written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from tidings.log.entry import Entry
+from tidings.model.errors import BadRequest, TidingsError
+from tidings.spark.errors import Told
+from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
+
+FORMAT = "tidings-log"
+SCHEMA = "seq bigint, time timestamp, op string, s string, p string, o string, g string, by string"
+ARROW = pa.schema(
+    [("seq", pa.int64()), ("time", pa.timestamp("us", "UTC")), *((name, pa.string()) for name in ("op", *"spog", "by"))]
+)
+ROWS = 20_000
+"""Rows of an Arrow batch, about: a commit is not divided."""
+SMALL = 2_000
+"""Commits that are not worth a second task."""
+COMMITS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(InputPartition):
+    """The commits in (start, end]: what one task reads. An edge within a range has no time: it is not compared."""
+
+    start: Mark
+    end: Mark
+
+
+def slices(start: Mark, end: Mark, parts: int) -> list[Slice]:
+    """A range in so many pieces, or fewer if it is small."""
+    count = end.seq - start.seq
+    parts = max(1, min(parts, count // SMALL))
+    edges = [start, *(Mark(start.seq + count * n // parts) for n in range(1, parts)), end]
+    return [Slice(*pair) for pair in pairwise(edges)] if count > 0 else []
+
+
+def batches(entries: Iterator[Entry], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+    """Changes as Arrow batches, column by column: three times the speed of rows."""
+    columns: tuple[list[Any], ...] = tuple([] for _ in ARROW)
+    seqs, times, ops, ss, ps, os, gs, bys = columns
+    for entry in entries:
+        publisher = entry.publisher
+        for (s, p, o, g), weight in entry.delta.items():
+            seqs.append(entry.seq)
+            times.append(entry.time)
+            ops.append("add" if weight > 0 else "remove")
+            ss.append(s)
+            ps.append(p)
+            os.append(o)
+            gs.append(g)
+            bys.append(publisher)
+        if len(seqs) >= rows:
+            yield _batch(columns)
+            for column in columns:
+                column.clear()
+    if seqs:
+        yield _batch(columns)
+
+
+def _batch(columns: Sequence[list[Any]]) -> pa.RecordBatch:
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, ARROW, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ARROW)
+
+
+def read_slice(log: str, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """What a task does."""
+    assert isinstance(partition, Slice)
+    try:
+        yield from batches(checked(origin_of(log), partition.start, partition.end))
+    except TidingsError as error:
+        raise Told(error) from error
+
+
+class TidingsLog(DataSource):
+    """What Spark makes a reader with; register it with `spark.dataSource.register`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def reader(self, schema: StructType) -> "BatchReader":
+        return BatchReader(self.options)
+
+    def streamReader(self, schema: StructType) -> "StreamReader":  # noqa: N802
+        return StreamReader(self.options)
+
+
+class BatchReader(DataSourceReader):
+    """Commits as they are now, or those in (after, last]."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._log = _log(options)
+        self._after = number(options, "after", 0)
+        self._last = number(options, "last", 0)
+        self._parts = number(options, "partitions", 2)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        try:
+            end = origin_of(self._log).end()
+        except TidingsError as error:
+            raise Told(error) from error
+        if self._last and self._last < end.seq:
+            end = Mark(self._last)
+        return slices(Mark(self._after), end, self._parts)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_slice(self._log, partition)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Commits as they come."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._log = _log(options)
+        self._after = number(options, "after", 0)
+        self._commits = number(options, "commits", COMMITS)
+        self._parts = number(options, "partitions", 2)
+        self._until: Mark | None = None
+        """With `availableNow`: the commit that was the last when the query began."""
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"seq": self._after, "time": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._commits)  # Spark knows no limit of commits: the number is handed back to us
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._until = self._end()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        end = self._until or self._end()
+        most = end.seq if isinstance(limit, ReadAllAvailable) else start["seq"] + self._commits
+        if end.seq > most:
+            end = self._mark(most)
+        if end.seq <= start["seq"]:
+            return start
+        return end._asdict()
+
+    def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
+        return (self._until or self._end())._asdict()
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        return slices(Mark(**start), Mark(**end), self._parts)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_slice(self._log, partition)
+
+    def _end(self) -> Mark:
+        try:
+            return origin_of(self._log).end()
+        except TidingsError as error:
+            raise Told(error) from error
+
+    def _mark(self, seq: int) -> Mark:
+        try:
+            return mark_at(origin_of(self._log), seq)
+        except TidingsError as error:
+            raise Told(error) from error
+
+
+def mark_at(origin: Origin, seq: int) -> Mark:
+    """A commit with its time."""
+    entry = next(origin.commits(seq - 1, seq), None)
+    return Mark(seq, entry.time if entry else 0)
+
+
+def _log(options: Mapping[str, str]) -> str:
+    if not (log := options.get("path")):
+        raise Told(BadRequest("say which log: a data folder, or the address of a broker"))
+    return log
+
+
+def number(options: Mapping[str, str], name: str, default: int) -> int:
+    given = options.get(name, str(default))
+    if not given.isdecimal() or len(given) > 18:
+        raise Told(BadRequest(f"{name} is {given!r}, and can be a number of commits or tasks"))
+    return int(given)

@@ -1,0 +1,161 @@
+"""The one place that makes a Spark session: settings that were measured, a Java that runs, and errors in words.
+
+`local[*]` unless another master is named: `spark://host:7077`, `yarn`, `k8s://…`. There, workers need this package:
+give Spark its wheel (`spark.submit.pyFiles`), or install it on every machine.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import Popen, TimeoutExpired
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from tidings.model.errors import TidingsError
+from tidings.spark.errors import OutOfMemory, SparkFailed, retold
+from tidings.spark.java import java_home
+from tidings.spark.masters import PATIENCE, check_master
+
+LOCAL = "local[*]"
+_FULL = 52
+"""The exit code of a Spark whose memory is full."""
+_LAST_WORDS = 5.0
+"""Seconds that a JVM may take to end."""
+_MEMORY = re.compile(r"[1-9][0-9]{0,8}[kmgt]b?", re.IGNORECASE)
+_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Halves the latency of a small batch on a file system that all machines share.
+    "spark.sql.streaming.checkpointFileManagerClass": _CHECKPOINTS,
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # The older encoding has no statistics, by which files are passed over.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Pages are written with their checksum anyway; without this, a changed byte may be read as data.
+    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
+    "spark.driver.maxResultSize": "0",
+    "spark.sql.streaming.numRecentProgressUpdates": "10",
+    "spark.sql.streaming.metricsEnabled": "false",
+}
+
+
+def session(
+    master: str | None = None,
+    *,
+    name: str = "tidings",
+    partitions: int | None = None,
+    memory: str | None = None,
+    patience: float = PATIENCE,
+    **settings: str,
+) -> SparkSession:
+    """The session of this process, made if there is none. Raises NoJava, SparkFailed, OutOfMemory.
+
+    `memory`, as 4g, is that of this process's JVM and of each worker. `patience` is how many seconds a master may take
+    to answer.
+    """
+    if (made := running()) is not None:
+        return made
+    master = master or LOCAL
+    check_master(master, patience)
+    _prepare(master)
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in (SETTINGS | _local(master, partitions) | _memory(memory) | settings).items():
+        builder = builder.config(key, value)
+    try:
+        made = builder.getOrCreate()
+    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+        raise _explained(master, error) from error
+    made.sparkContext.setLogLevel("OFF" if master.startswith("local") else "ERROR")
+    return made
+
+
+def running() -> SparkSession | None:
+    """The session that this process has already."""
+    return SparkSession.getActiveSession()
+
+
+def _prepare(master: str) -> None:
+    """What Spark reads from the environment when its JVM is started."""
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _local(master: str, partitions: int | None) -> dict[str, str]:
+    """On one machine, as many partitions as cores; elsewhere, Spark's own idea of it."""
+    quiet = Path(__file__).with_name("log4j2.properties")
+    result = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet.as_uri()}"}
+    if master.startswith("local"):
+        # Every task of a small shuffle costs some 10 ms: 200 of them, two seconds for nothing.
+        result["spark.sql.shuffle.partitions"] = str(partitions or max(2, os.cpu_count() or 2))
+        result["spark.driver.host"] = "127.0.0.1"
+        result["spark.driver.memory"] = "2g"  # where all of Spark is in one process, 1 GB spills at a million changes
+    elif partitions:
+        result["spark.sql.shuffle.partitions"] = str(partitions)
+    return result
+
+
+def _memory(memory: str | None) -> dict[str, str]:
+    if memory is None:
+        return {}
+    if not _MEMORY.fullmatch(memory):
+        raise SparkFailed(f"{memory!r} is no amount of memory: say 4g, or 4096m")
+    return {"spark.driver.memory": memory, "spark.executor.memory": memory}
+
+
+def _explained(master: str, error: Exception) -> TidingsError:
+    told = retold(error)
+    if isinstance(told, OutOfMemory):
+        return told
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if "Exception:" in line] or lines or ["it does not say why"]
+    return SparkFailed(f"Spark does not start with the master {master}: {causes[-1].removeprefix(': ')[:400]}")
+
+
+def adopt(spark: SparkSession) -> None:
+    """Make a session that of this thread as well: what was registered with it is looked for by thread."""
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """What goes wrong in Spark or in its JVM, as errors of ours."""
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionResetError, ConnectionRefusedError, EOFError) as error:
+        raise _ending(error) or retold(error) from error
+
+
+def stop(made: SparkSession) -> None:
+    """End a session. Its JVM may have ended before it: whoever used it was told so."""
+    with suppress(Py4JError, OSError):
+        made.stop()
+
+
+def _ending(error: Exception) -> TidingsError | None:
+    """How the JVM ended, if it has, or is about to: it does so by itself when its memory is full."""
+    if isinstance(error, PySparkException | Py4JJavaError) and "SparkContext was shut down" not in str(error):
+        return None
+    process: Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
+    try:
+        code = process.wait(_LAST_WORDS) if process else None
+    except TimeoutExpired:
+        return None
+    if code == _FULL:
+        return OutOfMemory("Spark has not enough memory, and ended: give it more, as with --memory 4g")
+    return SparkFailed(f"the JVM of Spark has ended (exit code {code}): it was killed, or had not enough memory")

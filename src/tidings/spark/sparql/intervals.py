@@ -1,0 +1,132 @@
+"""When rows held: the lifetimes of quads, and of what follows from them.
+
+    a quad holds from the commit that added it to the one that removed it
+    a row of a join holds in the intersection of the spans of the rows it came from
+    a row holds in the union of the spans of all its derivations, as the fewest intervals
+
+That is so for the monotone fragment, in which more quads never mean fewer rows. Any other query is asked at every
+commit that touches what it speaks of, all of them in one job, with the commit as a key (`compiling_scans`): its quads
+are read once a commit, so there may be at most `MOST_POINTS` of those.
+"""
+
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from tidings.spark.sparql.expressions import has_exists
+from tidings.spark.sparql.relations import ALWAYS, every
+from tidings.spark.sparql.scans import same_term
+from tidings.sparql.algebra import (
+    BGP,
+    Distinct,
+    Exists,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    Negated,
+    Node,
+    OrderBy,
+    PathPattern,
+    Project,
+    Reduced,
+    TriplePattern,
+    Union,
+    Values,
+    every_expression,
+    expressions,
+    inputs,
+)
+from tidings.sparql.evaluate.pushing import needs_triples
+
+MOST_POINTS = 1_000
+"""How many commits a query that is not monotone may be asked at."""
+
+SPAN = ("since", "until")
+_QUAD = ("s", "p", "o", "g")
+
+
+def lifetimes(history: DataFrame) -> DataFrame:
+    """Quads with the commit that added them and the one that removed them, once for each time they were there."""
+    by_quad = Window.partitionBy(*_QUAD).orderBy("seq")
+    turns = history.select(*_QUAD, "seq", "op", f.lag("op").over(by_quad).alias("before"))
+    turns = turns.where(f.col("before").isNull() | (f.col("before") != f.col("op")))
+    ends = turns.withColumn(SPAN[1], f.coalesce(f.lead("seq").over(by_quad), f.lit(ALWAYS[1])))
+    return ends.where(f.col("op") == "add").select(*_QUAD, f.col("seq").alias(SPAN[0]), SPAN[1])
+
+
+def clipped(quads: DataFrame, first: int, last: int) -> DataFrame:
+    """Lifetimes from the state after one commit to the state after another."""
+    inside = quads.where((f.col(SPAN[0]) <= last) & (f.col(SPAN[1]) > first))
+    since, until = f.greatest(f.col(SPAN[0]), f.lit(first)), f.least(f.col(SPAN[1]), f.lit(last + 1))
+    return inside.select(*_QUAD, since.alias(SPAN[0]), until.alias(SPAN[1]))
+
+
+def coalesced(rows: DataFrame, names: list[str]) -> DataFrame:
+    """Every row with the fewest intervals that cover its spans."""
+    since, until = SPAN
+    by_row = Window.partitionBy(*names).orderBy(since, until)
+    reached = f.max(until).over(by_row.rowsBetween(Window.unboundedPreceding, -1))
+    starts = (reached.isNull() | (f.col(since) > reached)).cast("long")
+    islands = rows.withColumn("start", starts).withColumn("island", f.sum("start").over(by_row))
+    whole = islands.groupBy(*names, "island").agg(f.min(since).alias(since), f.max(until).alias(until))
+    return whole.drop("island")
+
+
+def is_monotone(node: Node) -> bool:
+    """Whether more quads never mean fewer rows, so that a row holds where what it came from does."""
+    match node:
+        case BGP() | Values():
+            return True
+        case PathPattern(_, path, _):
+            return isinstance(path, Negated)
+        case Join() | Union() | Extend() | Filter() | Graph() | Project() | Distinct() | Reduced() | OrderBy():
+            return not any(map(has_exists, expressions(node))) and all(map(is_monotone, inputs(node)))
+        case _:
+            return False
+
+
+def unordered(node: Node) -> Node:
+    """A pattern without the order of its rows, which intervals have none of."""
+    match node:
+        case OrderBy(inner):
+            return unordered(inner)
+        case Project(inner, variables):
+            return Project(unordered(inner), variables)
+        case Distinct(inner) | Reduced(inner):
+            return type(node)(unordered(inner))
+        case _:
+            return node
+
+
+def touches(node: Node) -> Column:
+    """Whether a change may make a difference to the answer of a pattern."""
+    patterns = _patterns(node)
+    if patterns is None:
+        return f.lit(True)
+    return reduce(or_, map(_matches, patterns), f.lit(False))
+
+
+def _matches(pattern: TriplePattern) -> Column:
+    return every(same_term(f.col(place), term) for place, term in zip("spo", pattern, strict=True) if term[0] != "?")
+
+
+def _patterns(node: Node) -> list[TriplePattern] | None:
+    """All triple patterns; None if the presence of a graph may matter, and so any quad."""
+    below = [*inputs(node), *(each.pattern for each in every_expression(node) if isinstance(each, Exists))]
+    found: list[TriplePattern] = []
+    match node:
+        case BGP(patterns):
+            found.extend(patterns)
+        case PathPattern(subject, _, object_):
+            found += [(subject, "?:verb", object_), (object_, "?:verb", subject)]
+        case Graph(_, inner) if not needs_triples(inner):
+            return None
+    for inner in below:
+        more = _patterns(inner)
+        if more is None:
+            return None
+        found += more
+    return found

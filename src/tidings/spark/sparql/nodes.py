@@ -1,0 +1,378 @@
+"""One node of algebra to one DataFrame, bottom-up as section 18 of the recommendation defines them.
+
+EXISTS is the exception, as it is there: its pattern is evaluated from the distinct rows that ask (`_from_rows`), as
+`evaluate.compile` does, and those that had a solution are marked.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+from typing import assert_never
+
+import pyarrow as pa
+from pyspark.sql import Column, Window
+from pyspark.sql import functions as f
+
+from tidings.model.terms import FALSE, TRUE, Var
+from tidings.spark.sparql.expressions import MARK, Expressions, has_exists, native_test
+from tidings.spark.sparql.groups import grouped
+from tidings.spark.sparql.order import rank_column
+from tidings.spark.sparql.relations import Columns, Relation, join, kept, left_join, marked, minus, new_name, union
+from tidings.spark.sparql.scans import Scope, with_key
+from tidings.sparql.algebra import (
+    BGP,
+    Aggregate,
+    And,
+    Arithmetic,
+    Call,
+    Compare,
+    Distinct,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    In,
+    Join,
+    LeftJoin,
+    Minus,
+    Negated,
+    Node,
+    Not,
+    Or,
+    OrderBy,
+    PathPattern,
+    Project,
+    Reduced,
+    Service,
+    Sign,
+    Slice,
+    TriplePattern,
+    Union,
+    Values,
+    conjuncts,
+    every_variable,
+    mentioned,
+    operands,
+)
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
+from tidings.sparql.rewrite.constants import reveal_constants
+from tidings.sparql.rewrite.filters import push_filters
+
+
+def rewritten(node: Node) -> Node:
+    """Constants in the open, and each condition as early as it can be tested."""
+    return push_filters(reveal_constants(node))
+
+
+class Compiler:
+    """Compiles the patterns of one query."""
+
+    __slots__ = ("_expressions",)
+
+    def __init__(self, now: int) -> None:
+        self._expressions = Expressions(now)
+
+    def relation(self, node: Node, scope: Scope) -> Relation:
+        """The solutions of a node, with the keys of the scope."""
+        match node:
+            case BGP(patterns):
+                return reduce(join, [scope.scan(pattern) for pattern in _connected(patterns)] or [scope.unit])
+            case PathPattern():
+                return _path(node, scope)
+            case Join(Extend(BGP(()), variable, str() as term), other) if term[0] != "?":
+                return self._constant(self.relation(other, scope), variable, term, scope)
+            case Join(left, right):
+                return join(self.relation(left, scope), self.relation(right, scope))
+            case LeftJoin(left, right, condition):
+                return self._left_join(self.relation(left, scope), self.relation(right, scope), condition, scope)
+            case Union(left, right):
+                return union(self.relation(left, scope), self.relation(right, scope))
+            case Minus(left, right):
+                return self._minus(self.relation(left, scope), node, scope)
+            case Filter(condition, inner):
+                return self._filtered(self.relation(inner, scope), condition, scope)
+            case Extend(inner, variable, expression):
+                return self._extended(self.relation(inner, scope), variable, expression, scope)
+            case Graph(name, inner):
+                return self._graph(name, inner, scope)
+            case Service():
+                raise AssertionError("SERVICE was refused")
+            case Values():
+                return _values(node, scope)
+            case Group():
+                return self._group(node, scope)
+            case OrderBy(inner, conditions):
+                return self._ordered(self.relation(inner, scope), conditions, scope)
+            case Project(inner, variables):
+                return self.relation(inner, scope).projected((*scope.keys, *variables))
+            case Distinct(inner) | Reduced(inner):
+                return self.relation(inner, scope).distinct()
+            case Slice(inner, offset, limit):
+                return _sliced(self.relation(inner, scope), offset, limit, scope)
+            case _:
+                assert_never(node)
+
+    # -- joins --------------------------------------------------------------------------------------------------
+
+    def _constant(self, inner: Relation, variable: Var, term: str, scope: Scope) -> Relation:
+        """`BIND(term AS ?v)` beside a pattern: a column, or a filter where the pattern has the variable too."""
+        if variable not in inner.names:
+            return inner.extended(variable, f.lit(term), certain=True)
+        column = inner[variable]
+        agreeing = inner.where(column.isNull() | (column == term))
+        others = agreeing.projected(each for each in inner.names if each != variable)
+        return others.extended(variable, f.lit(term), certain=True)
+
+    def _left_join(self, left: Relation, right: Relation, condition: Expression | None, scope: Scope) -> Relation:
+        if condition is None:
+            return left_join(left, right, None)
+        if not has_exists(condition) and native_test(condition, {}) is not None:
+            return left_join(left, right, lambda columns: self._expressions.test(condition, columns))
+        # Spark runs no Python inside an outer join. But whether a row finds company depends on its cells alone:
+        # L ⟕ R  =  σ(L ⋈ R)  ∪  L ▷ σ(L ⋈ R)
+        read = {*right.names, *mentioned(condition)}
+        asking, keys = _shadowed(left, [variable for variable in left.names if variable in read])
+        both = self._filtered(join(asking, right), condition, scope)
+        alone = kept(left, _answered(both, keys), "left_anti")
+        shown = dict.fromkeys((*left.names, *right.names))
+        return replace(union(both.projected(shown), alone), certain=left.certain)
+
+    def _minus(self, left: Relation, node: Minus, scope: Scope) -> Relation:
+        shared = shared_variables(node.left, node.right)
+        if not shared:
+            return left
+        return minus(left, self.relation(node.right, scope), shared, scope.keys)
+
+    # -- expressions --------------------------------------------------------------------------------------------
+
+    def _filtered(self, relation: Relation, condition: Expression, scope: Scope) -> Relation:
+        visible = list(relation.names)
+        for each in conjuncts(condition):
+            match each:
+                case Exists(pattern):
+                    relation = kept(relation, self._askers(relation, pattern, scope), "left_semi")
+                case Not(Exists(pattern)):
+                    relation = kept(relation, self._askers(relation, pattern, scope), "left_anti")
+                case _:
+                    relation, test = self._marked(relation, each, scope)
+                    relation = relation.where(self._expressions.test(test, _user_columns(relation, scope)))
+        return relation if len(relation.names) == len(visible) else relation.projected(visible)
+
+    def _extended(self, relation: Relation, variable: Var, expression: Expression, scope: Scope) -> Relation:
+        visible = list(relation.names)
+        asked, value = self._marked(relation, expression, scope)
+        constant = isinstance(value, str) and (value[0] != "?" or value in relation.certain)
+        column = self._expressions.value(value, _user_columns(asked, scope))
+        made = asked.extended(variable, column, certain=constant)
+        return made if asked is relation else made.projected((*visible, variable))
+
+    def _marked(self, relation: Relation, expression: Expression, scope: Scope) -> tuple[Relation, Expression]:
+        """The expression with a variable in the place of every EXISTS, and the relation with those variables."""
+        if not has_exists(expression):
+            return relation, expression
+        if isinstance(expression, Exists):
+            variable = f"{MARK}{new_name()}"
+            askers = self._askers(relation, expression.pattern, scope)
+            return marked(relation, askers, variable, f.lit(TRUE), f.lit(FALSE)), variable
+        parts: list[Expression] = []
+        for part in operands(expression):
+            relation, changed = self._marked(relation, part, scope)
+            parts.append(changed)
+        return relation, _with_operands(expression, parts)
+
+    def _askers(self, relation: Relation, pattern: Node, scope: Scope) -> Relation:
+        """The distinct cells of rows for which a pattern has a solution, in the variables that it speaks of."""
+        read = {*scope.keys, *every_variable(pattern)}
+        asking = relation.projected(variable for variable in relation.names if variable in read)
+        asking = replace(asking, rank=None).projected(asking.names).distinct()
+        given, keys = _shadowed(asking, list(asking.names))
+        return _answered(self._from_rows(rewritten(pattern), given, scope), keys)
+
+    def _from_rows(self, node: Node, given: Relation, scope: Scope) -> Relation:
+        """Rows extended by the solutions of a pattern in which their values stand in the place of its variables."""
+        outer = given.names.keys() - set(scope.keys)
+        if not pushable(node, outer, substituting=True):
+            return join(given, self.relation(node, scope))
+        match node:
+            case Join(left, right):
+                return self._from_rows(right, self._from_rows(left, given, scope), scope)
+            case Union(left, right):
+                return union(self._from_rows(left, given, scope), self._from_rows(right, given, scope))
+            case Filter(condition, inner):
+                return self._filtered(self._from_rows(inner, given, scope), condition, scope)
+            case Extend(inner, variable, expression):
+                return self._extended(self._from_rows(inner, given, scope), variable, expression, scope)
+            case LeftJoin(left, right, condition):
+                first = self._from_rows(left, given, scope)
+                return self._optional_from_rows(first, right, condition, scope)
+            case Minus(left, _):
+                return self._minus(self._from_rows(left, given, scope), node, scope)
+            case Project(inner, variables):
+                return self._from_rows(inner, given, scope).projected((*given.names, *variables))
+            case Graph(name, inner) if name[0] == "?" and binds_graph(inner, name):
+                return self._each_from_rows(name, inner, given, scope)
+            case Graph(name, inner) if name[0] != "?":
+                found = self._from_rows(inner, given, scope.inside(name))
+                return found if needs_triples(inner) else join(found, scope.present(name))
+            case _:
+                return join(given, self.relation(node, scope))
+
+    def _optional_from_rows(self, first: Relation, right: Node, condition: Expression | None, scope: Scope) -> Relation:
+        given, keys = _shadowed(first, list(first.names))
+        both = self._from_rows(right, given, scope)
+        if condition is not None:
+            both = self._filtered(both, condition, scope)
+        alone = kept(first, _answered(both, keys), "left_anti")
+        return replace(union(both, alone), certain=first.certain)
+
+    def _each_from_rows(self, name: Var, inner: Node, given: Relation, scope: Scope) -> Relation:
+        within = scope.in_each()
+        named = within.unit.extended(name, within.unit[within.keys[-1]], certain=True)
+        found = self._from_rows(inner, join(given, named), within)
+        return found.projected(variable for variable in found.names if variable != within.keys[-1])
+
+    # -- graphs and modifiers -----------------------------------------------------------------------------------
+
+    def _graph(self, name: str, inner: Node, scope: Scope) -> Relation:
+        if name[0] == "?":
+            within = scope.in_each()
+            found = with_key(self.relation(inner, within), within.keys[-1], name)
+        else:
+            found = self.relation(inner, scope.inside(name))
+            if not needs_triples(inner):
+                found = join(found, scope.present(name))
+        return join(found, scope.unit) if len(scope.keys) > len(scope.base.names) else found
+
+    def _group(self, node: Group, scope: Scope) -> Relation:
+        inner = plain = self.relation(node.inner, scope)
+        arguments: list[Column | None] = []
+        for _, aggregate in node.aggregates:
+            if aggregate.argument is None:
+                arguments.append(None)
+                continue
+            inner, argument = self._marked(inner, aggregate.argument, scope)
+            arguments.append(self._expressions.value(argument, _user_columns(inner, scope)))
+        return grouped(inner, plain.names, node, arguments, scope.unit)
+
+    def _ordered(self, inner: Relation, conditions: tuple[tuple[Expression, bool], ...], scope: Scope) -> Relation:
+        if not conditions:
+            return inner
+        visible = list(inner.names)
+        values: list[Column] = []
+        for expression, _ in conditions:
+            inner, value = self._marked(inner, expression, scope)
+            values.append(self._expressions.value(value, _user_columns(inner, scope)))
+        rank = new_name()
+        ranked = inner.frame.withColumn(rank, rank_column(values, tuple(down for _, down in conditions)))
+        return replace(inner, frame=ranked, rank=rank).projected(visible)
+
+
+def _user_columns(relation: Relation, scope: Scope) -> Columns:
+    """What an expression may read: all but the keys."""
+    return relation.columns(hidden=scope.keys)
+
+
+def _shadowed(relation: Relation, variables: list[Var]) -> tuple[Relation, dict[Var, Var]]:
+    """With copies of columns that a join may fill in, and where each variable is found as it was."""
+    where: dict[Var, Var] = {}
+    for variable in variables:
+        where[variable] = variable
+        if variable not in relation.certain:
+            where[variable] = f"?:was{new_name()}"
+            relation = relation.extended(where[variable], relation[variable])
+    return relation, where
+
+
+def _answered(found: Relation, where: dict[Var, Var]) -> Relation:
+    """The distinct rows, as they were, that something was found for."""
+    picked = replace(found, rank=None).projected(where.values())
+    names = {variable: picked.names[place] for variable, place in where.items()}
+    certain = frozenset(variable for variable, place in where.items() if place in picked.certain)
+    return replace(picked, names=names, certain=certain).distinct()
+
+
+def _with_operands(expression: Expression, parts: list[Expression]) -> Expression:
+    """The same operator on other operands, as `operands` lists them."""
+    match expression:
+        case And() | Or() | Not():
+            return type(expression)(*parts)
+        case Compare(operator):
+            return Compare(operator, *parts)
+        case Arithmetic(sign):
+            return Arithmetic(sign, *parts)
+        case Sign(sign):
+            return Sign(sign, *parts)
+        case In():
+            return In(parts[0], tuple(parts[1:]))
+        case Call(function):
+            return Call(function, tuple(parts))
+        case str() | Exists() | Aggregate():
+            return expression
+        case _:
+            assert_never(expression)
+
+
+def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
+    """Triple patterns so that each shares a variable with one before it if it can; those with most constants first."""
+    waiting = sorted(patterns, key=lambda pattern: sum(term[0] == "?" for term in pattern))
+    ordered: list[TriplePattern] = []
+    bound: set[str] = set()
+    while waiting:
+        chosen = next((p for p in waiting if bound.intersection(p)), waiting[0])
+        waiting.remove(chosen)
+        ordered.append(chosen)
+        bound.update(term for term in chosen if term[0] == "?")
+    return ordered
+
+
+def _path(node: PathPattern, scope: Scope) -> Relation:
+    match node.path:
+        case Negated(forward, backward):
+            found: list[Relation] = []
+            verb = "?:verb"
+            if forward is not None:
+                found.append(scope.scan((node.subject, verb, node.object), forward))
+            if backward is not None:
+                found.append(scope.scan((node.object, verb, node.subject), backward))
+            both = reduce(union, found)
+            return both.projected(variable for variable in both.names if variable != verb)
+        case _:
+            raise AssertionError("paths of any length were refused")
+
+
+def _values(node: Values, scope: Scope) -> Relation:
+    session = scope.source.quads.sparkSession
+    if not node.variables:
+        return join(Relation(session.range(len(node.rows)).select(), {}, frozenset()), scope.unit)
+    names = {variable: new_name() for variable in node.variables}
+    cells = [pa.array([row[at] for row in node.rows], pa.string()) for at in range(len(names))]
+    frame = session.createDataFrame(pa.table(cells, names=list(names.values())))
+    sure = frozenset(v for at, v in enumerate(node.variables) if all(row[at] is not None for row in node.rows))
+    found = Relation(frame, names, sure)
+    return join(found, scope.unit) if scope.keys else found
+
+
+def _sliced(inner: Relation, offset: int, limit: int | None, scope: Scope) -> Relation:
+    """A window on the rows in order; rows that the order does not tell apart are taken by their cells."""
+    order = sort_columns(inner, scope.keys)
+    if scope.keys:
+        number = new_name()
+        window = Window.partitionBy(*[inner[key] for key in scope.keys]).orderBy(*(order or [f.lit(1)]))
+        numbered = inner.frame.withColumn(number, f.row_number().over(window))
+        inside = f.col(number) > offset
+        if limit is not None:
+            inside = inside & (f.col(number) <= offset + limit)
+        return replace(inner, frame=numbered.where(inside).drop(number))
+    frame = inner.frame.orderBy(*order) if order else inner.frame
+    if offset:
+        frame = frame.offset(offset)
+    return replace(inner, frame=frame if limit is None else frame.limit(limit))
+
+
+def sort_columns(relation: Relation, keys: Iterable[Var] = ()) -> list[Column]:
+    """The sort key, then all that the user can see."""
+    hidden = set(keys)
+    cells = [f.col(name) for variable, name in relation.names.items() if variable not in hidden]
+    return ([] if relation.rank is None else [f.col(relation.rank)]) + [cell.asc_nulls_first() for cell in cells]

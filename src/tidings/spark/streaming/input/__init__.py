@@ -1,0 +1,1 @@
+"""The log as the units of a job see it."""

@@ -1,0 +1,284 @@
+"""The log as units see it, as a data source of Spark: every change once for each unit that it concerns.
+
+    spark.readStream.format("tidings-routed").option("registry", …).option("commits", 20_000).load("DIR or http://…")
+
+An offset is a commit and a version of the registry. A version is taken in once the batch reaches the commit that its
+members begin with; if the batch is past that, what happened since comes with them. The LUTT is brought to the data: a
+join with it as a table would have to carry the table to every task of every batch, and to give up what an index knows.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from tidings.model.errors import TidingsError
+from tidings.spark.errors import Told
+from tidings.spark.log_source.data_source import ROWS, Slice, mark_at, number, slices
+from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
+from tidings.spark.streaming.router import Following, Router
+from tidings.spark.streaming.rows import CHANGE, PACKED, PAST, ROUTED, Addressed, Rows, columns_of, packs_of
+from tidings.spark.streaming.subscriptions.registry import Begin, End, Registry
+
+FORMAT = "tidings-routed"
+COMMITS = 20_000
+
+
+class Offset(dict[str, int]):
+    """How far the job is: a commit, its time, and a version of the registry."""
+
+    def __init__(self, mark: Mark, version: int) -> None:
+        super().__init__(seq=mark.seq, time=mark.time, version=version)
+
+
+@dataclass(frozen=True, slots=True)
+class Commits(InputPartition):
+    """Commits for the members that there are as of a version."""
+
+    slice: Slice
+    version: int
+    since: int
+    """The commit that the batch begins after."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp(InputPartition):
+    """Commits for the members of one version, which the job is past."""
+
+    slice: Slice
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commands(InputPartition):
+    """Who begins and who ends with a version."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds(InputPartition):
+    """A file with what concerns those who begin."""
+
+    version: int
+    path: str
+
+
+class Feed:
+    """What a batch consists of, and what each part of it holds. Does the work; knows nothing of Spark's ways."""
+
+    def __init__(self, log: str, registry: str, parts: int = 2) -> None:
+        self._log = log
+        self._folder = registry
+        self._parts = parts
+
+    @property
+    def origin(self) -> Origin:
+        return origin_of(self._log)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the job is being stopped."""
+        return _registry(self._folder).closed
+
+    def next(self, start: Mapping[str, int], end: Mark, commits: int | None, last: int | None = None) -> Offset:
+        """Where a batch ends that begins after `start`, if the log ends with `end`, and the registry with `last`."""
+        registry = _registry(self._folder)
+        version, newest = start["version"], registry.last() if last is None else last
+        if commits is not None and end.seq > start["seq"] + commits:
+            end = mark_at(self.origin, start["seq"] + commits)
+        if end.seq < start["seq"]:
+            end = Mark(start["seq"], start["time"])
+        while version < newest and registry.version(version + 1).reach <= end.seq:
+            version += 1
+        return Offset(end, version)
+
+    def parts(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[InputPartition]:
+        registry = _registry(self._folder)
+        since, until = _mark(start), _mark(end)
+        found: list[InputPartition] = [
+            Commits(slice_, end["version"], since.seq) for slice_ in slices(since, until, self._parts)
+        ]
+        for number_ in range(start["version"] + 1, end["version"] + 1):
+            version = registry.version(number_)
+            found.append(Commands(number_))
+            found += [Seeds(number_, str(registry.path / file.path)) for file in version.seeds]
+            if version.begins and version.seq < since.seq:
+                missed = slices(Mark(version.seq, version.time), since, self._parts)
+                found += [CaughtUp(slice_, number_) for slice_ in missed]
+        return found
+
+    def read(self, part: InputPartition) -> Iterator[list[Addressed]]:
+        registry = _registry(self._folder)
+        match part:
+            case Commits(slice_, version, since):
+                router = _following(self._folder).at(version, since)
+                yield from self._changes(slice_, router, Rows(), CHANGE)
+            case CaughtUp(slice_, version):
+                router = _members_of(self._folder, version)
+                yield from self._changes(slice_, router, Rows(version), PAST)
+            case Commands(version):
+                yield _commands(registry, version)
+            case Seeds(version, path):
+                yield from _seeds(registry, version, Path(path))
+
+    def _changes(self, slice_: Slice, router: Router, found: Rows, kind: str) -> Iterator[list[Addressed]]:
+        for entry in checked(self.origin, slice_.start, slice_.end):
+            found.changes(kind, entry.seq, entry.time, router.find(entry.delta.items()))
+            if len(found) >= ROWS:
+                yield found.take()
+        yield found.take()
+
+
+def _mark(offset: Mapping[str, int]) -> Mark:
+    return Mark(offset["seq"], offset["time"])
+
+
+def _commands(registry: Registry, number_: int) -> list[Addressed]:
+    version = registry.version(number_)
+    found = Rows(number_)
+    for command in registry.commands(number_):
+        match command:
+            case Begin(unit, member):
+                found.begin(unit, version.seq, version.time, member)
+            case End(unit, spuid, seq):
+                found.end(unit, seq, spuid)
+    return found.take()
+
+
+def _seeds(registry: Registry, number_: int, path: Path) -> Iterator[list[Addressed]]:
+    version = registry.version(number_)
+    found = Rows(number_)
+    for batch in pq.ParquetFile(path).iter_batches(ROWS):
+        for unit, *quad in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found.seed(unit, version.seq, version.time, tuple(quad))
+        yield found.take()
+
+
+# A process of Python does one task after another, for many batches: what was read once is kept.
+
+
+@lru_cache(4)
+def _registry(folder: str) -> Registry:
+    return Registry(Path(folder))
+
+
+@lru_cache(4)
+def _following(folder: str) -> Following:
+    return Following(_registry(folder))
+
+
+@lru_cache(16)
+def _members_of(folder: str, version: int) -> Router:
+    """A router for those who begin with a version, and nobody else."""
+    router = Router()
+    for command in _registry(folder).commands(version):
+        if isinstance(command, Begin):
+            router.enter(command.unit, command.member)
+    return router
+
+
+# -- Spark's ways -----------------------------------------------------------------------------------------------
+
+
+class RoutedLog(DataSource):
+    """What Spark makes a reader with; register it with `spark.dataSource.register`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return PACKED if "packed" in self.options else ROUTED
+
+    def reader(self, schema: StructType) -> "BatchReader":
+        return BatchReader(self.options)
+
+    def streamReader(self, schema: StructType) -> "StreamReader":  # noqa: N802
+        return StreamReader(self.options)
+
+
+def _feed(options: Mapping[str, str]) -> Feed:
+    return Feed(options["path"], options["registry"], number(options, "partitions", 2))
+
+
+class BatchReader(DataSourceReader):
+    """The log as it is now, or the commits in (after, last], all at once."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._feed = _feed(options)
+        self._made = packs_of if "packed" in options else columns_of
+        self._after = number(options, "after", 0)
+        self._last = number(options, "last", 0) if "last" in options else None
+
+    def partitions(self) -> Sequence[InputPartition]:
+        try:
+            end = self._feed.origin.end() if self._last is None else Mark(self._last)
+            first = Offset(Mark(self._after), 0)
+            return self._feed.parts(first, self._feed.next(first, end, None))
+        except TidingsError as error:
+            raise Told(error) from error
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _batches(self._feed.read(partition), self._made)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """The log as it grows."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._feed = _feed(options)
+        self._made = packs_of if "packed" in options else columns_of
+        self._after = number(options, "after", 0)
+        self._commits = number(options, "commits", COMMITS)
+        self._until: tuple[Mark, int] | None = None
+        """With `availableNow`: where log and registry ended when the query began."""
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return Offset(Mark(self._after), 0)
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._commits)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        try:
+            self._until = self._feed.origin.end(), _registry(self._feed._folder).last()
+        except TidingsError as error:
+            raise Told(error) from error
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        try:
+            if self._feed.closed:
+                return start
+            end, last = self._until or (self._feed.origin.end(), None)
+            commits = None if isinstance(limit, ReadAllAvailable) else self._commits
+            return dict(self._feed.next(start, end, commits, last))
+        except TidingsError as error:
+            raise Told(error) from error
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        try:
+            return self._feed.parts(start, end)
+        except TidingsError as error:
+            raise Told(error) from error
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _batches(self._feed.read(partition), self._made)
+
+
+def _batches(
+    parts: Iterator[list[Addressed]], made: Callable[[list[Addressed]], pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """For Spark; errors cross to the driver in words."""
+    try:
+        for part in parts:
+            if part:
+                yield made(part)
+    except TidingsError as error:
+        raise Told(error) from error

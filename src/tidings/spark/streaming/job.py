@@ -1,0 +1,177 @@
+"""THE STORY of subscriptions on Spark: log -> routed -> units -> told."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from tidings.model.errors import TidingsError
+from tidings.spark.lake.lake import Lake
+from tidings.spark.lock import locked
+from tidings.spark.log_source.origin import Mark, absolute, origin_of
+from tidings.spark.session import adopt, translated
+from tidings.spark.streaming.input import routed_source as source
+from tidings.spark.streaming.monitoring import checkpoint as checkpoints
+from tidings.spark.streaming.output import sink
+from tidings.spark.streaming.rows import PACKED
+from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
+from tidings.spark.streaming.subscriptions.registrar import AT_ONCE, TOGETHER, Registrar
+from tidings.spark.streaming.subscriptions.registry import Registry
+from tidings.spark.streaming.subscriptions.requested import Wanted
+from tidings.spark.streaming.unit import LARGEST, Member
+from tidings.spark.streaming.unit_state import UnitProcessor
+from tidings.spark.streaming.workers import said_to
+
+POLL = 1
+"""Seconds between two looks at who wants what."""
+FAREWELL = 60.0
+"""Seconds that a batch may take to end when the job is stopped; it is done again if it takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the job is cut."""
+
+    commits: int = source.COMMITS
+    """The most commits of a batch."""
+    together: int = TOGETHER
+    largest: int = LARGEST
+    begins: int | None = None
+    """The commit that those begin after who do not say it; None for the last there is."""
+
+
+class StreamJob:
+    """One run. `refused` is called with whoever cannot be told anything, and why; `seen`, every second."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        log: str,
+        checkpoint: Path,
+        out: Path,
+        *,
+        lake: Lake | None = None,
+        settings: Settings | None = None,
+        refused: Refused | None = None,
+        seen: Callable[[], object] | None = None,
+    ) -> None:
+        self._spark = spark
+        self._log = absolute(log)
+        self._checkpoint = checkpoint
+        self._out = out
+        self._lake = lake
+        self._settings = settings or Settings()
+        self._refused = refused
+        self._seen = seen
+        self._hopeless: set[Member] = set()
+        """Whoever was refused is not asked again, unless it asks something else."""
+
+    def run(
+        self,
+        wanted: Wanted,
+        *,
+        follow: bool = False,
+        stop: threading.Event | None = None,
+        began: Callable[[], object] | None = None,
+    ) -> None:
+        """Tell what there is to tell; with `follow`, also what comes, until `stop` is set. Raises what went wrong.
+
+        `began` is called when those who are there first are registered, and Spark is about to start.
+        """
+        adopt(self._spark)
+        checkpoints.make(self._checkpoint)
+        with locked(self._checkpoint):
+            about = checkpoints.claim(self._checkpoint, self._out)
+            registry = Registry(self._checkpoint / "registry")
+            registry.open()
+            registry.sweep()
+            registrar = Registrar(registry, together=self._settings.together)
+            self._register(registrar, wanted)
+            if began is not None:
+                began()
+            with said_to(self._spark, self._checkpoint / "workers.txt"), translated():
+                query = self._start(about.id, follow)
+                try:
+                    self._attend(query, registrar, wanted if follow else None, stop or threading.Event())
+                finally:
+                    query.stop()
+
+    def _attend(
+        self, query: StreamingQuery, registrar: Registrar, wanted: Wanted | None, stop: threading.Event
+    ) -> None:
+        """Be there while a query runs: until it ends, or is to."""
+        while not query.awaitTermination(POLL):
+            if stop.is_set():
+                self._finish(query, registrar.registry)
+                return
+            if self._seen is not None:
+                self._seen()
+            if wanted is not None:
+                self._register(registrar, wanted)
+
+    def _finish(self, query: StreamingQuery, registry: Registry) -> None:
+        """Let the batch end that is being done, and no other begin."""
+        registry.close()
+        end = time.monotonic() + FAREWELL
+        idle = 0
+        while idle < 2 and time.monotonic() < end and not query.awaitTermination(0.25):  # type: ignore[arg-type]
+            done = checkpoints.finished(self._checkpoint) == checkpoints.planned(self._checkpoint)
+            idle = idle + 1 if done and not query.status["isDataAvailable"] else 0
+
+    def _start(self, job: str, follow: bool) -> StreamingQuery:
+        spark, settings = self._spark, self._settings
+        spark.dataSource.register(source.RoutedLog)
+        spark.dataSource.register(sink.ToldSink)
+        routed = (
+            spark.readStream.format(source.FORMAT)
+            .option("registry", str((self._checkpoint / "registry").absolute()))
+            .option("commits", settings.commits)
+            .option("packed", "yes")
+            .option("partitions", spark.sparkContext.defaultParallelism)
+            .load(self._log)
+        )
+        told = routed.groupBy("unit").transformWithState(UnitProcessor(job, settings.largest), PACKED, "append", "none")
+        writer = (
+            told.writeStream.format(sink.FORMAT)
+            .option("checkpointLocation", str((self._checkpoint / "spark").absolute()))
+            .outputMode("append")
+        )
+        writer = writer.trigger(processingTime="0 seconds") if follow else writer.trigger(availableNow=True)
+        return writer.start(str(self._out.absolute()))
+
+    # -- who comes and goes -----------------------------------------------------------------------------------------
+
+    def _register(self, registrar: Registrar, wanted: Wanted) -> None:
+        wishes = wanted.read()
+        if wishes is None:
+            return
+        end = origin_of(self._log).end()
+        here = registrar.members()
+        gone = [spuid for spuid, member in here.items() if spuid not in wishes or wishes[spuid].member != member]
+        for first in range(0, len(gone), AT_ONCE):
+            registrar.registry.publish(Mark(), registrar.end(gone[first : first + AT_ONCE], end.seq))
+        coming: dict[int, list[Member]] = {}
+        for spuid, wish in wishes.items():
+            if here.get(spuid) != wish.member and wish.member not in self._hopeless:
+                begins = wish.begins if wish.begins is not None else self._settings.begins
+                if spuid in here:
+                    begins = None  # it asks something else from now on
+                coming.setdefault(end.seq if begins is None else min(begins, end.seq), []).append(wish.member)
+        enrolling = Enrolling(
+            self._spark,
+            self._log,
+            self._lake,
+            registrar,
+            lambda spuid, error: self._refuse(wishes[spuid].member, error),
+        )
+        for seq, members in coming.items():
+            enrolling.begin(end if seq == end.seq else enrolling.mark(seq), members)
+
+    def _refuse(self, member: Member, error: TidingsError) -> None:
+        self._hopeless.add(member)
+        if self._refused is not None:
+            self._refused(member.spuid, error)

@@ -1,0 +1,1 @@
+"""How a job is: how far, how fast, how large."""

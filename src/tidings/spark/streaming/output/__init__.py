@@ -1,0 +1,1 @@
+"""What subscribers are told by a job, exactly once."""

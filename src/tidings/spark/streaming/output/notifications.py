@@ -1,0 +1,111 @@
+"""What was told, as files that count once the manifest of their batch is there. Reading it needs no Spark.
+
+OUT/told/…                     Parquet: the columns of `rows.TOLD`
+OUT/batches/NUMBER.json        a batch: its files, how much it told, and which units it gave most to do
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tidings.log.lines import is_sealed
+from tidings.spark.streaming.errors import StreamUnusable
+from tidings.spark.streaming.rows import each_told
+from tidings.spark.streaming.unit import Told
+
+
+class Busy(msgspec.Struct, frozen=True, order=True):
+    """How much a unit was given in a batch, and how large it is now."""
+
+    rows: int
+    unit: int
+    quads: int
+    bytes: int
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """A batch that was told."""
+
+    number: int
+    finished: float
+    """Seconds since 1970."""
+    files: tuple[str, ...]
+    told: int
+    rows: int
+    """What units were given."""
+    units: int
+    hottest: tuple[Busy, ...]
+
+
+def manifest_path(out: Path, number: int) -> Path:
+    return out / "batches" / f"{number:020}.json"
+
+
+def numbers(out: Path) -> list[int]:
+    """The batches that there are, in order."""
+    return sorted(int(path.stem) for path in (out / "batches").glob("*.json") if path.stem.isdecimal())
+
+
+def manifests(out: Path, after: int = -1) -> Iterator[Manifest]:
+    """The batches after one, in order. Raises StreamUnusable."""
+    for number in numbers(out):
+        if number > after and (manifest := manifest_of(out, number)) is not None:
+            yield manifest
+
+
+def manifest_of(out: Path, number: int) -> Manifest | None:
+    """A batch; None if it was not told yet. Raises StreamUnusable."""
+    path = manifest_path(out, number)
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StreamUnusable(f"{path} cannot be read: {error.strerror}") from error
+    if not is_sealed(text.removesuffix(b"\n")):
+        raise StreamUnusable(f"{path}: the checksum of the manifest is wrong")
+    try:
+        return msgspec.json.decode(text, type=Manifest)
+    except msgspec.DecodeError as error:
+        raise StreamUnusable(f"{path} is no manifest: {error}") from error
+
+
+class Batches:
+    """Batches as they come. A number may be left out, as by a job that was rescaled, and never comes then."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._listed = 0
+
+    def after(self, number: int) -> Manifest | None:
+        """The batch after one; None if it was not told yet. Raises StreamUnusable."""
+        following = manifest_of(self._out, number + 1)
+        return self._beyond(number) if following is None else following
+
+    def _beyond(self, number: int) -> Manifest | None:
+        """As `after`, by the list of all batches: only if that has changed."""
+        try:
+            changed = (self._out / "batches").stat().st_mtime_ns
+        except OSError:
+            return None  # there is no batch at all
+        if changed == self._listed:
+            return None
+        later = next((each for each in numbers(self._out) if each > number), None)
+        if later is not None:
+            return manifest_of(self._out, later)
+        self._listed = changed
+        return None
+
+
+def read_told(out: Path, manifest: Manifest) -> list[Told]:
+    """What a batch tells: to each subscriber in its order."""
+    found: list[Told] = []
+    for name in manifest.files:
+        try:
+            found.extend(each_told(pq.read_table(out / "told" / name)))
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StreamUnusable(f"{out / 'told' / name} cannot be read: {error}") from error
+    return sorted(found, key=lambda told: (told.commit, told.spuid, told.sequence))

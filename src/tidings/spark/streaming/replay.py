@@ -1,0 +1,181 @@
+"""What would they have been told? One job over a range of history, for subscriptions that were not there at the time.
+
+Units are those of the stream, without state: the rows of a unit come to one task in the order of commits, however many
+they are, and the task goes through them piece by piece. The output is that of the stream, as its batch 0.
+
+    OUT/registry/    who was asked for, and what concerned them when they began
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from tidings.spark.errors import BeyondHistory
+from tidings.spark.lake.lake import Lake
+from tidings.spark.log_source.origin import absolute, origin_of
+from tidings.spark.session import translated
+from tidings.spark.streaming.errors import StreamUnusable
+from tidings.spark.streaming.input import routed_source as source
+from tidings.spark.streaming.output.sink import ToldSink, ToldWriter
+from tidings.spark.streaming.rows import PACKED, PACKED_ARROW, ROUTED_ARROW, inbox_of, size_row, told_pack, told_row
+from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
+from tidings.spark.streaming.subscriptions.registrar import TOGETHER, Registrar
+from tidings.spark.streaming.subscriptions.registry import Registry
+from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.unit import LARGEST, Member, Unit
+
+FORMAT = "tidings-told-at-once"
+PIECE = 20_000
+"""Rows that a unit takes at a time, about: a commit is not divided."""
+
+Row = tuple[Any, ...]
+
+
+class Span(NamedTuple):
+    """The commits in (after, last]."""
+
+    after: int
+    last: int
+
+
+def span(log: str, after: int = 0, last: int | None = None) -> Span:
+    """What there is of a log after a commit, up to another. Raises BeyondHistory."""
+    end = origin_of(log).end().seq
+    found = Span(after, end if last is None else last)
+    if not after <= found.last <= end:
+        raise BeyondHistory(f"there are commits up to {end:,}, and not those after {after:,} up to {found.last:,}")
+    return found
+
+
+def replay(
+    spark: SparkSession,
+    log: str,
+    out: Path,
+    wishes: Iterable[Wish],
+    refused: Refused,
+    *,
+    span: Span,
+    lake: Lake | None = None,
+    together: int = TOGETHER,
+    largest: int = LARGEST,
+) -> None:
+    """Tell everybody what the commits of a span would have told them. Raises what went wrong."""
+    check_fresh(out)
+    registry = Registry(out / "registry")
+    enrolling = Enrolling(spark, log, lake, Registrar(registry, together=together), refused)
+    for seq, members in sorted(_by_begin(wishes, span).items()):
+        enrolling.begin(enrolling.mark(seq), members)
+    spark.dataSource.register(source.RoutedLog)
+    spark.dataSource.register(BulkSink)
+    routed = (
+        spark.read.format(source.FORMAT)
+        .option("registry", str(registry.path.absolute()))
+        .option("after", span.after)
+        .option("last", span.last)
+        .option("partitions", spark.sparkContext.defaultParallelism)
+        .load(absolute(log))
+    )
+    # A number that is given is kept to: rows are few for what is done with them, and Spark would put them all together.
+    parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    in_order = routed.repartition(parts, "unit").sortWithinPartitions("unit", "seq")
+    told = in_order.mapInArrow(_telling(largest), PACKED)
+    with translated():
+        told.write.format(FORMAT).mode("append").save(str(out.absolute()))
+
+
+def check_fresh(out: Path) -> None:
+    """Raise StreamUnusable unless a folder is new or empty."""
+    try:
+        if out.exists() and any(out.iterdir()):
+            raise StreamUnusable(f"{out} has something in it: give an empty or a new folder")
+    except OSError as error:
+        raise StreamUnusable(f"{out} cannot be used: {error.strerror}") from error
+
+
+def _by_begin(wishes: Iterable[Wish], span: Span) -> dict[int, list[Member]]:
+    """Who begins when. Whoever would have begun later than the span is told nothing."""
+    found: dict[int, list[Member]] = {}
+    for wish in wishes:
+        begins = max(span.after, wish.begins or 0)
+        if begins <= span.last:
+            found.setdefault(begins, []).append(wish.member)
+    return found
+
+
+# -- in a task --------------------------------------------------------------------------------------------------
+
+
+def _telling(largest: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def tell(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for unit, rows in groupby(_rows(batches), itemgetter(0)):
+            for told in tell_unit(unit, (row[1:] for row in rows), largest):
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array([each]) for each in told_pack(unit, told)], schema=PACKED_ARROW
+                )
+
+    return tell
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        yield from zip(*(batch[name].to_pylist() for name in ROUTED_ARROW.names), strict=True)
+
+
+def tell_unit(number: int, rows: Iterable[Row], largest: int = LARGEST) -> Iterator[list[Row]]:
+    """All that a unit tells, piece by piece, from rows in the order of commits."""
+    unit = Unit(largest=largest)
+    given = 0
+    for piece in pieces(rows):
+        given += len(piece)
+        told = [told_row(number, each) for each in unit.take(inbox_of(piece))]
+        unit.record(whole=False)  # or it would keep all that became of it
+        if told:
+            yield told
+    yield [size_row(number, len(unit), 0, given)]
+
+
+def pieces(rows: Iterable[Row], most: int = PIECE) -> Iterator[list[Row]]:
+    """Rows in pieces that end with a commit."""
+    piece: list[Row] = []
+    for _, commit in groupby(rows, itemgetter(2)):
+        piece.extend(commit)
+        if len(piece) >= most:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+# -- Spark's ways -----------------------------------------------------------------------------------------------
+
+
+class BulkSink(ToldSink):
+    """The sink of the stream, for one batch."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def writer(self, schema: StructType, overwrite: bool) -> "BulkWriter":
+        return BulkWriter(Path(self.options["path"]))
+
+
+class BulkWriter(DataSourceArrowWriter):
+    def __init__(self, out: Path) -> None:
+        self._batch = ToldWriter(out)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        return self._batch.write(iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        self._batch.commit(messages, 0)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        self._batch.abort(messages, 0)

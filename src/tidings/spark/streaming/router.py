@@ -1,0 +1,78 @@
+"""Which units a quad concerns: the LUTT of the engine, with units in the place of plans.
+
+Every task that reads the log has one, as of the version that its batch ends with. Whoever has ended before the batch
+begins is not in it; whoever ends within it still is.
+"""
+
+from collections.abc import Collection
+
+from tidings.engine.engine import Engine
+from tidings.engine.lutt import Items, Lutt
+from tidings.engine.plans.spu import Subscription
+from tidings.model.terms import Quad
+from tidings.spark.streaming.subscriptions.registry import Begin, End, Registry
+from tidings.spark.streaming.unit import Member
+
+
+class Router:
+    """Members with the patterns of what concerns them. It holds no quads: its engine only makes plans."""
+
+    def __init__(self) -> None:
+        self._engine = Engine()
+        self._lutt: Lutt[int] = Lutt()
+        self._members: dict[int, tuple[int, Subscription]] = {}
+
+    def enter(self, unit: int, member: Member) -> int:
+        """File what concerns a member; a number by which it can leave again."""
+        subscription, _ = self._engine.subscribe(member.text, member.dataset, now=0)
+        self._members[subscription.id] = unit, subscription
+        for key in self._engine.keys(subscription):
+            self._lutt.put(key, unit)
+        return subscription.id
+
+    def leave(self, number: int) -> None:
+        unit, subscription = self._members.pop(number)
+        for key in self._engine.keys(subscription):
+            self._lutt.drop(key, unit)
+        self._engine.unsubscribe(number)
+
+    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[int, Items]:
+        """The units that quads concern, each with those that do."""
+        return self._lutt.find(delta)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+
+class Following:
+    """A router that keeps up with a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._forget()
+
+    def _forget(self) -> None:
+        self._router = Router()
+        self._version = 0
+        self._start = 0
+        self._here: dict[str, int] = {}
+        self._ending: list[tuple[int, int]] = []
+        """Who will leave, after which commit."""
+
+    def at(self, version: int, start: int) -> Router:
+        """As of a version, for commits after `start`. Going back is possible, but slow."""
+        if version < self._version or start < self._start:
+            self._forget()
+        for number in range(self._version + 1, version + 1):
+            for command in self._registry.commands(number):
+                match command:
+                    case Begin(unit, member):
+                        self._here[member.spuid] = self._router.enter(unit, member)
+                    case End(_, spuid, seq):
+                        self._ending.append((seq, self._here.pop(spuid)))
+        for seq, member_number in self._ending:
+            if seq <= start:
+                self._router.leave(member_number)
+        self._ending = [each for each in self._ending if each[0] > start]
+        self._version, self._start = version, start
+        return self._router

@@ -1,0 +1,319 @@
+"""A unit: some subscriptions of one plan with the quads that concern them, kept up to date by the engine itself.
+
+    context  <=  graph at that commit            nothing is in it that is not true
+    context  >=  what the members' LUTT entries select of the graph
+
+By that, a member's answer over the context is its answer over the graph. What a unit is given it puts in the order of
+commits: it comes in any. A new member brings the quads that it concerns (its seed) as of the commit it begins with; if
+the others are further on, it also brings what happened to those since, catches up by itself, and only then joins them.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from tidings.engine.engine import Commit, Engine
+from tidings.engine.plans.spu import Subscription
+from tidings.model.errors import TidingsError
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.spark.streaming.errors import ContextTooLarge
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.layout import Row
+
+LARGEST = 1_000_000
+"""Quads that a unit may hold: what one task can be expected to keep in memory."""
+ENDED = "it was ended"
+"""The last words to a member that nobody wants any more; others are of one that failed."""
+
+
+class Member(Struct, frozen=True, omit_defaults=True):
+    """What has to be known of a subscription."""
+
+    spuid: str
+    text: str
+    default: tuple[str, ...] | None = None
+    named: tuple[str, ...] | None = None
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return None if self.default is None and self.named is None else Dataset(self.default, self.named)
+
+
+class Change(NamedTuple):
+    """What a commit did to a quad."""
+
+    seq: int
+    time: int
+    quad: Quad
+    weight: int
+
+
+class Arrival(Struct):
+    """Members that begin together, after a commit, and what they need to know of what was before."""
+
+    seq: int
+    time: int
+    members: list[Member] = field(default_factory=list)
+    seed: list[Quad] = field(default_factory=list)
+    past: list[Change] = field(default_factory=list)
+    """What happened to them since, if the others are further on."""
+
+
+class Departure(NamedTuple):
+    """A member that ends: after a commit, or now if that is past."""
+
+    seq: int
+    version: int
+    spuid: str
+
+
+class Inbox(Struct):
+    """What came for a unit, in no order."""
+
+    changes: list[Change] = field(default_factory=list)
+    arrivals: dict[int, Arrival] = field(default_factory=dict)
+    """By the version of the registry that they came with."""
+    departures: list[Departure] = field(default_factory=list)
+
+
+class Told(NamedTuple):
+    """What a subscriber is told. The first is its answer, with the number 0; with a reason, it is the last."""
+
+    spuid: str
+    sequence: int
+    commit: int
+    time: int
+    variables: tuple[str, ...]
+    added: list[Row]
+    removed: list[Row]
+    reason: str | None = None
+
+
+class Record(Struct, array_like=True):
+    """A unit, or what became of it since the last record."""
+
+    quads: list[tuple[Quad, int]]
+    members: dict[str, tuple[Member, int] | None]
+    """How often each was told something; None for one that is no more."""
+    now: int
+    """When the last commit was that it saw."""
+
+
+class Unit:
+    """An engine of its own over what its members can see."""
+
+    def __init__(self, *, largest: int = LARGEST) -> None:
+        self._engine = Engine()
+        self._subscriptions: dict[str, tuple[Member, Subscription]] = {}
+        self._spuids: dict[int, str] = {}
+        self._largest = largest
+        self._changed: ZSet[Quad] = ZSet()
+        self._touched: set[str] = set()
+
+    @classmethod
+    def of(cls, records: Iterable[Record], *, largest: int = LARGEST) -> "Unit":
+        """The unit that records are of, the oldest first."""
+        unit = cls(largest=largest)
+        members: dict[str, tuple[Member, int] | None] = {}
+        for record in records:
+            members |= record.members
+            unit._engine.core.tell_time(record.now)
+            unit._engine.core.store.apply(ZSet.owning(dict(record.quads)))
+        for known in members.values():
+            if known is not None:
+                unit._resume(*known)
+        return unit
+
+    def record(self, *, whole: bool) -> Record:
+        """All of it, or what became of it since it was last asked."""
+        changed, touched, self._changed, self._touched = self._changed, self._touched, ZSet(), set()
+        now = self._engine.core.moment.now
+        if whole:
+            members = {spuid: self._known(spuid) for spuid in self._subscriptions}
+            return Record([(quad, 1) for quad in self.quads()], members, now)
+        return Record(list(changed.items()), {spuid: self._known(spuid) for spuid in touched}, now)
+
+    def catch_up(self, records: Iterable[Record]) -> bool:
+        """Live through what became of it elsewhere, told to nobody; False if members came or went, and it cannot."""
+        for record in records:
+            if any(known is None or known[0].spuid not in self for known in record.members.values()):
+                return False
+            self._engine.absorb(ZSet.owning(dict(record.quads)), now=record.now)
+            for known in record.members.values():
+                if known is not None:
+                    self._subscriptions[known[0].spuid][1].sequence = known[1]
+        return not self._engine.failures
+
+    def _known(self, spuid: str) -> tuple[Member, int] | None:
+        found = self._subscriptions.get(spuid)
+        return None if found is None else (found[0], found[1].sequence)
+
+    def __len__(self) -> int:
+        """How many quads it holds."""
+        return len(self._engine.core.store)
+
+    def quads(self) -> Iterator[Quad]:
+        return iter(self._engine.core.store)
+
+    def __contains__(self, spuid: object) -> bool:
+        return spuid in self._subscriptions
+
+    @property
+    def members(self) -> int:
+        return len(self._subscriptions)
+
+    def _resume(self, member: Member, sequence: int) -> None:
+        """A member that has had its first answer, and so many notifications."""
+        self._enter(member)
+        self._subscriptions[member.spuid][1].sequence = sequence
+
+    # -- what comes -------------------------------------------------------------------------------------------------
+
+    def take(self, inbox: Inbox) -> Iterator[Told]:
+        """Go through all that came, commit by commit; what there is to tell."""
+        # Who comes or goes does so after its commit, and in the order of versions.
+        turns: list[tuple[int, int, Arrival | Departure]] = [
+            *((arrival.seq, version, arrival) for version, arrival in inbox.arrivals.items()),
+            *((departure.seq, departure.version, departure) for departure in inbox.departures),
+        ]
+        turns.sort(key=lambda turn: turn[:2], reverse=True)
+        now = self._engine.core.moment.now
+        for seq, now, delta in _by_commit(inbox.changes):
+            while turns and turns[-1][0] < seq:
+                yield from self._turn(turns.pop()[2], now)
+            yield from self._commit(seq, now, delta)
+        while turns:
+            yield from self._turn(turns.pop()[2], now)
+        if inbox.departures:
+            self._forget_unseen()
+
+    def _turn(self, turn: Arrival | Departure, now: int) -> Iterator[Told]:
+        return self._arrive(turn) if isinstance(turn, Arrival) else self._depart(turn, now)
+
+    def _commit(self, seq: int, time: int, delta: dict[Quad, int]) -> Iterator[Told]:
+        store = self._engine.core.store
+        if not self._subscriptions:
+            self._forget_unseen()  # whoever comes next brings all that it needs
+            return
+        exact = ZSet.owning({quad: weight for quad, weight in delta.items() if (quad in store) == (weight < 0)})
+        if not exact:
+            return
+        self._changed.absorb(exact)
+        yield from self._told(self._engine.absorb(exact, now=time), seq, time)
+        if len(store) > self._largest:
+            yield from self._give_up(seq, time)
+
+    def _told(self, commit: Commit, seq: int, time: int) -> Iterator[Told]:
+        for notification in commit.notifications:
+            subscription, changes = notification.subscription, notification.changes
+            added, removed = list(changes.added()), list(changes.removed())
+            spuid = self._spuids[subscription.id]
+            self._touched.add(spuid)
+            yield Told(
+                spuid,
+                notification.sequence,
+                seq,
+                time,
+                subscription.variables,
+                added,
+                removed,
+            )
+        while self._engine.failures:
+            failure = self._engine.failures.pop()
+            for subscription in failure.subscriptions:
+                spuid = self._spuids.pop(subscription.id)
+                del self._subscriptions[spuid]
+                self._touched.add(spuid)
+                yield _last(spuid, subscription, seq, time, f"its query failed: {failure.error}")
+
+    # -- members that come and go -----------------------------------------------------------------------------------
+
+    def _arrive(self, arrival: Arrival) -> Iterator[Told]:
+        if arrival.past:
+            yield from self._catch_up(arrival)
+            return
+        self._learn(arrival.seed)
+        self._engine.core.tell_time(arrival.time)
+        for member in arrival.members:
+            yield self._begin(member, arrival)
+        if len(self) > self._largest:
+            yield from self._give_up(arrival.seq, arrival.time)
+
+    def _begin(self, member: Member, arrival: Arrival) -> Told:
+        try:
+            answer = self._enter(member)
+        except TidingsError as error:
+            return Told(member.spuid, 0, arrival.seq, arrival.time, (), [], [], f"its query failed: {error}")
+        variables = self._subscriptions[member.spuid][1].variables
+        return Told(member.spuid, 0, arrival.seq, arrival.time, variables, answer, [])
+
+    def _catch_up(self, arrival: Arrival) -> Iterator[Told]:
+        alone = Unit(largest=self._largest)
+        first = Arrival(arrival.seq, arrival.time, arrival.members, arrival.seed)
+        yield from alone.take(Inbox(arrival.past, {0: first}))
+        self._learn(alone.quads())
+        moment = self._engine.core.moment
+        moment.now = max(moment.now, alone._engine.core.moment.now)
+        for member, subscription in alone._subscriptions.values():
+            self._resume(member, subscription.sequence)
+
+    def _enter(self, member: Member) -> list[Row]:
+        engine = self._engine
+        subscription, answer = engine.subscribe(member.text, member.dataset, now=engine.core.moment.now)
+        self._subscriptions[member.spuid] = member, subscription
+        self._spuids[subscription.id] = member.spuid
+        self._touched.add(member.spuid)
+        return answer
+
+    def _learn(self, quads: Iterable[Quad]) -> None:
+        """Take in quads that were there all along: they concern nobody who is here already."""
+        store = self._engine.core.store
+        for quad in quads:
+            if store.add(*quad):
+                self._changed.add(quad)
+
+    def _depart(self, departure: Departure, time: int) -> Iterator[Told]:
+        found = self._subscriptions.pop(departure.spuid, None)
+        if found is None:
+            return  # it failed before
+        _, subscription = found
+        self._touched.add(departure.spuid)
+        del self._spuids[subscription.id]
+        self._engine.unsubscribe(subscription.id)
+        yield _last(departure.spuid, subscription, departure.seq, time, ENDED)
+
+    def _forget_unseen(self) -> None:
+        """Let go of the quads that concern nobody any more, for nobody will say when they are removed."""
+        store = self._engine.core.store
+        for quad in [quad for quad in store if not self._engine.concerns(quad)]:
+            store.remove(*quad)
+            self._changed.add(quad, -1)
+
+    def _give_up(self, seq: int, time: int) -> Iterator[Told]:
+        """More than one task can keep: all members are told so, and the quads are let go."""
+        error = ContextTooLarge(len(self), self._largest)
+        for spuid, (_, subscription) in self._subscriptions.items():
+            yield _last(spuid, subscription, seq, time, str(error))
+        self._touched.update(self._subscriptions)
+        for quad in self.quads():
+            self._changed.add(quad, -1)
+        self._engine = Engine()
+        self._subscriptions.clear()
+        self._spuids.clear()
+
+
+def _last(spuid: str, subscription: Subscription, seq: int, time: int, reason: str) -> Told:
+    return Told(spuid, subscription.sequence + 1, seq, time, subscription.variables, [], [], reason)
+
+
+def _by_commit(changes: list[Change]) -> list[tuple[int, int, dict[Quad, int]]]:
+    """Changes in the order of commits. A quad may come twice, by two entries of the LUTT."""
+    found: dict[int, tuple[int, dict[Quad, int]]] = {}
+    for seq, time, quad, weight in changes:
+        commit = found.get(seq)
+        if commit is None:
+            commit = found[seq] = time, {}
+        commit[1][quad] = weight
+    return [(seq, *found[seq]) for seq in sorted(found)]

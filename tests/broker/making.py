@@ -1,0 +1,302 @@
+"""Brokers to test with, and clients that remember what they were told: in memory, or in a folder; time is by hand."""
+
+import asyncio
+import errno
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from oracles.recomputation import recomputed
+from tidings.broker.broker import Broker, Policy
+from tidings.broker.errors import UnknownSubscription
+from tidings.broker.subscriptions.external_answers import Elsewhere
+from tidings.broker.subscriptions.outbox import Bounds
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.broker.updates import queue as room
+from tidings.broker.updates.queue import Done, Outcome, Update, Updates
+from tidings.engine.engine import Engine
+from tidings.engine.updates.executor import Core
+from tidings.log.folder import Folder
+from tidings.log.journal import Journal
+from tidings.model.errors import TidingsError
+from tidings.model.results import Row
+from tidings.server import app
+from tidings.server.config import Settings
+from waiting import until, wait_until
+
+BASE = "http://example.org/"
+BEGIN = 1_800_000_000_000_000
+"""When tests take place, in microseconds since 1970."""
+ALL = "SELECT ?s ?o { ?s <p> ?o }"
+
+
+class Clock:
+    """Time that passes when a test says so: microseconds since 1970, and seconds for durations.
+
+    With a `step`, so many seconds pass whenever somebody looks how long something has taken."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.micros = BEGIN
+        self.seconds = 1000.0
+        self._step = step
+
+    def now(self) -> int:
+        return self.micros
+
+    def monotonic(self) -> float:
+        self.seconds += self._step
+        return self.seconds
+
+    def pass_by(self, seconds: float) -> None:
+        self.micros += round(seconds * 1e6)
+        self.seconds += seconds
+
+
+# -- brokers ----------------------------------------------------------------------------------------------------
+
+
+def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Broker:
+    """A broker that forgets; it must still be entered."""
+    policy = policy or Policy(bounds=Bounds(**bounds), slice_seconds=5.0)
+    return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
+
+
+def opened(clock: Clock, path: Path, elsewhere: Elsewhere | None = None, **changes: Any) -> Broker:
+    """The broker that a folder holds; it must still be entered."""
+    values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
+    settings = Settings(**values)
+    Folder(path).release()
+    return app.open_broker(settings, path, lambda _: None, elsewhere, app.Watch(clock.now, clock.monotonic))
+
+
+def crashed(path: Path, copy: Path) -> Path:
+    """What the disk would have if the broker died now."""
+    return Path(shutil.copytree(path, copy))
+
+
+async def settled(broker: Broker) -> None:
+    """Until nothing is on its way: neither updates nor what rests on the disk."""
+    for _ in range(3):
+        await until(lambda: not broker.updates.accepted and not broker.forks.running)
+        await broker.chronicle.scribe.idle()
+        await asyncio.sleep(0)
+
+
+def insert(n: int) -> str:
+    return f"INSERT DATA {{ <s{n}> <p> {n} }}"
+
+
+def delete(n: int) -> str:
+    return f"DELETE DATA {{ <s{n}> <p> {n} }}"
+
+
+def quads_of(broker: Broker) -> set[tuple[str, ...]]:
+    return set(broker.engine.core.store)
+
+
+# -- publishers -------------------------------------------------------------------------------------------------
+
+
+class Replies:
+    """What publishers were answered, in the order of the answers."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.outcomes: list[tuple[int, Outcome]] = []
+        self._next = 0
+
+    def submit(self, text: str) -> int:
+        number, self._next = self._next, self._next + 1
+        self._broker.submit(text, None, lambda outcome: self.outcomes.append((number, outcome)))
+        return number
+
+    @property
+    def order(self) -> list[int]:
+        return [number for number, _ in self.outcomes]
+
+    def done(self) -> list[Done]:
+        return [outcome for _, outcome in self.outcomes if isinstance(outcome, Done)]
+
+    def errors(self) -> list[TidingsError]:
+        return [outcome for _, outcome in self.outcomes if isinstance(outcome, TidingsError)]
+
+
+# -- subscribers ------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Known:
+    """A subscription as its client knows it."""
+
+    text: str
+    spuid: str = ""
+    sequence: int = -1
+    answer: Counter[Row] = field(default_factory=Counter)
+    commits: list[int] = field(default_factory=list)
+    resumed: list[bool] = field(default_factory=list)
+
+    def begin(self, parcel: Parcel) -> None:
+        self.sequence = 0
+        self.commits = [parcel.commit]
+        self.answer = Counter(parcel.changes.added())
+        assert not list(parcel.changes.removed())
+
+    def hear(self, sequence: int, parcel: Parcel) -> None:
+        """Fold in a change: the next one, and nothing that was not there."""
+        assert sequence == self.sequence + 1, (self.sequence, sequence)
+        self.sequence = sequence
+        self.commits.append(parcel.commit)
+        for row, weight in parcel.changes.items():
+            self.answer[row] += weight
+            assert self.answer[row] >= 0, f"{row} was taken away, and was not there"
+        self.answer = +self.answer
+
+    def check(self, broker: Broker) -> None:
+        """What was told adds up to what a fresh query answers."""
+        store = broker.engine.core.store
+        assert self.answer == recomputed(self.text, store, now=broker.chronicle.time, base=BASE), self.text
+
+
+class Line:
+    """One connection. While it is down nobody has noticed yet: what is sent is lost."""
+
+    def __init__(self, client: "Client", broker: Broker) -> None:
+        self._client = client
+        self.down = False
+        self.closed: list[int] = []
+        self.session: Session = broker.connect(self)
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        if not self.down and not self.closed:
+            self._client.known[subscriber.spuid].hear(sequence, parcel)
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed.append(code)
+
+
+class Client:
+    """A subscriber with a memory, and a connection that may break."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.known: dict[str, Known] = {}
+        self.errors: list[TidingsError] = []
+        self.broker = broker
+        self.line = Line(self, broker)
+
+    def subscribe(self, text: str) -> None:
+        """Subscribe; `known` has it once it was answered."""
+        line = self.line
+
+        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
+            assert not resumed
+            if not line.down and not line.closed:
+                known = self.known[subscriber.spuid] = Known(text, subscriber.spuid)
+                known.begin(parcel)
+
+        self.broker.subscribe(line.session, text, None, None, answered, self.errors.append)
+
+    def resume(self, spuid: str, sequence: int | None = None) -> None:
+        """Take a subscription up again, after what was seen last or another number; if it is gone, begin anew."""
+        line = self.line
+        known = self.known[spuid]
+
+        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
+            if line.down or line.closed:
+                return
+            known.resumed.append(resumed)
+            if resumed:
+                assert subscriber.spuid == known.spuid
+                known.hear(subscriber.sequence, parcel)
+                return
+            assert subscriber.sequence == 0
+            self.known.pop(known.spuid, None)
+            known.spuid = subscriber.spuid
+            self.known[known.spuid] = known
+            known.begin(parcel)
+
+        def refused(error: TidingsError) -> None:
+            if isinstance(error, UnknownSubscription) and line.session.open:
+                self.broker.subscribe(line.session, known.text, None, None, answered, self.errors.append)
+            else:
+                self.errors.append(error)
+
+        seen = known.sequence if sequence is None else sequence
+        try:
+            self.broker.resume(line.session, spuid, seen, answered, refused)
+        except UnknownSubscription as error:
+            refused(error)
+
+    def unsubscribe(self, spuid: str, done: Callable[[], None] = lambda: None) -> None:
+        self.broker.subscriptions.unsubscribe(self.line.session, spuid, done)
+        del self.known[spuid]
+
+    def lose(self) -> None:
+        """The connection breaks, and the broker notices."""
+        self.line.down = True
+        self.broker.disconnect(self.line.session)
+
+    def come_back(self, broker: Broker | None = None) -> None:
+        """Connect again; nothing is resumed yet."""
+        self.broker = broker or self.broker
+        self.line = Line(self, self.broker)
+
+    def fill(self) -> None:
+        self.broker.subscriptions.outboxes.filled(self.line.session)
+
+    def drain(self) -> None:
+        self.broker.subscriptions.outboxes.drained(self.line.session)
+
+    @property
+    def only(self) -> Known:
+        (known,) = self.known.values()
+        return known
+
+    def check(self) -> None:
+        for known in self.known.values():
+            known.check(self.broker)
+
+
+# -- trouble ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Nothing can be written to any log."""
+    with mock.patch.object(Journal, "_write", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+        yield
+
+
+class Gate:
+    """Work that goes aside waits for this; it is a file, because a fork sees nothing else of what happens here."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def open(self) -> None:
+        self._path.touch()
+
+    def pass_through(self) -> None:
+        wait_until(self._path.exists)
+
+
+@contextmanager
+def work_aside_waits_for(gate: Gate) -> Iterator[None]:
+    """Updates with a text of more than a hundred characters are worked out aside, and not before the gate opens."""
+    worked_out = Updates._worked_out
+
+    def slowly(updates: Updates, update: Update) -> Any:
+        gate.pass_through()
+        return worked_out(updates, update)
+
+    with mock.patch.object(room, "LONG_TEXT", 100), mock.patch.object(Updates, "_worked_out", slowly):
+        yield
+
+
+def long(text: str) -> str:
+    """An update that is worked out aside."""
+    return text.ljust(101)

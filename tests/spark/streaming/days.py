@@ -1,0 +1,133 @@
+"""Days in the life of a graph with subscriptions that come and go: what everybody should be told, by one engine."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark.histories import log_with
+from strategies.busy import query, update
+from tidings.engine.engine import Engine
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
+from tidings.log.entry import Entry
+from tidings.model.errors import GraphExists, GraphMissing
+from tidings.spark.lake.manifest import File
+from tidings.spark.streaming.router import Router
+from tidings.spark.streaming.subscriptions.registrar import Registrar
+from tidings.spark.streaming.unit import Member, Told
+from tidings.sparql.evaluate.layout import Row
+
+News: TypeAlias = tuple[int, int, Counter[Row], Counter[Row]]
+"""Number, commit, rows added and removed."""
+
+
+@dataclass
+class Stay:
+    """A subscription, from a commit to a commit, or to the end."""
+
+    member: Member
+    begins: int
+    ends: int | None = None
+
+
+@dataclass
+class Day:
+    """A history, and who was there when."""
+
+    entries: list[Entry] = field(default_factory=list)
+    stays: list[Stay] = field(default_factory=list)
+
+    def time(self, seq: int) -> int:
+        return self.entries[seq - 1].time if seq else 0
+
+    def graph(self, seq: int) -> Store:
+        store = Store()
+        for entry in self.entries[:seq]:
+            store.apply(entry.delta)
+        return store
+
+    def news(self) -> dict[str, list[News]]:
+        """What every subscriber is told by an engine that has all of it."""
+        engine = Engine(Core(random=Random(1)))
+        here: dict[int, str] = {}
+        told: dict[str, list[News]] = {}
+        for entry in (Entry(0, 0, None), *self.entries):  # type: ignore[arg-type]  # before the first commit
+            if entry.seq:
+                for each in engine.absorb(entry.delta, now=entry.time).notifications:
+                    added, removed = Counter(each.changes.added()), Counter(each.changes.removed())
+                    told[here[each.subscription.id]].append((each.sequence, entry.seq, added, removed))
+            for stay in self.stays:
+                if stay.begins == entry.seq:
+                    member = stay.member
+                    subscription, answer = engine.subscribe(member.text, member.dataset, now=self.time(entry.seq))
+                    here[subscription.id] = member.spuid
+                    told[member.spuid] = [(0, entry.seq, Counter(answer), Counter())]
+            for stay in self.stays:
+                if stay.ends == entry.seq:
+                    number = next(number for number, spuid in here.items() if spuid == stay.member.spuid)
+                    engine.unsubscribe(number)
+                    del here[number]
+        return told
+
+
+def random_day(seed: int, commits: int = 60, stays: int = 25) -> Day:
+    random = Random(seed)
+    core = Core(random=Random(1))
+    day = Day()
+    time = 1_700_000_000_000_000
+    while len(day.entries) < commits:
+        time += random.randint(1, 2_000_000)
+        try:
+            delta = core.update(update(random), now=time)
+        except (GraphExists, GraphMissing):
+            continue
+        if delta:
+            day.entries.append(Entry(len(day.entries) + 1, time, delta))
+    for number in range(stays):
+        begins = random.choice((0, random.randint(0, commits)))
+        ends = random.choice((None, random.randint(begins, commits)))
+        member = Member(f"sepa://spuid/{number}", query(random))
+        day.stays.append(Stay(member, begins, ends))
+    return day
+
+
+def write_day(day: Day, folder: Path) -> Path:
+    return log_with(folder, day.entries)
+
+
+def seeds_of(
+    registrar: Registrar, begun: Iterable[tuple[int, Member]], graph: Iterable[tuple[str, ...]]
+) -> tuple[File, ...]:
+    """What concerns those who begin, found quad by quad."""
+    router = Router()
+    for unit, member in begun:
+        router.enter(unit, member)
+    rows = [
+        (unit, *quad)
+        for quad in graph
+        for unit in router.find([(quad, 1)])  # type: ignore[list-item]
+    ]
+    if not rows:
+        return ()
+    folder = registrar.registry.fresh_seeds()
+    folder.mkdir()
+    path = folder / "part.parquet"
+    pq.write_table(pa.table(dict(zip(("unit", *"spog"), map(list, zip(*rows, strict=True)), strict=True))), path)
+    return (File(str(path.relative_to(registrar.registry.path)), len(rows), path.stat().st_size),)
+
+
+def heard(told: Iterable[Told]) -> dict[str, list[News]]:
+    """What came of a job, by subscriber, without the last words."""
+    found: dict[str, list[News]] = {}
+    for each in told:
+        assert each.reason in (None, "it was ended"), each
+        news = found.setdefault(each.spuid, [])
+        if each.reason is None:
+            news.append((each.sequence, each.commit, Counter(each.added), Counter(each.removed)))
+    return {spuid: sorted(news, key=lambda item: item[:2]) for spuid, news in found.items()}
