@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
 
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("long", deadline=None, max_examples=5000)
+UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("desk", **UNHURRIED)
+settings.register_profile("ci", **UNHURRIED, derandomize=True, print_blob=True)
+settings.register_profile("long", **UNHURRIED, max_examples=5000)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 
 

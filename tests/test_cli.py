@@ -21,6 +21,7 @@ from tidings.model.results import Solutions
 from tidings.model.terms import Quad
 from tidings.server import app
 from tidings.server.config import Settings
+from waiting import PATIENCE
 
 DATA = """\
 @prefix : <http://example.org/> .
@@ -39,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tidings", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def in_terminal(*arguments: str, columns: int = 80) -> str:
@@ -164,7 +165,7 @@ def test_whoever_reads_only_the_beginning_hears_no_complaint() -> None:
         assert process.stderr
         assert process.stdout.readline().startswith(b"?v0\t")  # a thousand million rows are never held
         process.stdout.close()
-        assert process.wait(30) == 141
+        assert process.wait(PATIENCE) == 141
         assert process.stderr.read() == b""
 
 

@@ -15,6 +15,7 @@ import pytest
 from tidings.cli import main
 from tidings.cli.input.requests import requests
 from tidings.cli.output.telling import in_order
+from waiting import PATIENCE
 
 DATA = """\
 @prefix : <http://example.org/> .
@@ -149,7 +150,7 @@ def test_a_request_on_stdin_is_applied_when_its_separator_arrives() -> None:
         process.stdin.write("CLEAR ALL")
         process.stdin.close()
         assert process.stdout.read().endswith("- ?o 1\n")
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_timing_goes_to_stderr(capsys: Captured) -> None:
@@ -166,7 +167,7 @@ def test_a_terminal_gets_green_and_red() -> None:
     leader, follower = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
     subprocess.run(
-        [sys.executable, "-m", "tidings", *WATCH, COUNT], stdout=follower, env=environment, check=True, timeout=60
+        [sys.executable, "-m", "tidings", *WATCH, COUNT], stdout=follower, env=environment, check=True, timeout=PATIENCE
     )
     os.close(follower)
     said = os.read(leader, 65536).decode()

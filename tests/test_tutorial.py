@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gates.wire import Broker, serving
+from waiting import PATIENCE
 
 TUTORIAL = (Path(__file__).parents[1] / "docs/tutorial.md").read_text()
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -34,7 +35,7 @@ def run(script: str, folder: Path, broker: Broker) -> str:
         env=os.environ | {"PATH": paths, "TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

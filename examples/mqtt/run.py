@@ -6,12 +6,12 @@ python examples/mqtt/run.py --seconds 20
 import argparse
 import asyncio
 import logging
+import math
 import signal
 import tempfile
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,19 @@ from simulator import simulate
 from storing import storing_service
 from topics import TopicsManager
 
-from tidings.client import Application, Change, Endpoint, load
+from tidings.client import Application, Change, Endpoint, Row, load
 
-_CATCH_UP_SECONDS = 10.0
+_CATCH_UP_SECONDS = 60.0
+_VALUES_BETWEEN = 10
+"""How many come before the next server is taken away."""
 STORED = """
 PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX time: <http://www.w3.org/2006/time#>
 SELECT (COUNT(?instant) AS ?n) (MIN(STR(?stamp)) AS ?first) (MAX(STR(?stamp)) AS ?last) WHERE {
   ?observation sosa:hasResult ?quantity . ?quantity time:hasTime ?instant . ?instant time:inXSDDateTimeStamp ?stamp }
+"""
+VALUES = """
+PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX qudt: <http://qudt.org/1.1/schema/qudt#>
+SELECT DISTINCT ?observation ?value WHERE { ?observation sosa:hasResult ?quantity . ?quantity qudt:numericValue ?value }
 """
 
 
@@ -43,9 +49,22 @@ class Overview:
         self._consumer = app.consumer("OBSERVATIONS_VALUES")(self._changed)
         self._adapter = adapter
         self.changes: Counter[str] = Counter()
+        self._news = asyncio.Event()
 
     def _changed(self, change: Change) -> None:
         self.changes.update(str(row["observation"]) for row in change.added)
+        self._news.set()
+
+    @property
+    def values(self) -> set[tuple[str, str]]:
+        """What was observed last."""
+        return _values(self._consumer.rows)
+
+    async def sees(self, most: float) -> None:
+        """Until so many values have come."""
+        while self.changes.total() < most:
+            self._news.clear()
+            await self._news.wait()
 
     def __rich__(self) -> Group:
         table = Table("observation", "location", "value", "unit", "changes")
@@ -70,20 +89,22 @@ def local(iri: str) -> str:
     return iri.rpartition("#")[2]
 
 
-async def watch(table: Overview, console: Console, seconds: float) -> None:
+async def watch(table: Overview, console: Console, seconds: float, values: float) -> None:
+    """Show the table until the time is over, or so many values have come."""
+    live = Live(table, console=console, refresh_per_second=4) if console.is_terminal else nullcontext()
+    with live, suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await table.sees(values)
     if not console.is_terminal:
-        await asyncio.sleep(seconds)
         console.print(table)
-        return
-    with Live(table, console=console, refresh_per_second=4):
-        await asyncio.sleep(seconds)
 
 
-async def disturb(mqtt: Server, monitor: Server, store: Server, seconds: float) -> None:
-    """Take one server after the other away, and bring it back."""
+async def disturb(mqtt: Server, monitor: Server, store: Server, table: Overview) -> None:
+    """Take one server after the other away, and bring it back; values come before each, and after it."""
     for server, how in ((mqtt, signal.SIGTERM), (monitor, signal.SIGKILL), (store, signal.SIGKILL)):
-        await asyncio.sleep(seconds / 5)
+        await table.sees(table.changes.total() + _VALUES_BETWEEN)
         await server.restart(how, away=0.5)
+    await table.sees(table.changes.total() + 1)
 
 
 @asynccontextmanager
@@ -96,18 +117,22 @@ async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task
         await end(task)
 
 
-async def stored_in(store: Server, changes: Counter[str]) -> dict[str, Any]:
-    """What the store has, as soon as that is all that was seen, or after some time."""
-    deadline = time.monotonic() + _CATCH_UP_SECONDS
+async def stored_in(store: Server, table: Overview) -> dict[str, Any]:
+    """What the store has, as soon as it has what was seen last, or after some time."""
     async with Endpoint(f"http://{HOST}:{store.port}/query") as endpoint:
-        while True:
-            (stored,) = (await endpoint.query(STORED)).values()
-            if stored["n"] >= changes.total() or time.monotonic() > deadline:
-                return stored
-            await asyncio.sleep(0.1)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CATCH_UP_SECONDS):
+                while not table.values <= _values(await endpoint.query(VALUES)):
+                    await asyncio.sleep(0.1)
+        (stored,) = (await endpoint.query(STORED)).values()
+        return stored
 
 
-async def run(seconds: float, *, restarts: bool, lake: Path | None, console: Console) -> None:
+def _values(rows: Iterable[Row]) -> set[tuple[str, str]]:
+    return {(str(row["observation"]), str(row["value"])) for row in rows}
+
+
+async def run(seconds: float, values: float, *, restarts: bool, lake: Path | None, console: Console) -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder)) as (mqtt, monitor, store):
             profile = load(profile_for(mqtt, monitor, store))
@@ -121,19 +146,19 @@ async def run(seconds: float, *, restarts: bool, lake: Path | None, console: Con
                 console.print(f"store http://{HOST}:{store.port}/")
                 async with at_work(simulate(HOST, mqtt.port)):
                     if restarts:
-                        async with at_work(disturb(mqtt, monitor, store, seconds)) as disturbance:
-                            await watch(table, console, seconds)
+                        async with at_work(disturb(mqtt, monitor, store, table)) as disturbance:
+                            await watch(table, console, seconds, values)
                             await disturbance
                     else:
-                        await watch(table, console, seconds)
-                stored = await stored_in(store, table.changes)
+                        await watch(table, console, seconds, values)
+                stored = await stored_in(store, table)
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
             if lake is not None:
                 console.print(await ingest(store, lake), soft_wrap=True)
 
 
 async def until_told(arguments: argparse.Namespace) -> None:
-    asked = {name: getattr(arguments, name) for name in ("seconds", "restarts", "lake")}
+    asked = {name: getattr(arguments, name) for name in ("seconds", "values", "restarts", "lake")}
     task = asyncio.ensure_future(run(**asked, console=Console()))
     loop = asyncio.get_running_loop()
     forgive_closed_sockets(loop)
@@ -146,6 +171,7 @@ async def until_told(arguments: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Sensors over MQTT, as observations.")
     parser.add_argument("--seconds", type=float, default=20, help="how long (%(default)s)")
+    parser.add_argument("--values", type=float, default=math.inf, metavar="N", help="or until so many have come")
     parser.add_argument("--restarts", action="store_true", help="restart each server on the way, to see what happens")
     parser.add_argument("--lake", type=Path, metavar="DIR", help="keep the history of the store here; needs Spark")
     for name in ("tidings.client", "mqtt"):

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 ROOT = Path(__file__).parents[2]
 HOST = "127.0.0.1"
 PROFILE = Path(__file__).with_name("mqtt.jsap")
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 _INGEST_SECONDS = 600.0
 _TRIES = 5
 

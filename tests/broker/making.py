@@ -2,15 +2,13 @@
 
 import asyncio
 import errno
-import functools
 import shutil
-import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 from unittest import mock
 
 from oracles.recomputation import recomputed
@@ -29,41 +27,29 @@ from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.server import app
 from tidings.server.config import Settings
+from waiting import until, wait_until
 
 BASE = "http://example.org/"
 BEGIN = 1_800_000_000_000_000
 """When tests take place, in microseconds since 1970."""
 ALL = "SELECT ?s ?o { ?s <p> ?o }"
-PATIENCE = 30.0
-"""Seconds after which whatever should have happened has not."""
-P = ParamSpec("P")
-
-
-def asynchronous(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
-    """A test that is a coroutine, as pytest can call it; it does not take for ever."""
-
-    @functools.wraps(test)
-    def run(*arguments: P.args, **named: P.kwargs) -> None:
-        async def limited() -> None:
-            async with asyncio.timeout(PATIENCE):
-                await test(*arguments, **named)
-
-        asyncio.run(limited())
-
-    return run
 
 
 class Clock:
-    """Time that passes when a test says so: microseconds since 1970, and seconds for durations."""
+    """Time that passes when a test says so: microseconds since 1970, and seconds for durations.
 
-    def __init__(self) -> None:
+    With a `step`, so many seconds pass whenever somebody looks how long something has taken."""
+
+    def __init__(self, step: float = 0.0) -> None:
         self.micros = BEGIN
         self.seconds = 1000.0
+        self._step = step
 
     def now(self) -> int:
         return self.micros
 
     def monotonic(self) -> float:
+        self.seconds += self._step
         return self.seconds
 
     def pass_by(self, seconds: float) -> None:
@@ -80,20 +66,12 @@ def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Brok
     return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
 
 
-@contextmanager
-def by_hand(clock: Clock) -> Iterator[None]:
-    """Brokers of the application are told the time by this clock."""
-    with mock.patch.object(app, "clock", clock.now), mock.patch("time.monotonic", clock.monotonic):
-        yield
-
-
 def opened(clock: Clock, path: Path, elsewhere: Elsewhere | None = None, **changes: Any) -> Broker:
     """The broker that a folder holds; it must still be entered."""
     values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
     settings = Settings(**values)
     Folder(path).release()
-    with by_hand(clock):
-        return app.open_broker(settings, path, lambda _: None, elsewhere)
+    return app.open_broker(settings, path, lambda _: None, elsewhere, app.Watch(clock.now, clock.monotonic))
 
 
 def crashed(path: Path, copy: Path) -> Path:
@@ -104,8 +82,7 @@ def crashed(path: Path, copy: Path) -> Path:
 async def settled(broker: Broker) -> None:
     """Until nothing is on its way: neither updates nor what rests on the disk."""
     for _ in range(3):
-        while broker.updates.accepted or broker.forks.running:
-            await asyncio.sleep(0.001)
+        await until(lambda: not broker.updates.accepted and not broker.forks.running)
         await broker.chronicle.scribe.idle()
         await asyncio.sleep(0)
 
@@ -304,8 +281,7 @@ class Gate:
         self._path.touch()
 
     def pass_through(self) -> None:
-        while not self._path.exists():
-            time.sleep(0.001)
+        wait_until(self._path.exists)
 
 
 @contextmanager

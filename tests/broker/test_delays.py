@@ -9,7 +9,6 @@ import pytest
 from broker.making import (
     Clock,
     Gate,
-    asynchronous,
     crashed,
     full_disk,
     in_memory,
@@ -25,6 +24,7 @@ from tidings.broker.errors import ShuttingDown, TooManyDelayed, UnknownDelayed
 from tidings.broker.updates.schedule import Agenda, Delayed, DelayedId
 from tidings.log.errors import LogWriteFailed
 from tidings.model.errors import SparqlSyntaxError
+from waiting import asynchronous, until
 
 SECOND = 1_000_000
 
@@ -118,8 +118,7 @@ async def test_delayed_updates_are_carried_out_in_their_time_and_in_order(clock:
 async def test_an_instant_in_the_past_is_now(clock: Clock) -> None:
     async with in_memory(clock) as broker:
         await broker.delay(append(1), None, 0)
-        while not written(broker):
-            await asyncio.sleep(0.001)
+        await until(lambda: written(broker))
         assert len(broker.delays.agenda) == 0
 
 
@@ -278,11 +277,10 @@ async def test_a_delayed_update_that_is_killed_at_work_is_carried_out_after_the_
     async with opened(clock, tmp_path / "data") as broker:
         with work_aside_waits_for(gate):
             await broker.delay(long(insert(1)), None, clock.micros)
-            while not broker.forks.running:
-                await asyncio.sleep(0.001)
+            await until(lambda: broker.forks.running)
             broker.end()
             broker.give_up()
-            await asyncio.wait_for(broker.finish(), 5)
+            await broker.finish()
     async with opened(clock, tmp_path / "data") as second:
         await settled(second)
         assert len(quads_of(second)) == 1

@@ -3,19 +3,19 @@
 import asyncio
 import errno
 import os
+import select
 import signal
 import socket
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from broker.making import asynchronous
 from tidings.broker import forks as room
 from tidings.broker.errors import ShuttingDown, WorkLost
 from tidings.broker.forks import Forks
 from tidings.model.errors import SparqlSyntaxError, TimeLimitExceeded
+from waiting import PATIENCE, asynchronous, until, wait_until
 
 
 def open_files() -> int:
@@ -33,8 +33,7 @@ def is_gone(child: int) -> bool:
 
 async def begun(forks: Forks) -> int:
     """The process that does the work."""
-    while not forks.running:
-        await asyncio.sleep(0)
+    await until(lambda: forks.running)
     (child,) = forks.running
     return child
 
@@ -44,7 +43,7 @@ async def begun(forks: Forks) -> int:
 async def test_the_outcome_comes_back(outcome: object) -> None:
     forks = Forks(1)
     before = open_files()
-    assert await forks.run(lambda: outcome, seconds=10) == outcome
+    assert await forks.run(lambda: outcome, seconds=PATIENCE) == outcome
     assert not forks.running
     assert forks.made == 1
     assert open_files() == before
@@ -56,8 +55,8 @@ async def test_a_copy_sees_the_moment_it_was_made_in() -> None:
     state = ["before"]
     fork = forks.launch(lambda: list(state))
     state[0] = "after"
-    assert await forks.outcome(fork, seconds=10) == ["before"]
-    await forks.run(lambda: state.append("there"), seconds=10)
+    assert await forks.outcome(fork, seconds=PATIENCE) == ["before"]
+    await forks.run(lambda: state.append("there"), seconds=PATIENCE)
     assert state == ["after"]
 
 
@@ -71,11 +70,11 @@ async def test_an_error_of_ours_comes_back_with_its_data() -> None:
 
     forks = Forks(1)
     with pytest.raises(SparqlSyntaxError) as failure:
-        await forks.run(fails, seconds=10)
+        await forks.run(fails, seconds=PATIENCE)
     assert (failure.value.line, failure.value.column, failure.value.expected) == (3, 14, "'}'")
     assert failure.value.to_json()["line"] == 3
     with pytest.raises(TimeLimitExceeded) as late:
-        await forks.run(takes_too_long, seconds=10)
+        await forks.run(takes_too_long, seconds=PATIENCE)
     assert late.value.seconds == 2.5
 
 
@@ -83,18 +82,18 @@ async def test_an_error_of_ours_comes_back_with_its_data() -> None:
 async def test_any_other_failure_is_lost_work() -> None:
     forks = Forks(1)
     with pytest.raises(WorkLost, match="ZeroDivisionError"):
-        await forks.run(lambda: 1 // 0, seconds=10)
+        await forks.run(lambda: 1 // 0, seconds=PATIENCE)
     with pytest.raises(WorkLost):
-        await forks.run(lambda: os.kill(os.getpid(), signal.SIGKILL), seconds=10)
+        await forks.run(lambda: os.kill(os.getpid(), signal.SIGKILL), seconds=PATIENCE)
     with pytest.raises(WorkLost):  # what cannot be pickled does not come back
-        await forks.run(lambda: lambda: 1, seconds=10)
+        await forks.run(lambda: lambda: 1, seconds=PATIENCE)
 
 
 @asynchronous
 async def test_a_copy_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_LATE", 0.05)
     forks = Forks(1)
-    working = asyncio.create_task(forks.run(lambda: time.sleep(60), seconds=0.0))
+    working = asyncio.create_task(forks.run(signal.pause, seconds=0.0))
     child = await begun(forks)
     with pytest.raises(WorkLost):
         await working
@@ -106,7 +105,7 @@ async def test_a_copy_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
 async def test_who_no_longer_waits_ends_the_copy() -> None:
     forks = Forks(1)
     before = open_files()
-    working = asyncio.create_task(forks.run(lambda: time.sleep(60), seconds=None))
+    working = asyncio.create_task(forks.run(signal.pause, seconds=None))
     child = await begun(forks)
     await asyncio.sleep(0)
     working.cancel()
@@ -114,29 +113,27 @@ async def test_who_no_longer_waits_ends_the_copy() -> None:
         await working
     assert is_gone(child)
     assert open_files() == before
-    assert await forks.run(lambda: "room for the next", seconds=10)
+    assert await forks.run(lambda: "room for the next", seconds=PATIENCE)
 
 
 @asynchronous
 async def test_killed_copies_say_that_the_broker_is_stopping() -> None:
     forks = Forks(2)
-    working = [asyncio.create_task(forks.run(lambda: time.sleep(60), seconds=None)) for _ in range(3)]
-    while len(forks.running) < 2:
-        await asyncio.sleep(0)
+    working = [asyncio.create_task(forks.run(signal.pause, seconds=None)) for _ in range(3)]
+    await until(lambda: len(forks.running) == 2)
     forks.kill()
-    found = await asyncio.wait_for(asyncio.gather(*working, return_exceptions=True), 10)
+    found = await asyncio.gather(*working, return_exceptions=True)
     assert [type(each) for each in found] == [ShuttingDown] * 3  # who waits for room is not let in any more
 
 
 @asynchronous
 async def test_half_an_outcome_is_none() -> None:
     forks = Forks(1)
-    working = asyncio.create_task(forks.run(lambda: b"x" * 50_000_000, seconds=10))
-    child = await begun(forks)
-    time.sleep(0.3)  # the pipe is full, and the copy waits for us to read on
-    os.kill(child, signal.SIGKILL)
+    fork = forks.launch(lambda: b"x" * 50_000_000)
+    assert select.select([fork.pipe], [], [], PATIENCE)[0]  # some is there; the rest waits until we read on
+    os.kill(fork.child, signal.SIGKILL)
     with pytest.raises(WorkLost):
-        await working
+        await forks.outcome(fork, seconds=PATIENCE)
 
 
 @asynchronous
@@ -148,10 +145,10 @@ async def test_a_copy_that_cannot_be_made_is_lost_work_and_leaves_nothing_open(m
     forks = Forks(1)
     before = open_files()
     with pytest.raises(WorkLost, match="memory"):
-        await forks.run(lambda: 1, seconds=10)
+        await forks.run(lambda: 1, seconds=PATIENCE)
     assert open_files() == before
     monkeypatch.undo()
-    assert await forks.run(lambda: 1, seconds=10) == 1
+    assert await forks.run(lambda: 1, seconds=PATIENCE) == 1
 
 
 @asynchronous
@@ -161,7 +158,7 @@ async def test_only_so_many_work_at_a_time() -> None:
 
     async def one() -> None:
         nonlocal most
-        await forks.run(lambda: time.sleep(0.02), seconds=10)
+        await forks.run(lambda: None, seconds=PATIENCE)
 
     async def watch() -> None:
         nonlocal most
@@ -187,23 +184,23 @@ async def test_a_copy_holds_no_socket_open() -> None:
         return None
 
     with ours, theirs:
-        assert await forks.run(look, seconds=10) == errno.EBADF
-        fork = forks.launch(lambda: time.sleep(60))
+        assert await forks.run(look, seconds=PATIENCE) == errno.EBADF
+        fork = forks.launch(signal.pause)
         ours.close()
-        theirs.settimeout(5)
+        theirs.settimeout(PATIENCE)
         while forks.running:
             assert theirs.recv(1) == b""  # our end is closed, though the copy still works
             break
         forks.kill()
         with pytest.raises(ShuttingDown):
-            await forks.outcome(fork, seconds=10)
+            await forks.outcome(fork, seconds=PATIENCE)
 
 
 @asynchronous
 async def test_a_copy_keeps_the_files_it_needs() -> None:
     forks = Forks(1)
     with tempfile.TemporaryFile() as file:
-        await forks.run(lambda: os.write(file.fileno(), b"written"), seconds=10, keep=(file.fileno(),))
+        await forks.run(lambda: os.write(file.fileno(), b"written"), seconds=PATIENCE, keep=(file.fileno(),))
         file.seek(0)
         assert file.read() == b"written"
 
@@ -214,15 +211,13 @@ async def test_a_copy_is_deaf_to_the_signals_that_stop_the_broker(tmp_path: Path
 
     def work() -> str:
         ready.touch()
-        while ready.exists():
-            time.sleep(0.001)
+        wait_until(lambda: not ready.exists())
         return "done"
 
     forks = Forks(1)
-    working = asyncio.create_task(forks.run(work, seconds=10))
+    working = asyncio.create_task(forks.run(work, seconds=PATIENCE))
     child = await begun(forks)
-    while not ready.exists():
-        await asyncio.sleep(0.001)
+    await until(ready.exists)
     os.kill(child, signal.SIGINT)
     os.kill(child, signal.SIGTERM)
     ready.unlink()

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from broker.making import Clock, asynchronous, crashed, full_disk, insert, opened, quads_of, settled
+from broker.making import Clock, crashed, full_disk, insert, opened, quads_of, settled
 from tidings.log.errors import LogWriteFailed
 from tidings.log.reading import read
 from tidings.log.snapshot import read_snapshot
+from waiting import asynchronous
 
 SECOND = 1_000_000
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.histories import Scene, Step, histories
 from broker.jobs import Job
-from broker.making import ALL, BASE, Client, Clock, asynchronous, crashed, insert, opened, settled
+from broker.making import ALL, BASE, Client, Clock, crashed, insert, opened, settled
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NotToldInTime, UnknownSubscription
 from tidings.broker.subscriptions.external_batches import Relaying
@@ -23,6 +23,7 @@ from tidings.model.errors import BadRequest, EvaluationError, SparqlSyntaxError
 from tidings.model.zset import ZSet
 from tidings.spark.streaming.unit import Member, Told
 from tidings.sparql.algebra import Dataset
+from waiting import asynchronous
 
 
 class Office:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from broker.histories import Step, histories, lived_through
-from broker.making import ALL, Client, Clock, asynchronous, crashed, insert, opened, quads_of, settled
+from broker.making import ALL, Client, Clock, crashed, insert, opened, quads_of, settled
+from waiting import asynchronous
 
 
 @given(histories)

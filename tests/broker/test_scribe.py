@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from broker.making import asynchronous
 from tidings.broker.durability import group_commit as room
 from tidings.broker.durability.commit_log import Chronicle
 from tidings.broker.durability.group_commit import Scribe
@@ -16,6 +15,7 @@ from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Durability, Journal
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from waiting import PATIENCE, asynchronous, until
 
 
 class Paper:
@@ -29,6 +29,8 @@ class Paper:
         self.failing = 0
         self.broken = False
         self.busy: threading.Event | None = None
+        self.writing = threading.Event()
+        """Whether it is at work on a batch."""
 
     def append(self, entry: Entry) -> None:
         if self.broken:
@@ -42,8 +44,9 @@ class Paper:
         return batch or None
 
     def write(self, batch: list[Entry]) -> None:
+        self.writing.set()
         if self.busy is not None:
-            assert self.busy.wait(10)
+            assert self.busy.wait(PATIENCE)
         if self.failing:
             self.failing -= 1
             raise LogWriteFailed(OSError(errno.ENOSPC, "No space left on device"))
@@ -55,6 +58,12 @@ class Paper:
 
     def close(self) -> None:
         self.closed = True
+
+
+async def turns() -> None:
+    """The loop goes round some times: whatever would happen by itself has happened."""
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 class Scene:
@@ -113,12 +122,12 @@ async def test_what_comes_while_the_disk_is_busy_goes_together_and_waits_its_tur
     scene = Scene("fsync")
     scene.paper.busy = threading.Event()
     scene.commit("a")
-    await asyncio.sleep(0.01)
+    await until(scene.paper.writing.is_set)
     for name in "bcd":
         scene.commit(name)
         await asyncio.sleep(0)
     scene.wait("e")
-    await asyncio.sleep(0.01)
+    await turns()
     assert scene.said == []
     scene.paper.busy.set()
     await scene.scribe.idle()
@@ -155,7 +164,7 @@ async def test_what_came_after_a_write_that_fails_is_undone_with_it() -> None:
     scene.paper.busy = threading.Event()
     scene.paper.failing = 1
     scene.commit("a")
-    await asyncio.sleep(0.01)
+    await until(scene.paper.writing.is_set)
     scene.commit("b")
     scene.wait("c")
     scene.paper.busy.set()
@@ -187,7 +196,7 @@ async def test_without_durability_steps_are_released_at_once_and_written_later(m
         scene.commit(name)
     assert scene.said == ["a", "b", "c"]
     assert scene.sizes == []
-    await asyncio.sleep(0.02)
+    await until(lambda: scene.sizes)
     assert scene.sizes == [3]
 
 
@@ -207,7 +216,7 @@ async def test_without_durability_nothing_is_promised_after_a_write_that_failed(
 @pytest.mark.parametrize("durability", ["none", "os", "fsync"])
 async def test_idle_is_when_everything_is_written(durability: Durability) -> None:
     scene = Scene(durability)
-    await asyncio.wait_for(scene.scribe.idle(), 1)
+    await scene.scribe.idle()  # at once
     scene.commit("a")
     await scene.scribe.idle()
     assert scene.sizes == [1]
@@ -237,14 +246,15 @@ async def test_without_a_journal_everything_is_released_at_once() -> None:
 @asynchronous
 async def test_settled_waits_for_what_is_on_its_way_and_for_nothing_else() -> None:
     scene = Scene("fsync")
-    await asyncio.wait_for(scene.chronicle.settled(), 1)
+    await scene.chronicle.settled()  # at once
     scene.paper.busy = threading.Event()
     scene.commit("a")
     waiting = asyncio.create_task(scene.chronicle.settled())
-    await asyncio.sleep(0.01)
+    await until(scene.paper.writing.is_set)
+    await turns()
     assert not waiting.done()
     scene.paper.busy.set()
-    await asyncio.wait_for(waiting, 10)
+    await waiting
     assert scene.said == ["a"]
     scene.scribe.close()
 

@@ -6,11 +6,12 @@ from unittest import mock
 
 import pytest
 
-from broker.making import Client, Clock, asynchronous, crashed, full_disk, in_memory, insert, opened, quads_of, settled
+from broker.making import Client, Clock, crashed, full_disk, in_memory, insert, opened, quads_of, settled
 from tidings.broker.updates import initial_data as seeding
 from tidings.broker.updates.initial_data import seed
 from tidings.log.errors import LogWriteFailed
 from tidings.model.terms import Quad
+from waiting import asynchronous
 
 EVERYTHING = "SELECT * { ?s ?p ?o }"
 

@@ -15,7 +15,6 @@ from broker.making import (
     ALL,
     Client,
     Clock,
-    asynchronous,
     crashed,
     delete,
     full_disk,
@@ -34,6 +33,7 @@ from tidings.engine.plans.spu import Spu
 from tidings.log.errors import LogWriteFailed
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
+from waiting import asynchronous, until
 
 VARIABLES = ("x",)
 
@@ -154,15 +154,14 @@ async def test_nobody_hears_of_a_commit_before_it_is_durable(clock: Clock, tmp_p
 
 
 @asynchronous
-async def test_a_subscription_that_cannot_be_answered_in_a_slice_is_tried_out_aside(clock: Clock) -> None:
-    async with in_memory(clock, Policy(slice_seconds=1e-9, rows=5000)) as broker:
+async def test_a_subscription_that_cannot_be_answered_in_a_slice_is_tried_out_aside() -> None:
+    async with in_memory(Clock(step=1.0), Policy(slice_seconds=0.5, seconds=1e6, rows=5000)) as broker:
         for n in range(60):
             await broker.update(insert(n))
         client = Client(broker)
         client.subscribe("SELECT ?a ?b { ?a <p> ?x . ?b <p> ?y }")
         client.subscribe("SELECT ?a ?b ?c { ?a <p> ?x . ?b <p> ?y . ?c <p> ?z }")
-        while not (client.known and client.errors):
-            await settled(broker)
+        await until(lambda: client.known and client.errors)
         client.check()
         assert [error.code for error in client.errors] == ["row_limit_exceeded"]
         assert len(broker.subscriptions) == len(broker.engine.subscriptions) == 1
@@ -290,9 +289,8 @@ async def test_a_subscription_is_released_when_its_grace_is_over(clock: Clock, t
         clock.pass_by(60)
         broker._tick()
         assert len(broker.subscriptions) == len(broker.engine.subscriptions) == 1
-    with mock.patch("time.monotonic", clock.monotonic):
-        async with opened(clock, tmp_path, grace=10.0) as second:
-            assert len(second.subscriptions) == second.subscriptions.absent == 1
+    async with opened(clock, tmp_path, grace=10.0) as second:
+        assert len(second.subscriptions) == second.subscriptions.absent == 1
 
 
 @asynchronous

@@ -11,6 +11,7 @@ from gates.wire import Broker
 from tidings import cli
 from tidings.cli import COMMANDS
 from tidings.log.folder import Folder
+from waiting import PATIENCE
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
 EITHER = {"query", "update", "explain"}
@@ -83,5 +84,11 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
         environment |= {"TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws}
         script = script.replace("localhost:8000", broker.http.removeprefix("http://"))
     return subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from cli.shell import CHAT
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli import main
 from tidings.cli.commands.status import duration, size
 from tidings.cli.input.binding import read_term
+from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
 server = pytest.mark.server
@@ -284,7 +285,7 @@ def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
             with serving(tmp_path, *ports, program=("-m", "tidings", "serve")) as second:
                 second.update("INSERT DATA { <http://e/a> <http://e/b> 2 }")
                 second.update("INSERT DATA { <http://e/a> <http://e/b> 3 }")
-                rest, _ = process.communicate(timeout=30)
+                rest, _ = process.communicate(timeout=PATIENCE)
         assert [json.loads(line)["seq"] for line in rest.splitlines()] == [2, 3]
         assert process.returncode == 0
 

@@ -9,6 +9,7 @@ import pytest
 from cli.shell import EXAMPLES, furnish, needs_broker, shell
 from gates.wire import Broker
 from tidings.cli import COMMANDS, command, main
+from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
 
@@ -38,7 +39,7 @@ def test_a_shell_can_read_its_completion(capsys: Captured, tmp_path: Path, name:
                 assert option in script or (name == "fish" and f" {'-l' if option[1] == '-' else '-s'} " in script)
     if shell_program := shutil.which(name):
         (tmp_path / "script").write_text(script)
-        subprocess.run([shell_program, "-n", str(tmp_path / "script")], check=True, timeout=10)
+        subprocess.run([shell_program, "-n", str(tmp_path / "script")], check=True, timeout=PATIENCE)
 
 
 def completed(words: str, folder: Path) -> set[str]:

@@ -5,20 +5,20 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli import main
 from tidings.cli.input.batches import LARGEST, batches
 from tidings.cli.input.genids import Genids, fresh_key, unnamed
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import Quad
+from waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.server
 Captured = pytest.CaptureFixture[str]
@@ -66,7 +66,7 @@ def test_several_files_and_stdin_are_loaded(broker: Broker, tmp_path: Path) -> N
     (tmp_path / "b.nq").write_text("<http://e/a> <http://e/b> <http://e/c> <http://e/g> .\n")
     assert main(["load", "-q", "a.nt", "b.nq"]) == 0
     command = [sys.executable, "-m", "tidings", "load", "--format", "turtle", "-"]
-    done = subprocess.run(command, input="<x> <y> [] .", text=True, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(command, input="<x> <y> [] .", text=True, capture_output=True, timeout=PATIENCE, check=True)
     assert done.stderr.startswith("loaded 1 statements from stdin")
     assert size(broker) == 5
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.nt", "b.nq"]
@@ -157,16 +157,28 @@ def test_nothing_behind_a_fault_is_sent(broker: Broker, tmp_path: Path, capsys: 
     assert broker.query("SELECT * { <http://example.org/s20001> ?p ?o }") == []
 
 
+KILLED_ON_THE_WAY = """
+import os, signal, sys
+from tidings.cli import main
+from tidings.cli.positions import Positions
+
+def reached(positions, path, statements, note=Positions.reached):
+    note(positions, path, statements)
+    if statements >= 5000:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Positions.reached = reached
+main(sys.argv[1:])
+"""
+
+
 def test_a_killed_load_goes_on_where_it_was(broker: Broker, tmp_path: Path, capsys: Captured) -> None:
     number = 30_000
     (tmp_path / "blanks.nt.gz").write_bytes(
         gzip.compress("".join(f"_:a <http://e/p> _:b{n} .\n" for n in range(number)).encode())
     )
-    command = [sys.executable, "-m", "tidings", "load", "-q", "blanks.nt.gz", "--batch", "50"]
-    with subprocess.Popen(command) as process:
-        wait_for(tmp_path / "blanks.nt.gz.load")
-        time.sleep(0.2)
-        process.send_signal(signal.SIGKILL)
+    command = [sys.executable, "-c", KILLED_ON_THE_WAY, "load", "-q", "blanks.nt.gz", "--batch", "50"]
+    assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == -signal.SIGKILL
     known = json.loads((tmp_path / "blanks.nt.gz.load").read_text())["files"]
     reached = known[str((tmp_path / "blanks.nt.gz").resolve())]["statements"]
     assert 0 < reached < number
@@ -179,13 +191,6 @@ def test_a_killed_load_goes_on_where_it_was(broker: Broker, tmp_path: Path, caps
     assert size(broker) == number
     assert broker.update("INSERT DATA {}")["sequence"] - before <= (number - reached) // 5000 + 1
     assert not (tmp_path / "blanks.nt.gz.load").exists()
-
-
-def wait_for(path: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while not path.exists():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -216,10 +221,10 @@ def test_a_load_goes_on_over_a_restart_of_the_broker(tmp_path: Path, monkeypatch
         ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
         command = [sys.executable, "-m", "tidings", "load", "many.nt", "--batch", "100", "--ws", first.ws]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            wait_for(tmp_path / "many.nt.load")
+            wait_until(lambda: (tmp_path / "many.nt.load").exists() or process.poll() is not None)
             first.stop(signal.SIGKILL)
             with serving(tmp_path, *ports, program=("-m", "tidings", "serve")) as second:
-                _, said = process.communicate(timeout=60)
+                _, said = process.communicate(timeout=PATIENCE)
                 assert process.returncode == 0, said
                 assert size(second) == 60_000
 

@@ -6,7 +6,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +16,11 @@ from typing import IO
 import pytest
 from rich.console import Console
 
-from gates.wire import PATIENCE, Broker, serving
+from gates.wire import Broker, serving
 from tidings.cli.output.live import SHOWN_FOR, LiveTable
 from tidings.cli.output.names import Names
 from tidings.model.results import Row
+from waiting import PATIENCE
 
 P = "PREFIX : <http://example.org/> "
 QUERY = f"{P}SELECT ?lamp ?power WHERE {{ ?lamp :power ?power }}"
@@ -69,10 +69,8 @@ def test_programs_get_a_line_of_json_for_each_change_and_as_many_as_they_want(br
 
 @pytest.mark.server
 def test_it_ends_after_some_time(broker: Broker) -> None:
-    start = time.monotonic()
-    with subscribed("--for", "0.3", QUERY) as process:
+    with subscribed("--for", "0.1", QUERY) as process:
         assert process.wait(PATIENCE) == 0
-    assert time.monotonic() - start < PATIENCE
 
 
 @pytest.mark.server

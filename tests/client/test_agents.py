@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from gates.wire import PATIENCE, Broker, asynchronous, serving
+from gates.wire import Broker, serving
 from tidings.client import Application, Change, Refused, Row
 from tidings.client.jsap.mistakes import BadProfile
+from waiting import PATIENCE, asynchronous, until
 
 pytestmark = pytest.mark.server
 
@@ -55,12 +56,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 @pytest.fixture(autouse=True)
 def empty(broker: Broker) -> None:
     broker.update("CLEAR ALL")
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 @asynchronous

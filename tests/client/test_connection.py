@@ -11,11 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import PATIENCE, Broker, asynchronous, serving
+from gates.wire import Broker, serving
 from tidings.client import IRI, Connection, Endpoint, connect, sync
 from tidings.client.errors import CannotConnect, NoAnswer, Refused
 from tidings.client.subscription import Change, Subscription
 from tidings.model.errors import BadRequest
+from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
 ALL = "SELECT ?s ?v WHERE { ?s <value> ?v }"
@@ -121,7 +122,7 @@ async def test_the_http_address_leads_to_the_other_one(broker: Broker) -> None:
 async def test_nobody_there_is_a_clear_error() -> None:
     for address in ("ws://127.0.0.1:1/subscribe", "http://127.0.0.1:1", "ftp://127.0.0.1"):
         with pytest.raises(CannotConnect, match=r"127\.0\.0\.1"):
-            async with connect(address, timeout=2):
+            async with connect(address, timeout=PATIENCE):
                 raise AssertionError("unreachable")
 
 
@@ -252,7 +253,7 @@ async def test_an_answer_that_does_not_come_is_not_waited_for_for_ever() -> None
 
 @asynchronous
 async def test_a_query_longer_than_its_time_is_given_up(broker: Broker) -> None:
-    async with Connection(broker.ws, timeout=5) as client:
+    async with Connection(broker.ws, timeout=PATIENCE) as client:
         client.timeout = 1e-9
         with pytest.raises(NoAnswer):
             await client.query("ASK {}")
@@ -316,7 +317,7 @@ async def test_the_log_says_who_published_whatever_the_way(tmp_path: Path) -> No
             script.update("INSERT DATA { <a> <value> 5 }")
         async with connect(kept.ws) as nobody:
             await nobody.update("INSERT DATA { <a> <value> 6 }")
-        lines = httpx.get(f"{kept.http}/log").text.splitlines()
+        lines = httpx.get(f"{kept.http}/log", timeout=PATIENCE).text.splitlines()
     assert [json.loads(line).get("by") for line in lines] == ["été"] * 5 + [None]
 
 

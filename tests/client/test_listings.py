@@ -3,7 +3,6 @@
 Listings 1 to 4 are the wire, 12 to 18 profiles. What had to be mended in the profiles is noted in `listings`.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator
 from decimal import Decimal
@@ -12,8 +11,9 @@ from typing import Any
 import pytest
 
 from client import listings
-from gates.wire import PATIENCE, Broker, asynchronous, connected, serving
+from gates.wire import Broker, connected, serving
 from tidings.client import Application, Change, Endpoint, Row, load
+from waiting import asynchronous, until
 
 pytestmark = pytest.mark.server
 
@@ -56,12 +56,6 @@ def addressed(listing: str | dict[str, Any], broker: Broker) -> dict[str, Any]:
         "sparql11protocol": {"port": broker.http_port},
         "sparql11seprotocol": {"protocol": "ws", "availableProtocols": gates},
     }
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(3 * PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 # -- listings 1 to 4: the Subscribe language --------------------------------------------------------------------

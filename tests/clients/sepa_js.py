@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gates.wire import PATIENCE
+from waiting import PATIENCE
 
 HERE = Path(__file__).parent
 MODULES = Path(sys.prefix) / "npm" / "clients"  # outside the tree, or in .venv, which is ignored

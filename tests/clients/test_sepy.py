@@ -3,7 +3,6 @@
 import json
 import logging
 import threading
-import time
 import warnings
 from contextlib import suppress
 from queue import SimpleQueue
@@ -11,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from gates.wire import PATIENCE, Broker
+from gates.wire import Broker
+from waiting import PATIENCE, wait_until
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it asks pkg_resources, which is deprecated, for a file of its own
@@ -88,18 +88,11 @@ def insert(sepa: Any, text: str) -> None:
     sepa.sparql_update(f"insert data {{ {text} }}")
 
 
-def until(happened: Any) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def end(sepa: Any, subscription: str) -> None:
     """Unsubscribe, and wait for sepy to close its socket, as it does when it is told that it has unsubscribed."""
     socket = sepa.get_subscriptions()[subscription]
     sepa.unsubscribe(subscription)
-    until(lambda: socket.sock is None)
+    wait_until(lambda: socket.sock is None)
 
 
 # -- the life of a subscription ---------------------------------------------------------------------------------
@@ -216,7 +209,7 @@ def test_a_malformed_subscription_is_told_and_disturbs_nobody(sepa: Any, caplog:
             sepa.sparql_subscribe("selec ?o where { ?s ?p ?o }", "bad")
 
     threading.Thread(target=subscribe, daemon=True).start()
-    until(lambda: any("on_message" in message for message in caplog.messages))
+    wait_until(lambda: any("on_message" in message for message in caplog.messages))
     insert(sepa, "<urn:lamp> <urn:status> 'on'")
     assert lamp.hear() == (["on"], [])
     end(sepa, subscription)

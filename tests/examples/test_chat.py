@@ -8,15 +8,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from client import listings
-from gates.wire import PATIENCE, Broker, asynchronous, serving
+from gates.wire import Broker, serving
+from waiting import PATIENCE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "chat"
 sys.path.append(str(EXAMPLE))
@@ -56,12 +56,6 @@ class User:
 
     async def sees(self, line: str) -> None:
         await until(lambda: line in self.lines)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(3 * PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 # -- the profile ------------------------------------------------------------------------------------------------
@@ -244,7 +238,7 @@ async def test_two_terminals(broker: Broker) -> None:
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLE / "chat.py"), *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=6 * PATIENCE, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_the_demonstration_plays_to_its_end() -> None:

@@ -6,12 +6,11 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import aiomqtt
 import psutil
@@ -19,10 +18,10 @@ import pytest
 import regex  # type: ignore[import-untyped]
 
 from client import listings
-from gates.wire import PATIENCE, asynchronous
 from spark.killing import QUICK
 from tidings.client import Application, Consumer, Endpoint, load
 from tidings.spark.lake.lake import Lake
+from waiting import PATIENCE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"
 sys.path.append(str(EXAMPLE))
@@ -62,7 +61,7 @@ class Monitor:
     observed: Consumer
 
     async def publish(self, *messages: tuple[str, bytes]) -> None:
-        async with aiomqtt.Client(HOST, self.mqtt.port) as client:
+        async with aiomqtt.Client(HOST, self.mqtt.port, timeout=PATIENCE) as client:
             for topic, payload in messages:
                 await client.publish(topic, payload, qos=1)
 
@@ -78,15 +77,9 @@ class Monitor:
         return [str(row["value"]) for row in sorted(rows, key=lambda row: str(row["stamp"]))]
 
     async def has_stored(self, *values: str) -> None:
-        async with asyncio.timeout(3 * PATIENCE):
+        async with asyncio.timeout(PATIENCE):
             while not set(values) <= set(await self.stored()):
-                await asyncio.sleep(0.05)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(3 * PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.01)
+                await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -314,8 +307,8 @@ def running(*options: str) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("options", [(), ("--restarts",)])
 def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
-    with running("--seconds", "3", *options) as process:
-        said, complaints = process.communicate(timeout=9 * PATIENCE)
+    with running("--seconds", str(PATIENCE), "--values", "12", *options) as process:
+        said, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     for words in ("Server room temperature", "Soil moisture", "Roof temperature", "unknown", "malformed"):
         assert words in said
@@ -326,8 +319,8 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
 @pytest.mark.spark
 def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
-    with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
-        said, complaints = process.communicate(timeout=12 * PATIENCE)
+    with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
+        said, complaints = process.communicate(timeout=5 * PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     count, _, _ = said.partition(" time-stamped values in the store")
     assert Lake(tmp_path / "lake").end().seq == int(count.split()[-1]) > 0  # each in a commit of its own
@@ -343,7 +336,7 @@ def test_it_stops_its_servers_when_it_is_told_to_end() -> None:
         assert "mappings" in process.stdout.readline()
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
-        _, complaints = process.communicate(timeout=6 * PATIENCE)
+        _, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     assert len(children) == 3
     assert not any(child.is_running() for child in children)

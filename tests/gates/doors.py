@@ -10,13 +10,16 @@ from typing import Any
 
 import httpx
 import uvicorn
+from picows import ws_create_server
 
-from gates.wire import PATIENCE, Message
+from gates.wire import Message
 from tidings.broker.broker import Broker
 from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder
 from tidings.server import app as wiring
+from tidings.server.app import WATCH, Watch
 from tidings.server.config import Settings
+from waiting import PATIENCE, until
 
 
 class Server(uvicorn.Server):
@@ -54,16 +57,18 @@ def is_error(answer: httpx.Response, status: int, code: str) -> bool:
 
 
 @asynccontextmanager
-async def built(folder: Path | None = None, **changes: Any) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
+async def built(
+    folder: Path | None = None, watch: Watch = WATCH, **changes: Any
+) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
     """A broker in memory, or with a folder that keeps what is published."""
     settings = Settings(**changes)
     if folder is None:
-        broker = wiring.build_broker(settings)
+        broker = wiring.build_broker(settings, watch=watch)
         async with broker:
             yield broker, wiring.http_gate(broker, settings), settings
         return
     with Folder(folder) as locked:
-        broker = wiring.open_broker(settings, locked.path, lambda _: None)
+        broker = wiring.open_broker(settings, locked.path, lambda _: None, watch=watch)
         async with broker:
             yield broker, wiring.http_gate(broker, settings), settings
 
@@ -84,9 +89,7 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
         app = wiring.http_app(broker, settings, gate)
         server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
         serving = asyncio.create_task(server.serve())
-        async with asyncio.timeout(PATIENCE):
-            while not server.started:
-                await asyncio.sleep(0.01)
+        await until(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
             try:
@@ -96,6 +99,19 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
                 server.should_exit = True
                 async with asyncio.timeout(PATIENCE):
                     await serving
+
+
+@asynccontextmanager
+async def with_websockets(house: House) -> AsyncIterator[str]:
+    """The address of a WebSocket gate of the same broker."""
+    settings = Settings()
+    gate = wiring.websocket_gate(house.broker, settings)
+    door = await ws_create_server(gate.listen, "127.0.0.1", 0, **wiring._picows(settings))
+    try:
+        yield f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
+    finally:
+        door.close()
+        await gate.close()
 
 
 # -- event streams ----------------------------------------------------------------------------------------------

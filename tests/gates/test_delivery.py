@@ -1,12 +1,10 @@
 """A broker that delivers what a job tells, in a process of its own; the job is one without Spark."""
 
-import asyncio
 import json
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,13 +13,14 @@ import pyarrow as pa
 import pytest
 
 from broker.jobs import Job
-from gates.wire import PATIENCE, SERVE, Broker, asynchronous, connected, rows, serving
+from gates.wire import SERVE, Broker, connected, rows, serving
 from tidings.spark.log_source.origin import Mark, checked, origin_of
 from tidings.spark.streaming.output.sink import ToldWriter
 from tidings.spark.streaming.rows import PACKED_ARROW, told_pack, told_row
 from tidings.spark.streaming.subscriptions.request_file import LINES
 from tidings.spark.streaming.subscriptions.requested import WantedInFile
 from tidings.spark.streaming.unit import Told
+from waiting import PATIENCE, asynchronous, until
 
 pytestmark = pytest.mark.server
 
@@ -75,7 +74,7 @@ class Work:
         stop = threading.Event()
 
         def work() -> None:
-            while not stop.wait(0.05):
+            while not stop.wait(0.01):
                 self.once()
 
         worker = threading.Thread(target=work)
@@ -127,11 +126,11 @@ async def test_a_client_sees_what_it_would_see_at_an_ordinary_broker(tmp_path: P
             refused = await socket.ask({"subscribe": {"sparql": "SELECT (RAND() AS ?x) {}", "alias": "chance"}})
             assert (refused["error"], refused["alias"]) == ("depends_on_chance", "chance")
 
-            shown = httpx.get(f"{broker.http}/subscriptions/{told.spuid}").json()
+            shown = httpx.get(f"{broker.http}/subscriptions/{told.spuid}", timeout=PATIENCE).json()
             assert "explain" in shown
             done = await socket.ask({"unsubscribe": {"spuid": told.spuid}})
             assert done == {"unsubscribed": {"spuid": told.spuid}}
-            await _until(lambda: told.spuid not in _wanted(work))
+            await until(lambda: told.spuid not in _wanted(work))
             assert in_graph.spuid in _wanted(work)
 
 
@@ -160,18 +159,24 @@ async def test_a_broker_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> 
 
 
 @asynchronous
-async def test_a_job_that_is_silent_or_fails_is_answered_for(tmp_path: Path) -> None:
+async def test_a_job_that_is_silent_is_answered_for(tmp_path: Path) -> None:
     work = Work(tmp_path)
-    with delivering(tmp_path, "--deliver-patience", "1") as broker:
+    with delivering(tmp_path, "--deliver-patience", "0.1") as broker:
         async with connected(broker) as socket:
             error = await socket.ask({"subscribe": {"sparql": ALL, "alias": "it"}})
             assert (error["error"], error["status_code"], error["alias"]) == ("not_told_in_time", 504, "it")
-            await _until(lambda: not _wanted(work))
+            await until(lambda: not _wanted(work))
             with httpx.stream("GET", f"{broker.http}/subscribe", params={"query": ALL}, timeout=PATIENCE) as answer:
                 assert answer.status_code == 504  # the same for an event stream
 
+
+@asynchronous
+async def test_a_job_that_fails_is_answered_for(tmp_path: Path) -> None:
+    work = Work(tmp_path)
+    with delivering(tmp_path, "--deliver-patience", str(PATIENCE)) as broker:
+        async with connected(broker) as socket:
             socket.send({"subscribe": {"sparql": ALL, "alias": "it"}})
-            await _until(lambda: bool(_wanted(work)))
+            await until(lambda: bool(_wanted(work)))
             (spuid,) = _wanted(work)
             work.write([Told(spuid, 0, 0, 0, ("s", "o"), [], [], "its query failed: no")])
             error = await socket.next()
@@ -186,10 +191,10 @@ async def test_the_file_of_who_wants_what_does_not_grow_for_ever(tmp_path: Path)
             for round_ in range(2):
                 for n in range(LINES // 2):
                     socket.send({"subscribe": {"sparql": f"SELECT ?o {{ <s{n}> <p> ?o }}", "alias": n}})
-                await _until(lambda: len(_wanted(work)) == LINES // 2)
+                await until(lambda: len(_wanted(work)) == LINES // 2)
                 for n in range(LINES // 2 - round_):
                     socket.send({"unsubscribe": {"alias": n}})
-                await _until(lambda: len(_wanted(work)) == round_)  # noqa: B023 -- at once
+                await until(lambda: len(_wanted(work)) == round_)  # noqa: B023 -- at once
             assert (work.out / "wanted.jsonl").read_bytes().count(b"\n") <= LINES
 
 
@@ -226,10 +231,3 @@ def _refused(folder: Path, *command: str) -> str:
 
 def _wanted(work: Work) -> set[str]:
     return set(WantedInFile(work.out / "wanted.jsonl").read() or ())
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.02)

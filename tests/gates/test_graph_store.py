@@ -6,13 +6,13 @@ import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error
-from gates.wire import asynchronous
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.broker.updates import queue as updates
 from tidings.log.reading import read
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
 from tidings.model.terms import Quad
+from waiting import asynchronous
 
 SERVICE = "/rdf-graphs/service"
 G = {"graph": "http://e/g"}

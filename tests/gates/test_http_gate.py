@@ -1,13 +1,14 @@
 """The SPARQL 1.1 Protocol over HTTP, as a client sees it."""
 
 import asyncio
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,16 @@ import psutil
 import pyoxigraph as ox
 import pytest
 
+from broker.making import Clock
 from tidings.broker.broker import Broker
 from tidings.broker.spool import Spool
 from tidings.engine.updates.executor import Core
 from tidings.model.formats.results import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
 from tidings.server import app as wiring
+from tidings.server.app import WATCH, Watch
 from tidings.server.config import Settings
+from waiting import PATIENCE, asynchronous, until
 
 DATA = """PREFIX : <http://example.org/> INSERT DATA {
   :a :p 1 , "été"@fr . :b :p 2 . GRAPH :g { :c :p 3 } GRAPH :h { :d :p 4 } }"""
@@ -38,19 +42,20 @@ class Gate:
 
     settings: Settings
     core: Core
+    watch: Watch
 
 
-def gate(**changes: Any) -> Gate:
+def gate(watch: Watch = WATCH, **changes: Any) -> Gate:
     settings = Settings(**changes)
     core = wiring.build_core(settings)
     core.update(DATA, now=0)
-    return Gate(settings, core)
+    return Gate(settings, core, watch)
 
 
 def ask(app: Gate, method: str, path: str, **options: Any) -> httpx.Response:
     async def once() -> httpx.Response:
         async with (
-            wiring.build_broker(app.settings, app.core) as broker,
+            wiring.build_broker(app.settings, app.core, watch=app.watch) as broker,
             client_of(broker, app.settings, raise_app_exceptions=False) as client,
         ):
             return await client.request(method, path, **options)
@@ -268,9 +273,9 @@ def test_a_body_above_the_limit_is_refused_announced_or_not() -> None:
 
 def test_an_evaluation_over_its_limits_is_an_error_even_in_the_last_row() -> None:
     endless = "SELECT (COUNT(*) AS ?n) { " + "".join(f"?a{n} ?b{n} ?c{n} . " for n in range(14)) + "}"
-    assert is_error(
-        ask(gate(timeout=0.2), "POST", "/query", content=endless, headers=QUERY), 503, "time_limit_exceeded"
-    )
+    clock = Clock(step=100.0)
+    app = gate(Watch(clock.now, clock.monotonic), timeout=1000.0)
+    assert is_error(ask(app, "POST", "/query", content=endless, headers=QUERY), 503, "time_limit_exceeded")
     assert is_error(ask(gate(max_rows=2), "POST", "/query", content=SELECT, headers=QUERY), 503, "row_limit_exceeded")
 
 
@@ -304,7 +309,7 @@ def test_one_request_too_many_is_asked_to_come_back_and_health_is_still_told(mon
 
         async def slowly(*arguments: Any) -> Spool:
             inside.set()
-            await asyncio.wait_for(go_on.wait(), 10)
+            await asyncio.wait_for(go_on.wait(), PATIENCE)
             return await query(*arguments)
 
         monkeypatch.setattr(Broker, "query", slowly)
@@ -314,7 +319,7 @@ def test_one_request_too_many_is_asked_to_come_back_and_health_is_still_told(mon
             asyncio.TaskGroup() as group,
         ):
             first = group.create_task(client.get("/query", params={"query": SELECT}))
-            await asyncio.wait_for(inside.wait(), 10)
+            await asyncio.wait_for(inside.wait(), PATIENCE)
             second = await client.get("/query", params={"query": SELECT})
             assert is_error(second, 429, "too_many_requests")
             assert second.headers["retry-after"] == "1"
@@ -336,8 +341,7 @@ def test_one_update_too_many_is_asked_to_come_back() -> None:
         ):
             broker.updates.hold()
             first = group.create_task(client.post("/update", content="INSERT DATA { <a> <b> 1 }", headers=UPDATE))
-            while not broker.updates.accepted:
-                await asyncio.sleep(0)
+            await until(lambda: broker.updates.accepted)
             second = await client.post("/update", content="CLEAR ALL", headers=UPDATE)
             assert is_error(second, 429, "too_many_requests")
             assert second.headers["retry-after"] == "1"
@@ -449,12 +453,13 @@ def test_browsers_get_a_page_that_needs_nothing_else(app: Gate) -> None:
 
 
 Server = tuple[str, subprocess.Popen[str]]
+Asking = asyncio.Task[httpx.Response]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tidings", "serve", "--memory", "--http-port", "0", "--ws-port", "0"],
+        [sys.executable, "-m", "tidings", "serve", "--memory", "--timeout", "0", "--http-port", "0", "--ws-port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     with process:
@@ -469,12 +474,12 @@ def server() -> Iterator[Server]:
 @pytest.mark.server
 def test_a_real_server_answers_and_ends_when_told(server: Server) -> None:
     address, process = server
-    with httpx.Client(base_url=address) as client:
+    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
         assert client.post("/update", content=DATA, headers=UPDATE).json()["response"]["added"] == 5
         assert values(client.get("/query", params={"query": SELECT})) == ["1", "été", "2"]
         assert client.head("/query", params={"query": SELECT}).headers["server"].startswith("tidings/")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert said == ""
 
@@ -487,43 +492,57 @@ def test_a_taken_port_is_one_clear_line(server: Server) -> None:
         env=os.environ | {
             "TIDINGS_MEMORY": "yes", "TIDINGS_HTTP_PORT": address.rpartition(":")[2], "TIDINGS_WS_PORT": "0"
         },
-        capture_output=True, text=True, timeout=20, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert second.returncode == 1
     assert second.stderr.startswith("tidings: error: cannot listen on 127.0.0.1 port ")
     assert second.stderr.count("\n") == 1
 
 
-@pytest.mark.server
-def test_an_evaluation_ends_when_its_client_leaves(server: Server) -> None:
-    address, process = server
-    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+
+
+def copies(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The copies of a server, which are at work."""
+    return psutil.Process(process.pid).children()
+
+
+async def begin_what_has_no_end(client: httpx.AsyncClient, process: subprocess.Popen[str]) -> Asking:
+    """A query that is at work."""
     numbers = " ".join(f"<s> <p> {n} ." for n in range(200))
-    with httpx.Client(base_url=address) as client:
-        client.post("/update", content=f"INSERT DATA {{ {numbers} }}", headers=UPDATE)
-        with pytest.raises(httpx.ReadTimeout):
-            client.post("/query", content=endless, headers=QUERY, timeout=0.3)
-        # The time limit is 30 s: the copy that works on it can only be gone this early if the query was given up.
-        for _ in range(200):
-            if not psutil.Process(process.pid).children():
-                break
-            time.sleep(0.05)
-        assert not psutil.Process(process.pid).children()
-        assert client.post("/update", content="CLEAR ALL", headers=UPDATE, timeout=10).status_code == 200
+    await client.post("/update", content=f"INSERT DATA {{ {numbers} }}", headers=UPDATE)
+    asking = asyncio.create_task(client.post("/query", content=ENDLESS, headers=QUERY))
+    await until(lambda: copies(process))
+    return asking
 
 
 @pytest.mark.server
-def test_told_twice_to_stop_it_gives_up_what_runs_and_says_so(server: Server) -> None:
+@asynchronous
+async def test_an_evaluation_ends_when_its_client_leaves(server: Server) -> None:
     address, process = server
-    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
-    numbers = " ".join(f"<s> <p> {n} ." for n in range(200))
-    with httpx.Client(base_url=address) as client, ThreadPoolExecutor(1) as pool:
-        client.post("/update", content=f"INSERT DATA {{ {numbers} }}", headers=UPDATE)
-        running = pool.submit(httpx.post, f"{address}/query", content=endless, headers=QUERY, timeout=30)
-        time.sleep(0.3)
-        for _ in range(2):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.1)
-        assert is_error(running.result(), 503, "shutting_down")
-    _, said = process.communicate(timeout=20)
+    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+        asking = await begin_what_has_no_end(client, process)
+        asking.cancel()
+        await until(lambda: not copies(process))  # there is no time limit: it was given up
+        assert (await client.post("/update", content="CLEAR ALL", headers=UPDATE)).status_code == 200
+
+
+@pytest.mark.server
+@asynchronous
+async def test_told_twice_to_stop_it_gives_up_what_runs_and_says_so(server: Server) -> None:
+    address, process = server
+    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+        asking = await begin_what_has_no_end(client, process)
+        process.send_signal(signal.SIGINT)
+        await until(lambda: is_closed(address))  # it has heard
+        process.send_signal(signal.SIGINT)
+        assert is_error(await asking, 503, "shutting_down")
+    _, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (0, "")
+
+
+def is_closed(address: str) -> bool:
+    """Whether nobody listens there any more."""
+    host, _, port = address.removeprefix("http://").rpartition(":")
+    with socket.socket() as caller:
+        return caller.connect_ex((host, int(port))) == errno.ECONNREFUSED

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import Broker, Follower, Graphs, Message, Row, Socket, asynchronous, connected, serving
+from gates.wire import Broker, Follower, Graphs, Message, Row, Socket, connected, serving
+from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
 
@@ -79,7 +80,7 @@ async def test_data_in_the_default_graph_notifies(broker: Broker) -> None:
 
 @asynchronous
 async def test_data_published_over_http_notifies(broker: Broker) -> None:
-    async with stage(broker) as scene, httpx.AsyncClient(base_url=broker.http) as http:
+    async with stage(broker) as scene, httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
         follower = await scene.follow("SELECT ?o { :lamp :status ?o }")
         answer = await http.post("/update", data={"update": PREFIX + "INSERT DATA { :lamp :status 1 }"})
         assert set(answer.json()["response"]) >= {"sequence", "time", "added", "removed"}
@@ -349,7 +350,7 @@ async def test_an_error_does_not_close_a_shared_socket_whatever_caused_it(broker
 async def test_an_update_without_effect_is_a_success(broker: Broker) -> None:
     """The reference broker takes its endpoint's 204, "done, nothing to say", for a failure of its own."""
     text = PREFIX + "DELETE DATA { :nothing :of :this }"
-    async with connected(broker) as socket, httpx.AsyncClient(base_url=broker.http) as http:
+    async with connected(broker) as socket, httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
         for answer in (
             await http.post("/update", data={"update": text}),
             await http.post("/update", content=text, headers={"content-type": "application/sparql-update"}),

@@ -12,11 +12,12 @@ import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error, listening
-from gates.wire import PATIENCE, Message, asynchronous
+from gates.wire import Message
 from tidings.gates.http import feed
 from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path
 from tidings.protocol.commit_feed import FeedFormat
+from waiting import PATIENCE, asynchronous
 
 
 async def commit(house: House, number: int) -> None:

@@ -3,22 +3,30 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from gates.wire import PATIENCE, Broker, asynchronous, connected, serving
+from gates.wire import Broker, connected, serving
+from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
 ALL = "SELECT ?s ?o WHERE { ?s <p> ?o }"
 
 
-@pytest.fixture(params=["in memory", "on disk"])
-def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
+@pytest.fixture(scope="module", params=["in memory", "on disk"])
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A broker for which everything takes too long for the loop."""
     storage = ("--memory",) if request.param == "in memory" else ()
-    with serving(tmp_path, "--slice", "0.0000001", "--max-rows", "1000", *storage) as running:
-        yield running
+    folder = tmp_path_factory.mktemp("broker")
+    with serving(folder, "--slice", "0.0000001", "--max-rows", "1000", *storage) as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(running: Broker) -> Broker:
+    """It begins with nothing in it."""
+    running.update("CLEAR ALL")
+    return running
 
 
 @pytest.mark.parametrize(

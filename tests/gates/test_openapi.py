@@ -8,9 +8,9 @@ from openapi_spec_validator import validate
 from starlette.routing import Mount, Route
 
 from gates.doors import built, indoors
-from gates.wire import asynchronous
 from tidings.gates.http.app import SECURE
 from tidings.gates.http.openapi import openapi
+from waiting import asynchronous
 
 METHODS = {"get", "head", "post", "put", "delete", "options", "patch", "trace"}
 PATHS: dict[str, dict[str, Any]] = openapi()["paths"]

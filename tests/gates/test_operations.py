@@ -9,10 +9,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gates.doors import House, indoors, is_error
-from gates.wire import asynchronous
 from tidings import __version__
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.gates.http.metrics import COUNTERS, GAUGES
+from waiting import asynchronous
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
 QUERY = "SELECT ?o WHERE { <http://e/a> <http://e/p> ?o }"

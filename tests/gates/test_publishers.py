@@ -1,6 +1,5 @@
 """Publishers that name themselves over HTTP: the log and its feed say whose a commit is, if anybody said so."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -8,8 +7,8 @@ import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error, listening
-from gates.wire import PATIENCE, asynchronous
 from tidings.log.reading import read
+from waiting import asynchronous, until
 
 HEADER = "Tidings-Publisher"
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> %d }"
@@ -79,9 +78,7 @@ async def test_a_delayed_update_is_published_by_who_asked_for_it(tmp_path: Path)
     async with indoors(tmp_path) as house:
         form = {"update": INSERT % 1, "delay": "0.01"}
         assert (await house.http.post("/update", data=form, headers={HEADER: "alice"})).status_code == 200
-        async with asyncio.timeout(PATIENCE):
-            while house.broker.delays.done == 0:
-                await asyncio.sleep(0.005)
+        await until(lambda: house.broker.delays.done)
         assert await feed(house) == ["alice"]
 
 

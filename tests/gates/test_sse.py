@@ -1,28 +1,22 @@
 """Subscriptions as event streams, over a real socket."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
 from gates.doors import House, indoors, is_error, listening, subscribed
-from gates.wire import PATIENCE, asynchronous, rows, serving
+from gates.wire import rows, serving
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.gates import event_stream as sse
+from waiting import PATIENCE, asynchronous, until
 
 ALL = "SELECT ?s ?o WHERE { ?s <http://e/p> ?o }"
 
 
 def insert(subject: str, value: int) -> str:
     return f"INSERT DATA {{ <http://e/{subject}> <http://e/p> {value} }}"
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0.005)
 
 
 @asynchronous

@@ -1,7 +1,6 @@
 """A broker in a process of its own, and what its clients see: one address for HTTP, one for WebSockets."""
 
 import asyncio
-import functools
 import json
 import re
 import signal
@@ -9,32 +8,21 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import httpx
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-PATIENCE = 10.0  # seconds after which whatever should have happened has not
+from waiting import PATIENCE
 
 SERVE = ("-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
 Message = dict[str, Any]
 Row = tuple[str | None, ...]
 Graphs = str | list[str] | None  # as a request names them: one, several, or no word about it
-P = ParamSpec("P")
-
-
-def asynchronous(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
-    """A test that is a coroutine, as pytest can call it."""
-
-    @functools.wraps(test)
-    def run(*arguments: P.args, **named: P.kwargs) -> None:
-        asyncio.run(test(*arguments, **named))
-
-    return run
 
 
 # -- the broker -------------------------------------------------------------------------------------------------
@@ -89,7 +77,7 @@ def _addresses(process: subprocess.Popen[str]) -> tuple[str, str]:
     """Where a broker listens, from its greeting; a broker that does not greet in time is ended."""
     assert process.stdout is not None
     greeting = ""
-    watchdog = threading.Timer(3 * PATIENCE, process.kill)
+    watchdog = threading.Timer(PATIENCE, process.kill)
     watchdog.start()
     try:
         for line in process.stdout:
@@ -143,8 +131,8 @@ class Socket:
         """Messages that came, and None at the end."""
         return self._inbox.messages
 
-    async def next(self, timeout: float = PATIENCE) -> Message:
-        message = await asyncio.wait_for(self._inbox.messages.get(), timeout)
+    async def next(self) -> Message:
+        message = await asyncio.wait_for(self._inbox.messages.get(), PATIENCE)
         assert message is not None, "the broker closed the socket"
         return message
 
@@ -172,7 +160,7 @@ class Socket:
 
 @asynccontextmanager
 async def connected(broker: Broker) -> AsyncIterator[Socket]:
-    transport, inbox = await ws_connect(_Inbox, broker.ws)
+    transport, inbox = await ws_connect(_Inbox, broker.ws, websocket_handshake_timeout=PATIENCE)
     assert isinstance(inbox, _Inbox)
     try:
         yield Socket(transport, inbox)

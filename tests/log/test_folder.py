@@ -11,6 +11,7 @@ import pytest
 
 from tidings.log.errors import FolderInUse, FolderUnusable
 from tidings.log.folder import Folder, check_format
+from waiting import PATIENCE
 
 
 def test_a_new_folder_gets_its_layout(tmp_path: Path) -> None:
@@ -28,7 +29,7 @@ def test_a_second_broker_is_refused_by_the_name_of_the_first(tmp_path: Path) -> 
             "import sys; from pathlib import Path; from tidings.log.folder import Folder; Folder(Path(sys.argv[1]))"
         )
         done = subprocess.run(
-            [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode
         assert f"FolderInUse: {tmp_path} is in use by process {os.getpid()}" in done.stderr
@@ -42,7 +43,7 @@ def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:
         "import os, sys; from pathlib import Path; from tidings.log.folder import Folder\n"
         "folder = Folder(Path(sys.argv[1])); os.abort()"
     )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], timeout=60, check=False, capture_output=True)
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], timeout=PATIENCE, check=False, capture_output=True)
     with Folder(tmp_path):
         assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
 

@@ -19,6 +19,7 @@ from tidings.log.layout import segments
 from tidings.log.reading import read
 from tidings.log.repair import repair
 from tidings.model.zset import ZSet
+from waiting import PATIENCE
 
 SMALL = Settings(segment_bytes=1000, durability="os")
 
@@ -291,7 +292,7 @@ journal.close()
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert "File too large" in done.stdout, done.stderr
     assert recovered_from(tmp_path)[1] == commits(1, 4)

@@ -51,8 +51,8 @@ def finish(setup: "subprocess.Popen[str]") -> str:
 
 
 def works(clone: Path) -> bool:
-    command = [clone / ".venv" / "bin" / "tidings", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    tidings = clone / ".venv" / "bin" / "tidings"
+    done = subprocess.run([tidings, "--version"], capture_output=True, text=True, check=True, timeout=600)
     return done.stdout == f"tidings {__version__}\n"
 
 

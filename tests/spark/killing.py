@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from waiting import PATIENCE
+
 KILLS = int(os.environ.get("TIDINGS_KILLS", "10"))
 """How often a job is killed."""
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -41,7 +43,7 @@ def kill(script: str, *arguments: object) -> None:
 def run(script: str, *arguments: object) -> None:
     """Run a script to its end."""
     called = [sys.executable, "-c", PREFACE + script, *map(str, arguments)]
-    done = subprocess.run(called, env=quick_java(), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(called, env=quick_java(), capture_output=True, text=True, timeout=5 * PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
 
 

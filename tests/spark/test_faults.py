@@ -28,6 +28,7 @@ from tidings.spark.lake.writing import Upkeep
 from tidings.spark.log_source.origin import FolderOrigin, Mark, checked
 from tidings.spark.masters import check_master
 from tidings.spark.session import session, translated
+from waiting import PATIENCE
 
 # -- nobody there ---------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ def test_a_heap_that_spark_cannot_start_with_is_told_in_one_line(tmp_path: Path)
     words = ["history", "query", "--lake", str(tmp_path), "--memory", "64m", "ASK { }"]
     called = [sys.executable, "-m", "tidings", *words]
     plain = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}  # Java remarks on it
-    done = subprocess.run(called, env=plain, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(called, env=plain, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1

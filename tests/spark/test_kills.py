@@ -10,6 +10,7 @@ from spark.killing import KILLS, kill, run, started
 from spark.streaming.days import write_day
 from spark.streaming.finishing import check_told, early_day, wish
 from tidings.spark.lake.lake import Lake
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.spark
 
@@ -80,5 +81,5 @@ def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
         ]
         assert len(executors) == 2
         executors[0].kill()
-        assert child.wait(180) == 0
+        assert child.wait(5 * PATIENCE) == 0
     check_told(tmp_path / "out", day)

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import PATIENCE, Broker, Message, Row, Socket, asynchronous, connected, rows, serving
+from gates.wire import Broker, Message, Row, Socket, connected, rows, serving
+from waiting import PATIENCE, asynchronous, until
 
 KILLS = 20
 ARGUMENTS = (
@@ -91,19 +92,34 @@ class Reader:
         self.commit = notification["commit"]
 
 
-async def together(broker: Broker, publishers: list[Publisher], readers: list[Reader], seconds: float) -> None:
-    """Everybody at work for a while; then the broker is killed."""
+async def together(broker: Broker, publishers: list[Publisher], readers: list[Reader], updates: int) -> None:
+    """Everybody at work, until each of them has got somewhere and so many updates were acknowledged; then the broker
+    is killed."""
+    before, wanted = progress(publishers, readers), acknowledged(publishers) + updates
     tasks = [
         *(asyncio.create_task(publisher.publish(broker)) for publisher in publishers),
         *(asyncio.create_task(reader.read(broker)) for reader in readers),
     ]
-    await asyncio.sleep(seconds)
+
+    def is_busy() -> bool:
+        steps = zip(before, progress(publishers, readers), strict=True)
+        return acknowledged(publishers) >= wanted and all(now > then for then, now in steps)
+
+    await until(lambda: is_busy() or any(task.done() for task in tasks))
     broker.stop(signal.SIGKILL)
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:  # a connection that broke is what we came for; anything else is not
         if isinstance(outcome, AssertionError) and "closed the socket" in str(outcome):
             continue
         assert isinstance(outcome, OSError), repr(outcome)
+
+
+def progress(publishers: list[Publisher], readers: list[Reader]) -> list[int]:
+    return [len(each.acknowledged) for each in publishers] + [each.sequence for each in readers]
+
+
+def acknowledged(publishers: list[Publisher]) -> int:
+    return sum(len(publisher.acknowledged) for publisher in publishers)
 
 
 def asked(broker: Broker, text: str) -> Message:
@@ -120,7 +136,7 @@ async def test_a_broker_that_is_killed_twenty_times_loses_nothing_and_tells_noth
     readers = [Reader(text) for text in SUBSCRIPTIONS.values()]
     for _ in range(KILLS):
         with serving(tmp_path, *ARGUMENTS) as broker:
-            await together(broker, publishers, readers, chance.uniform(0.05, 0.5))
+            await together(broker, publishers, readers, chance.randrange(200))
     with serving(tmp_path, *ARGUMENTS) as broker:
         for publisher in publishers:
             stored = {int(row["n"]["value"]) for row in broker.query(f"SELECT ?n {{ <{publisher.name}> <count> ?n }}")}
@@ -131,14 +147,12 @@ async def test_a_broker_that_is_killed_twenty_times_loses_nothing_and_tells_noth
         last = await asyncio.to_thread(
             broker.update, "INSERT DATA { <the> <end> 1 . <sensor0> <count> 0 . <sensor1> <broken> true }"
         )
-        async with asyncio.timeout(PATIENCE):
-            while any(reader.commit < last["sequence"] for reader in readers):
-                await asyncio.sleep(0.01)
+        await until(lambda: all(reader.commit == last["sequence"] for reader in readers))
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for reader in readers:
             assert reader.answer == Counter(rows(await asyncio.to_thread(asked, broker, reader.text)))
             assert reader.resumed == KILLS
-    assert sum(len(publisher.acknowledged) for publisher in publishers) > KILLS
-    assert sorted((tmp_path / "tidings-data" / "snapshots").glob("*.json")), "a snapshot was part of it"
+        assert acknowledged(publishers) > KILLS
+        await until(lambda: any((tmp_path / "tidings-data" / "snapshots").glob("*.json")))  # it is part of it

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from broker.making import Clock, asynchronous, crashed, in_memory, opened, settled
+from broker.making import Clock, crashed, in_memory, opened, settled
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.model.results import Row
+from waiting import asynchronous
 
 DELTA = 10.0
 """Seconds without a presence after which a lamp goes off."""

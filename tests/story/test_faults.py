@@ -11,10 +11,11 @@ import httpx
 import pytest
 import uvicorn
 
-from gates.wire import PATIENCE, SERVE, Follower, asynchronous, connected, serving
+from gates.wire import SERVE, Follower, connected, serving
 from tidings.gates.http import header_timeout as patience
 from tidings.server import app
 from tidings.server.config import Settings
+from waiting import PATIENCE, asynchronous
 
 _FULL_AFTER = """
 import resource, sys
@@ -118,21 +119,24 @@ async def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> N
 
 @asynchronous
 async def test_a_client_that_sends_its_headers_for_ever_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "HEADER_SECONDS", 0.05)
     settings = Settings(memory=True)
     broker = app.build_broker(settings)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(app._uvicorn(app.http_app(broker, settings), settings))
         async with broker:
             serving_ = asyncio.create_task(server.serve(sockets=[listener]))
+            monkeypatch.setattr(patience, "HEADER_SECONDS", 0.05)
             reader, writer = await asyncio.open_connection(*listener.getsockname())
             writer.write(b"POST /update HTTP/1.1\r\nHost: x\r\nX-Slow: ")
             assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
             writer.close()
+            monkeypatch.setattr(patience, "HEADER_SECONDS", PATIENCE)
             address = "http://{}:{}/healthz".format(*listener.getsockname())
-            async with httpx.AsyncClient() as client:
+            async with httpx.AsyncClient(timeout=PATIENCE) as client:
                 assert (await client.get(address)).status_code == 200
-                await asyncio.sleep(0.1)  # a connection that rests between two requests is not slow
+                (connection,) = server.server_state.connections
+                assert isinstance(connection, patience.PatientProtocol)
+                assert connection.patience is None  # a connection that rests between two requests is not slow
                 assert (await client.get(address)).status_code == 200
             server.should_exit = True
             await serving_

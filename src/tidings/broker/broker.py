@@ -105,6 +105,7 @@ class Broker:
             "slice_seconds": policy.slice_seconds,
             "seconds": policy.seconds,
             "rows": policy.rows,
+            "clock": monotonic,
         }
         self.queries = Queries(engine.core, self.chronicle, self.forks, **limits)
         self.updates = Updates(

@@ -5,7 +5,6 @@ sees the store as it is at that moment: updates go on meanwhile, and it holds up
 """
 
 import tempfile
-import time
 from collections.abc import Callable, Iterable
 from typing import BinaryIO, TypeAlias, cast
 
@@ -23,7 +22,7 @@ Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 
 
 class Queries:
-    """Answers queries within limits."""
+    """Answers queries within limits. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -34,12 +33,13 @@ class Queries:
         slice_seconds: float,
         seconds: float | None,
         rows: int | None,
+        clock: Callable[[], float],
     ) -> None:
         self._core = core
         self._chronicle = chronicle
         self._forks = forks
-        self._slice = Limits(seconds=slice_seconds, rows=rows, clock=time.monotonic)
-        self._whole = Limits(seconds=seconds, rows=rows, clock=time.monotonic)
+        self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
+        self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self.done = 0
         self.aside = 0
 

@@ -63,6 +63,17 @@ def clock() -> int:
     return time.time_ns() // 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a broker is told the time by: microseconds since 1970, and seconds for durations."""
+
+    clock: Callable[[], int]
+    monotonic: Callable[[], float]
+
+
+WATCH = Watch(clock, time.monotonic)
+
+
 # -- building -----------------------------------------------------------------------------------------------------
 
 
@@ -93,14 +104,20 @@ def policy(settings: Settings) -> Policy:
     )
 
 
-def build_broker(settings: Settings, core: Core | None = None, elsewhere: Elsewhere | None = None) -> Broker:
+def build_broker(
+    settings: Settings, core: Core | None = None, elsewhere: Elsewhere | None = None, watch: Watch = WATCH
+) -> Broker:
     """A broker in memory."""
     engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
-    return Broker(engine, policy(settings), clock=clock, monotonic=time.monotonic, elsewhere=elsewhere)
+    return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, elsewhere=elsewhere)
 
 
 def open_broker(
-    settings: Settings, folder: Path, say: Callable[[str], None], elsewhere: Elsewhere | None = None
+    settings: Settings,
+    folder: Path,
+    say: Callable[[str], None],
+    elsewhere: Elsewhere | None = None,
+    watch: Watch = WATCH,
 ) -> Broker:
     """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
     recovered = recover(folder)
@@ -109,7 +126,7 @@ def open_broker(
     if snapshot is not None:
         for s, p, o, g in snapshot.quads:
             core.store.add(s, p, o, g)
-    broker = build_broker(settings, core, elsewhere)
+    broker = build_broker(settings, core, elsewhere, watch)
     if snapshot is not None:
         broker.begin_at(snapshot.seq, snapshot.time)
         for note in snapshot.notes:

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from gates.wire import Broker, Follower, asynchronous, connected, serving
+from gates.wire import Broker, Follower, connected, serving
 from tidings.spark.streaming.job import StreamJob
 from tidings.spark.streaming.subscriptions.requested import wanted_of
+from waiting import asynchronous
 
 pytestmark = [pytest.mark.spark, pytest.mark.server]
 
-LATE = 60.0
-"""Seconds within which a batch on a busy machine is told."""
 LIGHTS = "SELECT ?lamp ?power { ?lamp <in> ?room ; <power> ?power . ?room <lit> true }"
 SUM = "SELECT ?room (SUM(?power) AS ?sum) { ?lamp <in> ?room ; <power> ?power } GROUP BY ?room"
 UPDATES = (
@@ -34,7 +33,7 @@ async def _a_client_of_each_hears_the_same(delivering: Broker, ordinary: Broker)
         for follower, text in zip(told, (LIGHTS, SUM), strict=True):
             follower.socket.send({"subscribe": {"sparql": text, "alias": follower.alias}})
         for follower in told:
-            follower.take(await follower.socket.next(LATE))
+            follower.take(await follower.socket.next())
         expected = [await usual.follow(LIGHTS, "lights")]
         assert told[0].answer == expected[0].answer
         for text in UPDATES:
@@ -42,9 +41,9 @@ async def _a_client_of_each_hears_the_same(delivering: Broker, ordinary: Broker)
                 broker.update(text)
             await expected[0].hear()
         while told[0].told < expected[0].told:
-            told[0].take(await lights.next(LATE))
+            told[0].take(await lights.next())
         while told[1].told < len(UPDATES):
-            told[1].take(await sums.next(LATE))
+            told[1].take(await sums.next())
         assert (told[0].answer, told[0].told) == (expected[0].answer, len(UPDATES))
         for follower, text in zip(told, (LIGHTS, SUM), strict=True):
             rows = delivering.query(text)
@@ -58,7 +57,7 @@ def test_what_spark_tells_is_what_a_broker_would_have_told(
     stop = threading.Event()
     job = StreamJob(spark, str(tmp_path / "tidings-data"), tmp_path / "check", tmp_path / "out")
     with (
-        serving(tmp_path, "--deliver", "out") as delivering,
+        serving(tmp_path, "--deliver", "out", "--deliver-patience", "600") as delivering,
         serving(tmp_path / "ordinary") as ordinary,
         ThreadPoolExecutor(1) as clients,
     ):
@@ -68,4 +67,4 @@ def test_what_spark_tells_is_what_a_broker_would_have_told(
         while wanted.read_bytes().count(b"\n") < 2 and not stop.wait(0.05):
             pass  # who is there when the job begins is told by its first batch
         job.run(wanted_of(str(wanted)), follow=True, stop=stop)
-        heard.result(LATE)
+        heard.result()

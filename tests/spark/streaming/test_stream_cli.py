@@ -1,8 +1,8 @@
 """`tidings stream`, as far as it needs no Spark: what it reads, what it says, and what it does not begin."""
 
-import os
 import signal
-import threading
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -19,6 +19,7 @@ from tidings.spark.streaming.monitoring.checkpoint import claim
 from tidings.spark.streaming.monitoring.figures import Watch
 from tidings.spark.streaming.monitoring.metrics import serving
 from tidings.spark.streaming.unit import ENDED, Told
+from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
 
@@ -73,18 +74,17 @@ def test_some_of_what_was_told_can_be_read(job: FakeJob, capsys: Captured) -> No
     assert [(each["spuid"], each["sequence"]) for each in lines(capsys)] == [("urn:s:one", 1), ("urn:s:two", 1)]
 
 
-def test_who_follows_reads_what_comes_until_stopped(job: FakeJob, capsys: Captured) -> None:
-    def later() -> None:
+def test_who_follows_reads_what_comes_until_stopped(job: FakeJob) -> None:
+    command = [sys.executable, "-m", "tidings", "stream", "read", "--out", str(job.out), "--follow", "--after", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        commits = [msgspec.json.decode(process.stdout.readline())["commit"] for _ in range(3)]
         job.tell(Mark(11, 11_000_000), Told("urn:s:one", 2, 11, 11_000_000, ("o",), [], [("<urn:x>",)]))
-        stop.start()
-
-    stop = threading.Timer(1.2, os.kill, (os.getpid(), signal.SIGINT))
-    more = threading.Timer(0.2, later)
-    more.start()
-    assert stream("read", "--out", job.out, "--follow", "--after", 0) == 0
-    more.join()
-    stop.join()
-    assert [each["commit"] for each in lines(capsys)] == [7, 8, 9, 11]
+        commits.append(msgspec.json.decode(process.stdout.readline())["commit"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        assert process.stdout.read() == ""
+    assert commits == [7, 8, 9, 11]
 
 
 def test_the_status_says_how_far_how_fast_and_how_large(job: FakeJob, tmp_path: Path, capsys: Captured) -> None:
@@ -142,7 +142,7 @@ def test_metrics_are_the_same_figures(job: FakeJob) -> None:
     watch = Watch(job.checkpoint, job.out)
     watch.look()
     with serving(0, watch.figures) as port:
-        answer = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
     found = dict(line.rsplit(" ", 1) for line in answer.splitlines() if not line.startswith("#"))
     assert "tidings_stream_lag_commits" not in found
     for name, value in {

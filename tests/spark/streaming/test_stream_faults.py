@@ -1,8 +1,6 @@
 """Whatever happens to the job, everybody is told what an undisturbed one tells."""
 
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from tidings.log.folder import Folder
 from tidings.log.journal import Settings as LogSettings
 from tidings.spark.streaming.job import Settings, StreamJob
 from tidings.spark.streaming.subscriptions.requested import WantedInFile
+from waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -34,12 +33,12 @@ def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_pat
     def broker() -> None:
         """One that comes back once all it has written is told, and goes for good once the rest is."""
         try:
-            _until(lambda: _told_to(tmp_path / "out") >= last_before)
+            wait_until(lambda: _told_to(tmp_path / "out") >= last_before)
             with Folder(log):
                 journal = journal_of(log, LogSettings(segment_bytes=20_000, durability="os"))
                 write(journal, day.entries[30:])
                 journal.close()
-            _until(lambda: _told_to(tmp_path / "out") >= last)
+            wait_until(lambda: _told_to(tmp_path / "out") >= last)
         except BaseException as error:
             failed.append(error)
             raise
@@ -50,7 +49,7 @@ def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_pat
     thread.start()
     job = StreamJob(spark, str(log), tmp_path / "check", tmp_path / "out", settings=Settings(commits=7, together=3))
     job.run(WantedInFile(tmp_path / "wanted.jsonl"), follow=True, stop=stop)
-    thread.join(60)
+    thread.join(PATIENCE)
     assert not failed
     finish(spark, tmp_path, log, day)
 
@@ -58,10 +57,3 @@ def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_pat
 def _told_to(out: Path) -> int:
     """The last commit that anybody was told of; those after it may concern nobody."""
     return max((told.commit for told in all_told(out)), default=0) if out.exists() else 0
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

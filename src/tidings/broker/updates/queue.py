@@ -76,7 +76,7 @@ class Spawn(Protocol):
 
 
 class Updates:
-    """The queue, and the one who works on it."""
+    """The queue, and the one who works on it. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -90,6 +90,7 @@ class Updates:
         slice_seconds: float,
         seconds: float | None,
         rows: int | None,
+        clock: Callable[[], float],
     ) -> None:
         self._engine = engine
         self._chronicle = chronicle
@@ -97,9 +98,8 @@ class Updates:
         self._subscriptions = subscriptions
         self._spawn = spawn
         self._most = most
-        self._limits = Limits(seconds=slice_seconds, rows=rows, clock=time.monotonic)
-        self._seconds = seconds
-        self._rows = rows
+        self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
+        self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self._waiting: deque[Update] = deque()
         self._stopped = 0
         self._undone = 0
@@ -160,7 +160,7 @@ class Updates:
             if update.bound[0].loads:  # documents take their time
                 self._work_aside(update)
                 return False
-            commit = self._engine.execute(*update.bound, now=now, limits=self._limits)
+            commit = self._engine.execute(*update.bound, now=now, limits=self._slice)
         except TimeLimitExceeded:
             self._work_aside(update)
             return False
@@ -207,7 +207,7 @@ class Updates:
         while True:
             undone = self._undone
             fork = self._forks.launch(lambda: self._worked_out(update))
-            delta = await self._forks.outcome(fork, seconds=self._seconds)
+            delta = await self._forks.outcome(fork, seconds=self._whole.seconds)
             if undone == self._undone:
                 return delta
 
@@ -216,8 +216,7 @@ class Updates:
         core = self._engine.core
         core.moment = Moment(self._chronicle.time)
         request = update.bound or self._prepared(update)
-        limits = Limits(seconds=self._seconds, rows=self._rows, clock=time.monotonic)
-        return core.execute(*request, now=self._chronicle.time, limits=limits)
+        return core.execute(*request, now=self._chronicle.time, limits=self._whole)
 
     # -- outcomes -----------------------------------------------------------------------------------------------
 
