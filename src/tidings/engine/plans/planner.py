@@ -11,13 +11,22 @@ from typing import assert_never
 from msgspec import Struct
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
-from tidings.engine.operators.conjunction import Conjunction
-from tidings.engine.operators.context_store import Membership
-from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Witness
-from tidings.engine.operators.pairs import Dependent, Join, Union, minus_plans, optional_plans
-from tidings.engine.operators.path import Walk, watched
+from tidings.engine.operators.conjunction.conjunction import Conjunction
+from tidings.engine.operators.conjunction.context_store import Membership
+from tidings.engine.operators.constant import Constant
+from tidings.engine.operators.extend import Extend
+from tidings.engine.operators.filter import Filter, FilterExists
+from tidings.engine.operators.join import Join
+from tidings.engine.operators.minus import minus
+from tidings.engine.operators.optional import optional
+from tidings.engine.operators.path import PathWalk, watched
+from tidings.engine.operators.project import Project
 from tidings.engine.operators.reevaluate import Reevaluate
-from tidings.engine.operators.stateful import Distinct, Group, Window, ranker
+from tidings.engine.operators.stateful.distinct import Distinct
+from tidings.engine.operators.stateful.group import Group
+from tidings.engine.operators.stateful.window import Window, ranker
+from tidings.engine.operators.union import Union
+from tidings.engine.operators.witness import Witness
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
@@ -75,11 +84,11 @@ class Planner:
             case BGP(patterns):
                 return self._conjunction(patterns, states)
             case PathPattern():
-                walk = Walk(node, states)
+                walk = PathWalk(node, states)
                 self.routes.extend(walk.routes)
                 return self._evaluated(walk, node, states)
             case algebra.Values():
-                return self._evaluated(Nothing(states.plan(node, states.new).layout), node, states)
+                return self._evaluated(Constant(states.plan(node, states.new).layout), node, states)
             case algebra.Join(left, right):
                 first, second = self._aside(left, states), self._aside(right, states)
                 joined = Join(first.operator, second.operator, (left, right), states)
@@ -156,7 +165,7 @@ class Planner:
 
     def _conjunction(self, patterns: tuple[algebra.TriplePattern, ...], states: States) -> Built:
         if not patterns:
-            return Built(Nothing(EMPTY), lambda _: ONE)
+            return Built(Constant(EMPTY), lambda _: ONE)
         led = any(term in self._parameters for pattern in patterns for term in pattern)
         conjunction = Conjunction.of(patterns, states, self._members if led else None)
         self.routes.extend(conjunction.routes)
@@ -170,19 +179,15 @@ class Planner:
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
-        layout = first.operator.layout
-        witness = self._witness(right, layout, certain(right), states)
-        plans = optional_plans(layout, right, condition, states)
-        return self._evaluated(Dependent("optional", first.operator, left, witness, plans, states), node, states)
+        witness = self._witness(right, first.operator.layout, certain(right), states)
+        return self._evaluated(optional(first.operator, (left, right), condition, witness, states), node, states)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
         if not shared_variables(left, right):
             return self.build(left, states)
         first = self.build(left, states)
-        layout = first.operator.layout
-        witness = self._witness(right, layout, certain(right), states)
-        plans = minus_plans(layout, (left, right), states)
-        return self._evaluated(Dependent("minus", first.operator, left, witness, plans, states), node, states)
+        witness = self._witness(right, first.operator.layout, certain(right), states)
+        return self._evaluated(minus(first.operator, (left, right), witness, states), node, states)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
         below = self.build(inner, states)
@@ -192,9 +197,9 @@ class Planner:
         operator: Operator
         if patterns:
             witnesses = [self._exists_witness(pattern, layout, states) for pattern in patterns]
-            operator = SelectExists(below.operator, inner, condition, witnesses, states)
+            operator = FilterExists(below.operator, inner, condition, witnesses, states)
         else:
-            operator = Select(below.operator, condition, states)
+            operator = Filter(below.operator, condition, states)
         return Built(operator, lambda member: (row for row in below.rows(member) if test(row)))
 
     def _exists_witness(self, pattern: Node, left: Layout, states: States) -> Witness:

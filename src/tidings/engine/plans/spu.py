@@ -15,6 +15,7 @@ from tidings.engine.plans.answer_forms import Form, Graph, Rows, Truth
 from tidings.engine.plans.planner import Planner
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import FALSE, TRUE, Var
+from tidings.model.zset import absorb, add
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
 from tidings.sparql.evaluate.layout import Layout, Row, picker
 
@@ -198,12 +199,7 @@ class Family:
                 mine = told.get(member)
                 if mine is None:
                     mine = told[member] = {}
-                rest = cells[width:]
-                total = mine.get(rest, 0) + weight
-                if total:
-                    mine[rest] = total
-                else:
-                    del mine[rest]
+                add(mine, cells[width:], weight)
         return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
 
     def _merged(self, hits: Hits) -> Hits:
@@ -283,10 +279,9 @@ class Reread:
         self._answer.clear()
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        now = Counter(answer_rows(self._evaluate()))
-        changes = {row: now[row] - self._answer[row] for row in now.keys() | self._answer.keys()}
-        self._answer = now
-        changes = {row: weight for row, weight in changes.items() if weight}
+        before, self._answer = self._answer, Counter(answer_rows(self._evaluate()))
+        changes: Changes = dict(self._answer)
+        absorb(changes, ((row, -count) for row, count in before.items()))
         return {(): changes} if changes else {}
 
     def explain(self) -> Explanation:

@@ -14,6 +14,7 @@ from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.engine.plans.spu import Family, Subscribers
 from tidings.engine.store.graph import Leaf, drop, put, terms_of
 from tidings.model.terms import Term, Var
+from tidings.model.zset import add
 from tidings.sparql.algebra import Comparator
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import Number, decode, less, less_or_equal
@@ -91,8 +92,7 @@ class Thresholds:
         steps: dict[int, int] = {}
         for value, weight in changes:
             if _is_comparable(value):
-                boundary = self._boundary(value)
-                steps[boundary] = steps.get(boundary, 0) + weight
+                add(steps, self._boundary(value), weight)
         lower = self._condition.is_lower
         edges = sorted(steps)
         total = sum(steps.values()) if lower else 0
@@ -165,10 +165,7 @@ class RangeFamily:
         return self._inner.is_own(route)
 
     def enrolled(self, member: Row, by: int) -> None:
-        shared = member[:-1]
-        self._sizes[shared] = size = self._sizes.get(shared, 0) + by
-        if not size:
-            del self._sizes[shared]
+        add(self._sizes, member[:-1], by)
 
     def concerned(self, hits: Hits) -> int:
         return sum(self._sizes[shared] for shared in self._inner.matched(hits))

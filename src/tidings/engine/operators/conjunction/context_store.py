@@ -1,9 +1,9 @@
-"""The surroundings of a pattern: what the other patterns of a conjunction say for the members of a family.
+"""The context store of the SPS paper: what the other patterns of a conjunction say for all members of a plan.
 
 Values change all the time in a world that hardly does: lamps are dimmed, but not moved to another road. Once the other
 patterns have been quiet for a while, everything they say about the members is put at hand, if it is not much. A changed
-quad that concerns no member is then dismissed by one look-up. It is the context store of the SPS paper, kept only where
-it pays, and forgotten as soon as one of the other patterns is hit or the members change.
+quad that concerns no member is then dismissed by one look-up. It is kept only where it pays, and emptied as soon as one
+of the other patterns is hit or the members change.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,13 +15,13 @@ from tidings.model.terms import Var
 from tidings.sparql.algebra import BGP
 from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
 
-_QUIET = 8
+_QUIET_COMMITS = 8
 """Commits that the other patterns have to be left alone for."""
 
-_MOST = 4096
+_MOST_ROWS = 4096
 """Rows that are kept at most."""
 
-_PATIENCE = 10_000
+_COMMITS_TO_RETRY = 10_000
 """Commits to wait before trying again what was too much."""
 
 
@@ -40,17 +40,17 @@ class Membership(Protocol):
         """The tuples that have these values in these columns."""
 
 
-class Surroundings:
+class ContextStore:
     """Rows of the other patterns by the variables that they share with the seed, for all members."""
 
-    __slots__ = ("_known", "_members", "_plan", "_quiet", "_target", "_version", "_width")
+    __slots__ = ("_members", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
 
     def __init__(
         self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Membership | None
     ) -> None:
         self._members = members
-        self._known: dict[Row, list[Row]] | None = None
-        self._quiet = 0
+        self._rows: dict[Row, list[Row]] | None = None
+        self._quiet_commits = 0
         self._version = 0
         self._width = len(shared)
         self._plan: Plan | None = None
@@ -59,33 +59,33 @@ class Surroundings:
             self._plan = states.plan(BGP(tuple(route.pattern for route in others)), states.new, given)
             self._target = picker([self._plan.layout.index[variable] for variable in target.variables])
 
-    def known(self) -> dict[Row, list[Row]] | None:
+    def rows(self) -> dict[Row, list[Row]] | None:
         """All rows, by the shared variables in front of them; None if they are not at hand."""
         members = self._members
         if self._plan is None or members is None:
             return None
         if self._version != members.version:
-            self.forget()
+            self.invalidate()
             self._version = members.version
-        if self._known is None:
-            self._quiet += 1
-            if self._quiet > _QUIET:
-                self._gather(self._plan, members)
-        return self._known
+        if self._rows is None:
+            self._quiet_commits += 1
+            if self._quiet_commits > _QUIET_COMMITS:
+                self._fill(self._plan, members)
+        return self._rows
 
-    def _gather(self, plan: Plan, members: Membership) -> None:
+    def _fill(self, plan: Plan, members: Membership) -> None:
         rows: list[Row] = []
-        if len(members.members) <= _MOST:
-            rows = list(islice(plan.run(members.matching((), ())), _MOST + 1))
-        if len(members.members) > _MOST or len(rows) > _MOST:
-            self._quiet = -_PATIENCE
+        if len(members.members) <= _MOST_ROWS:
+            rows = list(islice(plan.run(members.matching((), ())), _MOST_ROWS + 1))
+        if len(members.members) > _MOST_ROWS or len(rows) > _MOST_ROWS:
+            self._quiet_commits = -_COMMITS_TO_RETRY
             return
-        known: dict[Row, list[Row]] = {}
+        by_shared: dict[Row, list[Row]] = {}
         for row in map(self._target, rows):
-            known.setdefault(row[: self._width], []).append(row)
-        self._known = known
+            by_shared.setdefault(row[: self._width], []).append(row)
+        self._rows = by_shared
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """One of the other patterns was hit."""
-        self._known = None
-        self._quiet = min(self._quiet, 0)
+        self._rows = None
+        self._quiet_commits = min(self._quiet_commits, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from oracles.recomputation import Follower
 from tidings.engine.engine import Engine
-from tidings.engine.operators import context_store as surroundings
+from tidings.engine.operators.conjunction import context_store
 
 PREFIX = "PREFIX : <http://example.org/> "
 QUERIES = [
@@ -51,9 +51,9 @@ def updates(random: Random, count: int) -> list[str]:
 def test_answers_are_right_whether_surroundings_are_at_hand_or_not(
     monkeypatch: pytest.MonkeyPatch, quiet: int, most: int, seed: int
 ) -> None:
-    monkeypatch.setattr(surroundings, "_QUIET", quiet)
-    monkeypatch.setattr(surroundings, "_MOST", most)
-    monkeypatch.setattr(surroundings, "_PATIENCE", 2)
+    monkeypatch.setattr(context_store, "_QUIET_COMMITS", quiet)
+    monkeypatch.setattr(context_store, "_MOST_ROWS", most)
+    monkeypatch.setattr(context_store, "_COMMITS_TO_RETRY", 2)
     random = Random(seed)
     engine = Engine()
     followers = []
