@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from msgspec import Struct
 
 from tidings.engine.explain import Explained
+from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
 from tidings.engine.plans.query_template import Recipe, Workshop
@@ -111,13 +112,7 @@ class Engine:
         self.subscriptions[self._next] = subscription
         self._sizes[spu] += 1
         spu.enrolled(member, 1)
-        others = spu.members.get(member)
-        if others is None:
-            spu.members[member] = subscription
-        elif isinstance(others, dict):
-            others[subscription.id] = subscription
-        else:
-            spu.members[member] = {others.id: others, subscription.id: subscription}
+        put(spu.members, member, subscription)
         return subscription, answer
 
     def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
@@ -139,11 +134,9 @@ class Engine:
         spu, member = subscription.spu, subscription.member
         self._sizes[spu] -= 1
         spu.enrolled(member, -1)
-        others = spu.members[member]
-        if isinstance(others, dict) and len(others) > 1:
-            del others[number]
+        drop(spu.members, member, subscription)
+        if member in spu.members:
             return
-        del spu.members[member]
         spu.dismiss(member)
         self._unfile(spu, member)
         if not spu.members:
@@ -259,7 +252,7 @@ class Engine:
     def _give_up(self, spu: Spu, error: Exception) -> None:
         lost: list[Subscription] = []
         for subscribers in spu.members.values():
-            lost.extend(subscribers.values() if isinstance(subscribers, dict) else (subscribers,))
+            lost.extend(values_of(subscribers))
         self.failures.append(Failure(tuple(lost), error))
         for subscription in lost:
             self.unsubscribe(subscription.id)
@@ -287,8 +280,7 @@ class Engine:
         for spu, changed in told:
             for member, changes in changed.items():
                 change = ZSet.owning(changes)
-                subscribers = spu.members[member]
-                for each in subscribers.values() if isinstance(subscribers, dict) else (subscribers,):
+                for each in values_of(spu.members[member]):
                     each.sequence += 1
                     notifications.append(Notification(each, each.sequence, change))
         return notifications

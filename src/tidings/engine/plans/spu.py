@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeAlias
 
+from tidings.engine.leaves import Leaf, size_of
 from tidings.engine.lutt import Key
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
 from tidings.engine.plans.answer_forms import Form, Graph, Rows, Truth
@@ -33,7 +34,7 @@ class Subscription:
         self.sequence = 0
 
 
-Subscribers: TypeAlias = Subscription | dict[int, Subscription]
+Subscribers: TypeAlias = Leaf[Subscription]
 """Mostly there is one: it stands for itself."""
 
 
@@ -170,9 +171,7 @@ class Family:
         pass  # its members are counted when they are looked at
 
     def concerned(self, hits: Hits) -> int:
-        return sum(
-            len(found) if isinstance(found := self.members[member], dict) else 1 for member in self.matched(hits)
-        )
+        return sum(size_of(self.members[member]) for member in self.matched(hits))
 
     def matched(self, hits: Hits) -> set[Row]:
         """The members whose constants the hits on routes of their own match."""

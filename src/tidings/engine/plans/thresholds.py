@@ -10,9 +10,9 @@ from decimal import Decimal
 
 from msgspec import Struct
 
+from tidings.engine.leaves import Leaf, drop, put, values_of
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.engine.plans.spu import Family, Subscribers
-from tidings.engine.store.graph import Leaf, drop, put, terms_of
 from tidings.model.terms import Term, Var
 from tidings.model.zset import add
 from tidings.sparql.algebra import Comparator
@@ -69,7 +69,7 @@ class Thresholds:
         self._condition = condition
         self._count = 0
         self._sorted: list[int | Decimal] = []
-        self._terms: dict[int | Decimal, Leaf] = {}
+        self._terms: dict[int | Decimal, Leaf[Term]] = {}
         """By value: 80 and 80.0 are one place in the order, but different thresholds."""
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Thresholds:
         for edge in (*edges, len(self._sorted)):
             if total:
                 for at in range(previous, edge):
-                    for term in terms_of(self._terms[self._sorted[at]]):
+                    for term in values_of(self._terms[self._sorted[at]]):
                         yield term, total
             if edge in steps:
                 total += -steps[edge] if lower else steps[edge]
@@ -112,7 +112,7 @@ class Thresholds:
         low, high = 0, len(self._sorted)
         while low < high:
             middle = (low + high) // 2
-            term = next(iter(terms_of(self._terms[self._sorted[middle]])))
+            term = next(iter(values_of(self._terms[self._sorted[middle]])))
             if holds(value, term) == lower:
                 low = middle + 1
             else:
