@@ -1,4 +1,4 @@
-"""The surroundings of a pattern are kept at hand once they are quiet, and forgotten as soon as they are not."""
+"""A context store is filled once the other patterns are quiet, and emptied as soon as they are not."""
 
 from random import Random
 
@@ -48,7 +48,7 @@ def updates(random: Random, count: int) -> list[str]:
 @pytest.mark.parametrize("quiet", [0, 3])
 @pytest.mark.parametrize("most", [2, 4096])
 @pytest.mark.parametrize("seed", range(5))
-def test_answers_are_right_whether_surroundings_are_at_hand_or_not(
+def test_answers_are_right_whether_a_context_store_is_filled_or_not(
     monkeypatch: pytest.MonkeyPatch, quiet: int, most: int, seed: int
 ) -> None:
     monkeypatch.setattr(context_store, "_QUIET_COMMITS", quiet)

@@ -1,9 +1,9 @@
 """A conjunction: the sum over its patterns of what the changes of each one change."""
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States
-from tidings.engine.operators.conjunction.context_store import Membership
 from tidings.engine.operators.conjunction.lookups import variables_of
 from tidings.engine.operators.conjunction.pattern_delta import PatternDelta
+from tidings.engine.operators.members import Members
 from tidings.model.terms import Var
 from tidings.sparql.algebra import TriplePattern
 from tidings.sparql.evaluate.layout import Layout
@@ -14,7 +14,7 @@ class Conjunction(Stateless):
 
     __slots__ = ("_members", "_states", "_terms", "layout", "routes")
 
-    def __init__(self, routes: tuple[Route, ...], states: States, members: Membership | None, wanted: Layout) -> None:
+    def __init__(self, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout) -> None:
         self.routes = routes
         self.layout = wanted
         self._states = states
@@ -22,7 +22,7 @@ class Conjunction(Stateless):
         self._terms = {route: PatternDelta(i, routes, states, members, wanted) for i, route in enumerate(routes)}
 
     @classmethod
-    def of(cls, patterns: tuple[TriplePattern, ...], states: States, members: Membership | None) -> "Conjunction":
+    def of(cls, patterns: tuple[TriplePattern, ...], states: States, members: Members | None) -> "Conjunction":
         """With all variables as columns, those of parameters first."""
         routes = tuple(Route(pattern, states.graph) for pattern in patterns)
         found = dict.fromkeys(variable for route in routes for variable in variables_of(route))

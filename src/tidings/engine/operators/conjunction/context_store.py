@@ -6,11 +6,10 @@ quad that concerns no member is then dismissed by one look-up. It is kept only w
 of the other patterns is hit or the members change.
 """
 
-from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import Protocol
 
 from tidings.engine.operators.base import Route, States
+from tidings.engine.operators.members import Members
 from tidings.model.terms import Var
 from tidings.sparql.algebra import BGP
 from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
@@ -25,28 +24,13 @@ _COMMITS_TO_RETRY = 10_000
 """Commits to wait before trying again what was too much."""
 
 
-class Membership(Protocol):
-    """The parameter tuples of the subscriptions that share a plan."""
-
-    @property
-    def variables(self) -> tuple[Var, ...]: ...
-    @property
-    def members(self) -> Collection[Row]: ...
-    @property
-    def version(self) -> int:
-        """Another number whenever there are other members."""
-
-    def matching(self, columns: tuple[int, ...], values: Row) -> Iterable[Row]:
-        """The tuples that have these values in these columns."""
-
-
 class ContextStore:
     """Rows of the other patterns by the variables that they share with the seed, for all members."""
 
     __slots__ = ("_members", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
 
     def __init__(
-        self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Membership | None
+        self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Members | None
     ) -> None:
         self._members = members
         self._rows: dict[Row, list[Row]] | None = None
@@ -73,11 +57,11 @@ class ContextStore:
                 self._fill(self._plan, members)
         return self._rows
 
-    def _fill(self, plan: Plan, members: Membership) -> None:
+    def _fill(self, plan: Plan, members: Members) -> None:
         rows: list[Row] = []
-        if len(members.members) <= _MOST_ROWS:
+        if len(members.tuples) <= _MOST_ROWS:
             rows = list(islice(plan.run(members.matching((), ())), _MOST_ROWS + 1))
-        if len(members.members) > _MOST_ROWS or len(rows) > _MOST_ROWS:
+        if len(members.tuples) > _MOST_ROWS or len(rows) > _MOST_ROWS:
             self._quiet_commits = -_COMMITS_TO_RETRY
             return
         by_shared: dict[Row, list[Row]] = {}

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from tidings.engine.operators.base import Route, States
-from tidings.engine.operators.conjunction.context_store import Membership
+from tidings.engine.operators.members import Members
 from tidings.model.terms import Var
 from tidings.sparql.algebra import BGP, Join, Node, TriplePattern
 from tidings.sparql.evaluate.layout import Layout, Step, picker
@@ -59,7 +59,7 @@ def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) ->
     return known.issuperset(parameters)
 
 
-def chain(layout: Layout, order: list[Lookup], states: States, members: Membership | None) -> tuple[Layout, list[Step]]:
+def chain(layout: Layout, order: list[Lookup], states: States, members: Members | None) -> tuple[Layout, list[Step]]:
     """The steps, and the layout they end in; rows of no member go as soon as their parameters are known."""
     steps: list[Step] = []
     for lookup in order:
@@ -75,7 +75,7 @@ def chain(layout: Layout, order: list[Lookup], states: States, members: Membersh
     return layout, steps
 
 
-def _only_members(members: Membership, layout: Layout) -> Step:
+def _only_members(members: Members, layout: Layout) -> Step:
     member = picker([layout.index[variable] for variable in members.variables])
-    tuples = members.members
+    tuples = members.tuples
     return lambda rows: (row for row in rows if member(row) in tuples)

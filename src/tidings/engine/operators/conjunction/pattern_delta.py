@@ -7,8 +7,9 @@ old and the new value of a property, take one look-up together.
 from collections.abc import Iterable
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
-from tidings.engine.operators.conjunction.context_store import ContextStore, Membership
+from tidings.engine.operators.conjunction.context_store import ContextStore
 from tidings.engine.operators.conjunction.lookups import Lookup, best_order, chain, leads_to, variables_of
+from tidings.engine.operators.members import Members
 from tidings.model.terms import Quad, Var
 from tidings.model.zset import add
 from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
@@ -33,7 +34,7 @@ class PatternDelta:
     )
 
     def __init__(
-        self, number: int, routes: tuple[Route, ...], states: States, members: Membership | None, wanted: Layout
+        self, number: int, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout
     ) -> None:
         self.route = routes[number]
         self._later = routes[number + 1 :]
@@ -136,7 +137,7 @@ class _MembersFirst:
 
     __slots__ = ("_columns", "_members", "_rest", "_values", "layout")
 
-    def __init__(self, members: Membership, given: Layout) -> None:
+    def __init__(self, members: Members, given: Layout) -> None:
         variables = members.variables
         known = [i for i, variable in enumerate(variables) if variable in given.index]
         missing = [i for i, variable in enumerate(variables) if variable not in given.index]
