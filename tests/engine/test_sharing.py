@@ -14,7 +14,9 @@ from strategies.data import GRAPHS, PREDICATES, RESOURCES
 from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine, Notification
 from tidings.engine.lutt import Key, Lutt
-from tidings.engine.plans.spu import Family, Reread, Spu, Subscription
+from tidings.engine.plans.incremental_spu import IncrementalSpu
+from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.engine.plans.spu import Spu, Subscription
 from tidings.model.errors import NotAllowed, NotFound
 from tidings.model.terms import Quad, Term, fold, is_tagged
 from tidings.sparql.algebra import Dataset
@@ -181,14 +183,14 @@ def test_two_constants_are_a_pair() -> None:
 
 def live_spus() -> int:
     gc.collect()
-    return sum(isinstance(each, Family | Reread) for each in gc.get_objects())
+    return sum(isinstance(each, IncrementalSpu | ReevaluatedSpu) for each in gc.get_objects())
 
 
 def state_of(engine: Engine) -> set[int]:
     """The sizes of everything that an engine keeps for its subscriptions."""
-    workshop = engine._workshop
+    plans = engine._plans
     kept: list[Sized] = [engine.lutt, engine.subscriptions, engine._wakes, engine._sizes]
-    return {len(each) for each in (*kept, workshop._spus, workshop._keys, workshop.restless)}
+    return {len(each) for each in (*kept, plans._spus, plans._keys, plans.every_commit)}
 
 
 @pytest.mark.parametrize("feature", FEATURES)

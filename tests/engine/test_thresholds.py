@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.engine.engine import Engine
+from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.spu import answer_rows
-from tidings.engine.plans.thresholds import Range, RangeFamily, Thresholds
+from tidings.engine.plans.thresholds import Range, Thresholds
 from tidings.engine.updates.executor import Core
 from tidings.sparql.algebra import Comparator
 
@@ -74,7 +75,7 @@ def test_subscriptions_that_differ_in_a_threshold_share_one_plan_and_only_the_cr
         for number in range(100)
     }
     assert len({id(subscription.spu) for subscription, _ in made.values()}) == 1
-    assert isinstance(made[0][0].spu, RangeFamily)
+    assert isinstance(made[0][0].spu, RangeSpu)
     assert [len(answer) for _, answer in made.values()] == [1] * 50 + [0] * 50
     commit = engine.apply("DELETE { ?l <urn:dim> ?d } INSERT { ?l <urn:dim> 53 } WHERE { ?l <urn:dim> ?d }", now=0)
     told = {notification.subscription.id for notification in commit.notifications}

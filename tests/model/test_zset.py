@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.model.zset import ZSet
+from tidings.model.zset import ZSet, add, cross_zero
 
 pairs = st.lists(st.tuples(st.sampled_from("abcde"), st.integers(-3, 3)))
 zsets = pairs.map(ZSet)
@@ -112,3 +112,13 @@ def test_a_z_set_changes_and_so_has_no_hash() -> None:
 
 def test_a_z_set_shows_its_weights() -> None:
     assert repr(ZSet([("a", 1), ("b", -2)])) == "ZSet(+1 'a', -2 'b')"
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([-2, -1, 1, 2]))))
+def test_the_crossings_of_zero_add_up_to_what_is_there(weighted: list[tuple[str, int]]) -> None:
+    counts: dict[str, int] = {}
+    crossings: dict[str, int] = {}
+    for item, weight in weighted:
+        add(crossings, item, cross_zero(counts, item, weight))
+    assert counts == dict(ZSet(weighted).items())
+    assert crossings == {item: 1 for item, count in counts.items() if count > 0}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.client.answers import Cells, Row, cells_of, frame, named, valued
 from tidings.client.errors import NotUnderstood
 from tidings.model.errors import TidingsError
+from tidings.model.zset import absorb, add
 
 if TYPE_CHECKING:
     import pandas
@@ -140,9 +141,9 @@ class Subscription:
         first = self._number < 0
         if self.sequence == 0 and not notification.get("resumed") and not first:
             # The broker could not tell what was missed, and gave the whole answer: the difference is what was missed.
-            _absorb(weights, {cells: -weight for cells, weight in self._answer.items()})
+            absorb(weights, ((cells, -weight) for cells, weight in self._answer.items()))
         self.variables = variables
-        _absorb(self._answer, weights)
+        absorb(self._answer, weights.items())
         if not weights and not first:
             return
         self._number += 1
@@ -169,18 +170,11 @@ def _read(notification: Mapping[str, Any]) -> tuple[tuple[str, ...], Counter[Cel
     weights: Counter[Cells] = Counter()
     for member, weight in (("addedResults", 1), ("removedResults", -1)):
         for cells in cells_of(variables, notification[member]["results"]["bindings"]):
-            _absorb(weights, {cells: weight})
+            add(weights, cells, weight)
     return variables, weights
-
-
-def _absorb(total: Counter[Cells], change: Mapping[Cells, int]) -> None:
-    for cells, weight in change.items():
-        total[cells] += weight
-        if not total[cells]:
-            del total[cells]
 
 
 def _merged(earlier: Change, later: Change) -> Change:
     weights = Counter(earlier.weights())
-    _absorb(weights, later.weights())
+    absorb(weights, later.weights().items())
     return Change(later.variables, weights, sequence=later.sequence, commit=later.commit, time=later.time)

@@ -11,9 +11,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from msgspec import Struct
 
 from tidings.engine.explain import Explained
+from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
-from tidings.engine.plans.query_template import Recipe, Workshop
+from tidings.engine.plans.plan_cache import PlanCache
+from tidings.engine.plans.query_template import QueryTemplate
 from tidings.engine.plans.spu import Spu, Subscription, keys_of
 from tidings.engine.store.before import Before
 from tidings.engine.timing import Timing
@@ -75,8 +77,8 @@ class Engine:
         self.timing = Timing(clock)
         self.subscriptions: dict[int, Subscription] = {}
         self._before = Before(self.core.store)
-        self._workshop = Workshop(self.core, self._before, naive=naive)
-        self._recipes = Templates(lambda cursor, dataset: Recipe(read_query(cursor, dataset), self._workshop))
+        self._plans = PlanCache(self.core, self._before, naive=naive)
+        self._templates = Templates(lambda cursor, dataset: QueryTemplate(read_query(cursor, dataset), self._plans))
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
         self._next = 0
@@ -101,23 +103,17 @@ class Engine:
     ) -> tuple[Subscription, Iterable[Row]]:
         """As `subscribe`; the first answer is found as it is read, which must be before anything changes."""
         self.core.tell_time(now)
-        recipe, values = self._recipes.prepare(text, self.core.base, dataset)
-        spu, member = recipe.spu(values, rights)
+        template, values = self._templates.prepare(text, self.core.base, dataset)
+        spu, member = template.spu(values, rights)
         if spu not in self._wakes:
             self._enter(spu)
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         self._next += 1
-        subscription = Subscription(self._next, spu, member, recipe.variables)
+        subscription = Subscription(self._next, spu, member, template.variables)
         self.subscriptions[self._next] = subscription
         self._sizes[spu] += 1
         spu.enrolled(member, 1)
-        others = spu.members.get(member)
-        if others is None:
-            spu.members[member] = subscription
-        elif isinstance(others, dict):
-            others[subscription.id] = subscription
-        else:
-            spu.members[member] = {others.id: others, subscription.id: subscription}
+        put(spu.members, member, subscription)
         return subscription, answer
 
     def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
@@ -139,11 +135,9 @@ class Engine:
         spu, member = subscription.spu, subscription.member
         self._sizes[spu] -= 1
         spu.enrolled(member, -1)
-        others = spu.members[member]
-        if isinstance(others, dict) and len(others) > 1:
-            del others[number]
+        drop(spu.members, member, subscription)
+        if member in spu.members:
             return
-        del spu.members[member]
         spu.dismiss(member)
         self._unfile(spu, member)
         if not spu.members:
@@ -164,7 +158,7 @@ class Engine:
                 for key in keys_of(spu, route, (), spu.dataset):
                     self.lutt.drop(key, wake)
         del self._sizes[spu]
-        self._workshop.forget(spu)
+        self._plans.forget(spu)
 
     def _file(self, spu: Spu, member: Row) -> None:
         """File the routes that have constants of the member's own."""
@@ -182,18 +176,18 @@ class Engine:
     def keys(self, subscription: Subscription) -> Iterator[Key]:
         """The patterns of all quads that may concern a subscription."""
         spu = subscription.spu
-        if spu in self._workshop.restless:
+        if spu in self._plans.every_commit:
             yield from EVERYTHING
         for route in spu.routes:
             yield from keys_of(spu, route, subscription.member, spu.dataset)
 
     def concerns(self, quad: Quad) -> bool:
         """Whether a quad may concern any subscription."""
-        return bool(self._workshop.restless) or bool(self.lutt.find(((quad, 1),)))
+        return bool(self._plans.every_commit) or bool(self.lutt.find(((quad, 1),)))
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
         """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""
-        return not self._workshop.naive and subscription.spu in self._workshop.restless
+        return not self._plans.naive and subscription.spu in self._plans.every_commit
 
     def explain(self, number: int) -> Explained:
         """The plan of a subscription."""
@@ -259,7 +253,7 @@ class Engine:
     def _give_up(self, spu: Spu, error: Exception) -> None:
         lost: list[Subscription] = []
         for subscribers in spu.members.values():
-            lost.extend(subscribers.values() if isinstance(subscribers, dict) else (subscribers,))
+            lost.extend(values_of(subscribers))
         self.failures.append(Failure(tuple(lost), error))
         for subscription in lost:
             self.unsubscribe(subscription.id)
@@ -267,7 +261,7 @@ class Engine:
     def _route(self, delta: ZSet[Quad]) -> dict[Spu, Hits]:
         """Which plans may be concerned, and by which quads."""
         touched: dict[Spu, Hits] = {}
-        for spu in self._workshop.restless:
+        for spu in self._plans.every_commit:
             touched[spu] = {}
         partly: dict[Spu, bool] = {}
         for wake, found in self.lutt.find(delta.items()).items():
@@ -287,8 +281,7 @@ class Engine:
         for spu, changed in told:
             for member, changes in changed.items():
                 change = ZSet.owning(changes)
-                subscribers = spu.members[member]
-                for each in subscribers.values() if isinstance(subscribers, dict) else (subscribers,):
+                for each in values_of(spu.members[member]):
                     each.sequence += 1
                     notifications.append(Notification(each, each.sequence, change))
         return notifications

@@ -7,12 +7,14 @@ Patterns are filed by graph, then by predicate, then by which of subject and obj
 It may over-report, as a hit need not change an answer; it never misses.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable
 from typing import Generic, TypeAlias, TypeVar
 
+from tidings.engine.leaves import Leaf, drop_once, put_again, values_of
 from tidings.model.terms import Quad, Term, fold, is_tagged
+from tidings.model.zset import add
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Hashable)
 
 ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
@@ -35,33 +37,31 @@ class _Place(Generic[T]):
 
     def __init__(self) -> None:
         self.any: dict[T, int] = {}
-        self.by_subject: dict[Term, dict[T, int] | T] = {}
-        self.by_object: dict[Term, dict[T, int] | T] = {}
-        self.by_both: dict[tuple[Term, Term], dict[T, int] | T] = {}
+        self.by_subject: dict[Term, Leaf[T]] = {}
+        self.by_object: dict[Term, Leaf[T]] = {}
+        self.by_both: dict[tuple[Term, Term], Leaf[T]] = {}
 
     def put(self, s: Term | None, o: Term | None, entry: T) -> None:
         if s is not None:
             if o is None:
-                _put(self.by_subject, s, entry)
+                put_again(self.by_subject, s, entry)
             else:
-                _put(self.by_both, (s, o), entry)
+                put_again(self.by_both, (s, o), entry)
         elif o is not None:
-            _put(self.by_object, o, entry)
+            put_again(self.by_object, o, entry)
         else:
-            self.any[entry] = self.any.get(entry, 0) + 1
+            add(self.any, entry, 1)
 
     def drop(self, s: Term | None, o: Term | None, entry: T) -> None:
         if s is not None:
             if o is None:
-                _drop(self.by_subject, s, entry)
+                drop_once(self.by_subject, s, entry)
             else:
-                _drop(self.by_both, (s, o), entry)
+                drop_once(self.by_both, (s, o), entry)
         elif o is not None:
-            _drop(self.by_object, o, entry)
+            drop_once(self.by_object, o, entry)
         else:
-            self.any[entry] -= 1
-            if not self.any[entry]:
-                del self.any[entry]
+            add(self.any, entry, -1)
 
     def note(self, items: Items, found: dict[T, Items]) -> None:
         """Put quads of this predicate and graph under every entry that they match."""
@@ -89,36 +89,9 @@ class _Place(Generic[T]):
         return len(self.any) + len(self.by_subject) + len(self.by_object) + len(self.by_both)
 
 
-K = TypeVar("K")
-
-
-def _put(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
-    """Mostly a key has one entry, once: it stands for itself."""
-    leaf = leaves.get(key)
-    if leaf is None:
-        leaves[key] = entry
-        return
-    if not isinstance(leaf, dict):
-        leaf = leaves[key] = {leaf: 1}
-    leaf[entry] = leaf.get(entry, 0) + 1
-
-
-def _note(leaf: dict[T, int] | T, item: tuple[Quad, int], found: dict[T, Items]) -> None:
-    entries: Iterable[T] = leaf if isinstance(leaf, dict) else (leaf,)
-    for entry in entries:
+def _note(leaf: Leaf[T], item: tuple[Quad, int], found: dict[T, Items]) -> None:
+    for entry in values_of(leaf):
         found.setdefault(entry, []).append(item)
-
-
-def _drop(leaves: dict[K, dict[T, int] | T], key: K, entry: T) -> None:
-    leaf = leaves[key]
-    if not isinstance(leaf, dict):
-        del leaves[key]
-        return
-    leaf[entry] -= 1
-    if not leaf[entry]:
-        del leaf[entry]
-    if not leaf:
-        del leaves[key]
 
 
 class Lutt(Generic[T]):

@@ -2,13 +2,45 @@
 
     (a + b)(x) = a(x) + b(x)      (-a)(x) = -a(x)      a is nothing  <=>  a(x) = 0 for all x
 
-An item whose weight is zero is not kept, so an empty Z-set means that nothing happened.
+An item whose weight is zero is not kept, so an empty Z-set means that nothing happened. `add`, `absorb` and
+`cross_zero` work on a plain dict of weights, a Z-set in the making: the operators' inner loops call nothing else.
 """
 
 from collections.abc import Hashable, ItemsView, Iterable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
+
+
+def add(weights: dict[T, int], item: T, weight: int) -> None:
+    """weights + {item: weight}, in place."""
+    total = weights.get(item, 0) + weight
+    if total:
+        weights[item] = total
+    else:
+        weights.pop(item, None)
+
+
+def absorb(weights: dict[T, int], weighted: Iterable[tuple[T, int]]) -> None:
+    """weights + weighted, in place. `add` is written out, as the call would take longer than its work."""
+    get = weights.get
+    for item, weight in weighted:
+        total = get(item, 0) + weight
+        if total:
+            weights[item] = total
+        else:
+            weights.pop(item, None)
+
+
+def cross_zero(counts: dict[T, int], item: T, weight: int) -> int:
+    """Add to the count of an item, in place: 1 if that brings it above zero, -1 if it takes it back, else 0."""
+    before = counts.get(item, 0)
+    after = before + weight
+    if after:
+        counts[item] = after
+    else:
+        counts.pop(item, None)
+    return (after > 0) - (before > 0)
 
 
 class ZSet(Generic[T]):
@@ -18,15 +50,13 @@ class ZSet(Generic[T]):
 
     def __init__(self, weighted: Iterable[tuple[T, int]] = ()) -> None:
         self._weights: dict[T, int] = {}
-        for item, weight in weighted:
-            self.add(item, weight)
+        absorb(self._weights, weighted)
 
     @classmethod
     def change(cls, *, removed: Iterable[T] = (), added: Iterable[T] = ()) -> "ZSet[T]":
         """The Z-set that takes `removed` away and adds `added`."""
         result = cls((item, -1) for item in removed)
-        for item in added:
-            result.add(item)
+        absorb(result._weights, ((item, 1) for item in added))
         return result
 
     @classmethod
@@ -37,17 +67,11 @@ class ZSet(Generic[T]):
         return result
 
     def add(self, item: T, weight: int = 1) -> None:
-        weights = self._weights
-        total = weights.get(item, 0) + weight
-        if total:
-            weights[item] = total
-        else:
-            weights.pop(item, None)
+        add(self._weights, item, weight)
 
     def absorb(self, other: "ZSet[T]") -> None:
         """Add another Z-set into this one."""
-        for item, weight in other.items():
-            self.add(item, weight)
+        absorb(self._weights, other.items())
 
     def __add__(self, other: "ZSet[T]") -> "ZSet[T]":
         total = ZSet.owning(dict(self._weights))

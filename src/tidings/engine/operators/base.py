@@ -1,11 +1,12 @@
 """What operators share: the shape of changes, the two states of the store, and the seam itself."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from tidings.model.terms import Quad
+from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import Context
@@ -16,6 +17,9 @@ from tidings.sparql.rewrite import rewrite
 
 Changes: TypeAlias = dict[Row, int]
 """A Z-set of rows in the making: weights are never zero."""
+
+Loader: TypeAlias = Callable[[Row], Iterable[Row]]
+"""The rows below an operator that belong to a member, by full evaluation."""
 
 
 class Route(Struct, frozen=True, eq=False):
@@ -75,6 +79,39 @@ class Stateless:
         pass
 
 
+class Unary:
+    """For operators over one other, which alone may keep state."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Operator) -> None:
+        self._inner = inner
+
+    def admit(self, parameters: Row) -> None:
+        self._inner.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        self._inner.dismiss(parameters)
+
+
+class Binary:
+    """For operators over two others, which alone may keep state."""
+
+    __slots__ = ("_left", "_right")
+
+    def __init__(self, left: Operator, right: Operator) -> None:
+        self._left = left
+        self._right = right
+
+    def admit(self, parameters: Row) -> None:
+        self._left.admit(parameters)
+        self._right.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        self._left.dismiss(parameters)
+        self._right.dismiss(parameters)
+
+
 class States:
     """The two states of the store that a plan looks into, inside one active graph."""
 
@@ -104,23 +141,6 @@ class States:
         """A plan for a node in one of the states, from nothing or from rows of a layout."""
         bound = frozenset() if given is None else given.certain
         return self.compiler(context).plan(rewrite(node, context.view, bound), given)
-
-
-def add(changes: Changes, row: Row, weight: int) -> None:
-    total = changes.get(row, 0) + weight
-    if total:
-        changes[row] = total
-    else:
-        del changes[row]
-
-
-def absorb(changes: Changes, more: Iterable[tuple[Row, int]]) -> None:
-    for row, weight in more:
-        total = changes.get(row, 0) + weight
-        if total:
-            changes[row] = total
-        else:
-            del changes[row]
 
 
 def through(plan: Plan, changes: Changes) -> Changes:

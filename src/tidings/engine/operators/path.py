@@ -6,8 +6,9 @@ from the ends of the edge, in both states; the rest of the graph is not looked a
 
 from collections.abc import Iterable, Iterator
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, absorb, shown
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, shown
 from tidings.model.terms import Term, fold, is_tagged
+from tidings.model.zset import absorb
 from tidings.sparql.algebra import (
     Alternative,
     Inverse,
@@ -26,7 +27,7 @@ from tidings.sparql.evaluate.walk import ends, is_node, reverse
 _ANY = ("?:s", "?:p", "?:o")
 
 
-class Walk(Stateless):
+class PathWalk(Stateless):
     """A path pattern inside one active graph."""
 
     __slots__ = ("_longest", "_states", "_steps", "layout", "pattern", "routes")

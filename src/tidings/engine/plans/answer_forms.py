@@ -8,8 +8,9 @@ CONSTRUCT   the triples, each while at least one solution makes it
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from tidings.engine.operators.base import Changes, absorb
+from tidings.engine.operators.base import Changes
 from tidings.model.terms import FALSE, TRUE, Triple
+from tidings.model.zset import absorb, cross_zero
 from tidings.sparql.algebra import TriplePattern
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, Row
@@ -82,15 +83,14 @@ class Graph:
         self._template = template
         self._layout = layout
         self._context = context
-        self._counts: dict[Row, dict[Triple, int]] = {}
+        self._counts: dict[Row, Changes] = {}
 
     def _triples(self, member: Row, rows: Iterable[Row]) -> Iterator[Triple]:
         return instantiate(self._template, self._layout, (member + row for row in rows), self._context)
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        counts: dict[Triple, int] = {}
-        for triple in self._triples(member, rows):
-            counts[triple] = counts.get(triple, 0) + 1
+        counts: Changes = {}
+        absorb(counts, ((triple, 1) for triple in self._triples(member, rows)))
         self._counts[member] = counts
         return list(counts)
 
@@ -105,14 +105,8 @@ class Graph:
         counts = self._counts[member]
         told: Changes = {}
         for triple, weight in made.items():
-            before = counts.get(triple, 0)  # type: ignore[arg-type]  # a triple is a row of three terms
-            after = before + weight
-            if after:
-                counts[triple] = after  # type: ignore[index]
-            else:
-                del counts[triple]  # type: ignore[arg-type]
-            if (before > 0) != (after > 0):
-                told[triple] = 1 if after > 0 else -1
+            if crossing := cross_zero(counts, triple, weight):
+                told[triple] = crossing
         return told
 
     def dismiss(self, member: Row) -> None:

@@ -36,27 +36,27 @@ class Lifted(Struct, frozen=True):
     range: Range | None = None
 
 
-def mapped(value: Q, change: Callable[[str], str]) -> Q:
+def map_terms(value: Q, change: Callable[[str], str]) -> Q:
     """The same structure with every term and variable in it changed."""
-    return cast(Q, _mapped(value, change))
+    return cast(Q, _map(value, change))
 
 
-def _mapped(value: object, change: Callable[[str], str]) -> object:
+def _map(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return change(value) if value[:1] in {"?", "$"} else value
     if isinstance(value, tuple):
-        return tuple([_mapped(each, change) for each in value])
+        return tuple([_map(each, change) for each in value])
     if isinstance(value, Aggregate):
-        argument = None if value.argument is None else _mapped(value.argument, change)
+        argument = None if value.argument is None else _map(value.argument, change)
         return Aggregate(value.function, cast(algebra.Expression | None, argument), value.distinct, value.separator)
     if isinstance(value, Struct):
-        return type(value)(*[_mapped(getattr(value, name), change) for name in value.__struct_fields__])
+        return type(value)(*[_map(getattr(value, name), change) for name in value.__struct_fields__])
     return value
 
 
-def settled(query: Q, values: tuple[Term, ...]) -> Q:
+def with_constants(query: Q, values: tuple[Term, ...]) -> Q:
     """A query with its lifted constants put back."""
-    return mapped(query, lambda term: values[int(term[2:])] if term[0] == "$" else term)
+    return map_terms(query, lambda term: values[int(term[2:])] if term[0] == "$" else term)
 
 
 def lift(query: Query) -> Lifted:
@@ -174,7 +174,7 @@ def canonical(query: Q, kinds: str = ":$v") -> tuple[Q, dict[Var, Var]]:
             names[term] = f"?{kind}{next(counters[kind])}" if kind in counters else term
         return names[term]
 
-    return mapped(query, rename), names
+    return map_terms(query, rename), names
 
 
 def ordered_slices(node: Node) -> Node:

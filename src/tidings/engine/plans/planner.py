@@ -5,27 +5,35 @@ it carry the parameters in front of their rows and keep their state apart by the
 same for all members.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from msgspec import Struct
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
-from tidings.engine.operators.conjunction import Conjunction
-from tidings.engine.operators.context_store import Membership
-from tidings.engine.operators.linear import Extend, Nothing, Project, Select, SelectExists, Witness
-from tidings.engine.operators.pairs import Dependent, Join, Union, minus_plans, optional_plans
-from tidings.engine.operators.path import Walk, watched
+from tidings.engine.operators.conjunction.conjunction import Conjunction
+from tidings.engine.operators.constant import Constant
+from tidings.engine.operators.extend import Extend
+from tidings.engine.operators.filter import Filter, FilterExists
+from tidings.engine.operators.join import Join
+from tidings.engine.operators.members import Members
+from tidings.engine.operators.minus import minus
+from tidings.engine.operators.optional import optional
+from tidings.engine.operators.path import PathWalk
+from tidings.engine.operators.project import Project
 from tidings.engine.operators.reevaluate import Reevaluate
-from tidings.engine.operators.stateful import Distinct, Group, Window, ranker
+from tidings.engine.operators.stateful.distinct import Distinct
+from tidings.engine.operators.stateful.group import Group
+from tidings.engine.operators.stateful.window import Window, ranker
+from tidings.engine.operators.union import Union
+from tidings.engine.operators.witness import Witness
+from tidings.engine.plans.routes import exists_patterns, has_exists, relax, routes_in
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Exists, Expression, Node, PathPattern, certain, expressions, inputs, operands
+from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain, expressions
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
-
-ANY = ("?:s", "?:p", "?:o")
 
 
 class Built(Struct, frozen=True):
@@ -61,7 +69,7 @@ class Pinned:
 class Planner:
     """Builds the operators of one query."""
 
-    def __init__(self, members: Membership | None = None) -> None:
+    def __init__(self, members: Members | None = None) -> None:
         self.routes: list[Route] = []
         self.reevaluates = False
         """Whether anything on the spine is: that would be for all members at once."""
@@ -75,11 +83,11 @@ class Planner:
             case BGP(patterns):
                 return self._conjunction(patterns, states)
             case PathPattern():
-                walk = Walk(node, states)
+                walk = PathWalk(node, states)
                 self.routes.extend(walk.routes)
                 return self._evaluated(walk, node, states)
             case algebra.Values():
-                return self._evaluated(Nothing(states.plan(node, states.new).layout), node, states)
+                return self._evaluated(Constant(states.plan(node, states.new).layout), node, states)
             case algebra.Join(left, right):
                 first, second = self._aside(left, states), self._aside(right, states)
                 joined = Join(first.operator, second.operator, (left, right), states)
@@ -156,7 +164,7 @@ class Planner:
 
     def _conjunction(self, patterns: tuple[algebra.TriplePattern, ...], states: States) -> Built:
         if not patterns:
-            return Built(Nothing(EMPTY), lambda _: ONE)
+            return Built(Constant(EMPTY), lambda _: ONE)
         led = any(term in self._parameters for pattern in patterns for term in pattern)
         conjunction = Conjunction.of(patterns, states, self._members if led else None)
         self.routes.extend(conjunction.routes)
@@ -170,19 +178,15 @@ class Planner:
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
-        layout = first.operator.layout
-        witness = self._witness(right, layout, certain(right), states)
-        plans = optional_plans(layout, right, condition, states)
-        return self._evaluated(Dependent("optional", first.operator, left, witness, plans, states), node, states)
+        witness = self._witness(right, first.operator.layout, certain(right), states)
+        return self._evaluated(optional(first.operator, (left, right), condition, witness, states), node, states)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
         if not shared_variables(left, right):
             return self.build(left, states)
         first = self.build(left, states)
-        layout = first.operator.layout
-        witness = self._witness(right, layout, certain(right), states)
-        plans = minus_plans(layout, (left, right), states)
-        return self._evaluated(Dependent("minus", first.operator, left, witness, plans, states), node, states)
+        witness = self._witness(right, first.operator.layout, certain(right), states)
+        return self._evaluated(minus(first.operator, (left, right), witness, states), node, states)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
         below = self.build(inner, states)
@@ -192,9 +196,9 @@ class Planner:
         operator: Operator
         if patterns:
             witnesses = [self._exists_witness(pattern, layout, states) for pattern in patterns]
-            operator = SelectExists(below.operator, inner, condition, witnesses, states)
+            operator = FilterExists(below.operator, inner, condition, witnesses, states)
         else:
-            operator = Select(below.operator, condition, states)
+            operator = Filter(below.operator, condition, states)
         return Built(operator, lambda member: (row for row in below.rows(member) if test(row)))
 
     def _exists_witness(self, pattern: Node, left: Layout, states: States) -> Witness:
@@ -278,54 +282,3 @@ def _unstacked(
     if isinstance(node, algebra.OrderBy):
         conditions, node = node.conditions, node.inner
     return distinct, variables, conditions, node
-
-
-def exists_patterns(expression: Expression) -> Iterator[Node]:
-    if isinstance(expression, Exists):
-        yield expression.pattern
-    for part in operands(expression):
-        yield from exists_patterns(part)
-
-
-def has_exists(expression: Expression) -> bool:
-    return next(exists_patterns(expression), None) is not None
-
-
-def relax(node: Node) -> Node | None:
-    """A pattern without its filters: every solution of the pattern is one of it. None if it is not that simple."""
-    match node:
-        case BGP() | PathPattern() | algebra.Values():
-            return node
-        case algebra.Filter(condition, inner):
-            return None if has_exists(condition) else relax(inner)
-        case algebra.Extend(inner, _, expression):
-            return None if has_exists(expression) else relax(inner)
-        case algebra.Join(left, right) | algebra.Union(left, right):
-            first, second = relax(left), relax(right)
-            return None if first is None or second is None else type(node)(first, second)
-        case algebra.Graph(name, inner):
-            below = relax(inner)
-            if below is None or not (binds_graph(below, name) if name[0] == "?" else needs_triples(below)):
-                return None
-            return algebra.Graph(name, below)
-        case _:
-            return None
-
-
-def routes_in(node: Node, graph: str) -> Iterator[Route]:
-    """Routes for every triple pattern of a node, however deep, those inside EXISTS included."""
-    match node:
-        case BGP(patterns):
-            yield from (Route(pattern, graph) for pattern in patterns)
-        case PathPattern():
-            yield from (Route(pattern, graph) for pattern in watched(node, graph))
-        case algebra.Graph(name, inner):
-            if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
-                yield Route(ANY, name)  # whether the graph is there at all matters
-            yield from routes_in(inner, name)
-        case _:
-            for inner in inputs(node):
-                yield from routes_in(inner, graph)
-    for expression in expressions(node):
-        for pattern in exists_patterns(expression):
-            yield from routes_in(pattern, graph)

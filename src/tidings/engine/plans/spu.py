@@ -1,22 +1,21 @@
 """Semantic processing units: the plans that keep answers up to date, and whose answers they are.
 
-A *family* is one plan for all queries that differ only in lifted constants; each distinct tuple of constants is a
-member, and each member has one subscriber or more. What cannot be maintained is *re-read*: evaluated in full and
-compared with the last time.
+There are three kinds. An *incremental* SPU is one plan for all queries that differ only in lifted constants (a family);
+each distinct tuple of constants is a member, and each member has one subscriber or more. A *range* SPU is one whose
+members differ in a threshold as well. What cannot be maintained is *re-evaluated*: in full, and compared with the last
+time.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
+from tidings.engine.leaves import Leaf
 from tidings.engine.lutt import Key
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
-from tidings.engine.plans.answer_forms import Form, Graph, Rows, Truth
-from tidings.engine.plans.planner import Planner
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import FALSE, TRUE, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
-from tidings.sparql.evaluate.layout import Layout, Row, picker
+from tidings.sparql.evaluate.layout import Row
 
 
 class Subscription:
@@ -32,7 +31,7 @@ class Subscription:
         self.sequence = 0
 
 
-Subscribers: TypeAlias = Subscription | dict[int, Subscription]
+Subscribers: TypeAlias = Leaf[Subscription]
 """Mostly there is one: it stands for itself."""
 
 
@@ -72,225 +71,6 @@ class Spu(Protocol):
         """How many subscribers have constants that hits on routes of their own match."""
 
     def explain(self) -> Explanation: ...
-
-
-class Family:
-    """One incremental plan and its members."""
-
-    __slots__ = (
-        "__weakref__",
-        "_build",
-        "_form",
-        "_indexes",
-        "_merges",
-        "_own",
-        "_pick",
-        "_states",
-        "dataset",
-        "members",
-        "reevaluates",
-        "routes",
-        "variables",
-        "version",
-    )
-
-    def __init__(self, query: Query, parameters: tuple[Var, ...], states: States) -> None:
-        self.variables = parameters
-        self.dataset = query.dataset
-        self._merges = len(query.dataset.default or ()) > 1
-        self._states = states
-        self.members: dict[Row, Subscribers] = {}
-        self.version = 0
-        self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
-        planner = Planner(self if parameters else None)
-        self._build = planner.build(query.pattern, states)
-        self.reevaluates = planner.reevaluates
-        self.routes = tuple(dict.fromkeys(planner.routes))
-        self._own = {route: _places(route, parameters) for route in self.routes}
-        layout = self._build.operator.layout
-        shown = tuple(variable for variable in layout.variables if variable not in parameters)
-        wanted = parameters + (query.variables if isinstance(query, Select) else shown)
-        self._pick = None if wanted == layout.variables else picker([layout.index.get(v) for v in wanted])
-        self._form = _form(query, Layout(wanted, layout.certain.intersection(wanted)), states)
-
-    # -- members ------------------------------------------------------------------------------------------------
-
-    def matching(self, columns: tuple[int, ...], values: Row) -> Iterable[Row]:
-        """The members that have these values in these columns."""
-        if len(columns) == len(self.variables):
-            return (values,) if values in self.members else ()
-        if not columns:
-            return list(self.members)
-        index = self._indexes.get(columns)
-        if index is None:
-            index = self._indexes[columns] = {}
-            for member in self.members:
-                index.setdefault(tuple([member[i] for i in columns]), {})[member] = None
-        return list(index.get(values, ()))
-
-    def admit(self, member: Row) -> Iterable[Row]:
-        self.version += 1
-        self._build.operator.admit(member)
-        for columns, index in self._indexes.items():
-            index.setdefault(tuple([member[i] for i in columns]), {})[member] = None
-        return self._form.admit(member, self._solutions(member))
-
-    def answer(self, member: Row) -> Iterable[Row]:
-        return self._form.answer(member, self._solutions(member))
-
-    def _solutions(self, member: Row) -> Iterable[Row]:
-        width, pick = len(self.variables), self._pick
-        rows = self._build.rows(member) if pick is None else map(pick, self._build.rows(member))
-        return (row[width:] for row in rows) if width else rows
-
-    def dismiss(self, member: Row) -> None:
-        self.version += 1
-        self._build.operator.dismiss(member)
-        self._form.dismiss(member)
-        for columns, index in self._indexes.items():
-            values = tuple([member[i] for i in columns])
-            del index[values][member]
-            if not index[values]:
-                del index[values]
-
-    # -- the LUTT -----------------------------------------------------------------------------------------------
-
-    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
-        terms: list[str | None] = [None if term[0] == "?" else term for term in route.pattern]
-        for place, column in self._own[route]:
-            terms[place] = member[column]
-        s, p, o = terms
-        return s, p, o
-
-    def is_own(self, route: Route) -> bool:
-        return bool(self._own[route])
-
-    def enrolled(self, member: Row, by: int) -> None:
-        pass  # its members are counted when they are looked at
-
-    def concerned(self, hits: Hits) -> int:
-        return sum(
-            len(found) if isinstance(found := self.members[member], dict) else 1 for member in self.matched(hits)
-        )
-
-    def matched(self, hits: Hits) -> set[Row]:
-        """The members whose constants the hits on routes of their own match."""
-        members: set[Row] = set()
-        for route, found in hits.items():
-            own = self._own[route]
-            columns = tuple(column for _, column in own)
-            for quad, _ in found:
-                members.update(self.matching(columns, tuple([quad[place] for place, _ in own])))
-        return members
-
-    # -- change -------------------------------------------------------------------------------------------------
-
-    def advance(self, hits: Hits) -> dict[Row, Changes]:
-        changes = self._build.operator.delta(self._merged(hits) if self._merges else hits)
-        if not changes:
-            return {}
-        width, pick, members = len(self.variables), self._pick, self.members
-        told: dict[Row, Changes] = {}
-        for row, weight in changes.items():
-            cells = row if pick is None else pick(row)
-            member = cells[:width]
-            if member in members:
-                mine = told.get(member)
-                if mine is None:
-                    mine = told[member] = {}
-                rest = cells[width:]
-                total = mine.get(rest, 0) + weight
-                if total:
-                    mine[rest] = total
-                else:
-                    del mine[rest]
-        return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
-
-    def _merged(self, hits: Hits) -> Hits:
-        """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""
-        now, before = self._states.new.view.default(), self._states.old.view.default()
-        merged: Hits = {}
-        for route, found in hits.items():
-            if route.graph:
-                merged[route] = found
-                continue
-            triples = dict.fromkeys((s, p, o) for (s, p, o, _), _ in found)
-            net = [((s, p, o, ""), now.holds(s, p, o) - before.holds(s, p, o)) for s, p, o in triples]
-            changed = [(quad, weight) for quad, weight in net if weight]
-            if changed:
-                merged[route] = changed
-        return merged
-
-    def explain(self) -> Explanation:
-        return self._build.operator.explain()
-
-
-def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int], ...]:
-    """Places of a pattern that hold a parameter, with the parameter's column."""
-    return tuple((i, parameters.index(term)) for i, term in enumerate(route.pattern) if term in parameters)
-
-
-def _form(query: Query, layout: Layout, states: States) -> Form:
-    match query:
-        case Select():
-            return Rows()
-        case Ask():
-            return Truth()
-        case Construct(template):
-            return Graph(template, layout, states.new)
-        case Describe():
-            raise AssertionError("DESCRIBE is re-read")
-
-
-class Reread:
-    """Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment."""
-
-    __slots__ = ("__weakref__", "_answer", "_evaluate", "_why", "dataset", "members", "routes")
-
-    def __init__(self, evaluate: Callable[[], Result], routes: tuple[Route, ...], why: str, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self._evaluate = evaluate
-        self._why = why
-        self.routes = routes
-        self.members: dict[Row, Subscribers] = {}
-        self._answer: Counter[Row] = Counter()
-
-    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
-        s, p, o = (None if term[0] == "?" else term for term in route.pattern)
-        return s, p, o
-
-    def is_own(self, route: Route) -> bool:
-        return False
-
-    @property
-    def variables(self) -> tuple[Var, ...]:
-        return ()
-
-    def enrolled(self, member: Row, by: int) -> None:
-        pass  # it has no routes of its own
-
-    def concerned(self, hits: Hits) -> int:
-        return 0
-
-    def admit(self, member: Row) -> Iterable[Row]:
-        self._answer = Counter(answer_rows(self._evaluate()))
-        return list(self._answer.elements())
-
-    def answer(self, member: Row) -> Iterable[Row]:
-        return list(self._answer.elements())
-
-    def dismiss(self, member: Row) -> None:
-        self._answer.clear()
-
-    def advance(self, hits: Hits) -> dict[Row, Changes]:
-        now = Counter(answer_rows(self._evaluate()))
-        changes = {row: now[row] - self._answer[row] for row in now.keys() | self._answer.keys()}
-        self._answer = now
-        changes = {row: weight for row, weight in changes.items() if weight}
-        return {(): changes} if changes else {}
-
-    def explain(self) -> Explanation:
-        return Explanation("re-read", self._why, False)
 
 
 def answer_rows(result: Result) -> Iterable[Row]:

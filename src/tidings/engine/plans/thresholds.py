@@ -5,17 +5,15 @@ for all thresholds but those in between, so only the subscriptions whose thresho
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from msgspec import Struct
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route
-from tidings.engine.plans.spu import Family, Subscribers
-from tidings.engine.store.graph import Leaf, drop, put, terms_of
+from tidings.engine.leaves import Leaf, drop, put, values_of
 from tidings.model.terms import Term, Var
+from tidings.model.zset import add
 from tidings.sparql.algebra import Comparator
-from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import Number, decode, less, less_or_equal
 from tidings.sparql.values.numerics import is_nan
 
@@ -68,7 +66,7 @@ class Thresholds:
         self._condition = condition
         self._count = 0
         self._sorted: list[int | Decimal] = []
-        self._terms: dict[int | Decimal, Leaf] = {}
+        self._terms: dict[int | Decimal, Leaf[Term]] = {}
         """By value: 80 and 80.0 are one place in the order, but different thresholds."""
 
     def __len__(self) -> int:
@@ -91,8 +89,7 @@ class Thresholds:
         steps: dict[int, int] = {}
         for value, weight in changes:
             if _is_comparable(value):
-                boundary = self._boundary(value)
-                steps[boundary] = steps.get(boundary, 0) + weight
+                add(steps, self._boundary(value), weight)
         lower = self._condition.is_lower
         edges = sorted(steps)
         total = sum(steps.values()) if lower else 0
@@ -100,7 +97,7 @@ class Thresholds:
         for edge in (*edges, len(self._sorted)):
             if total:
                 for at in range(previous, edge):
-                    for term in terms_of(self._terms[self._sorted[at]]):
+                    for term in values_of(self._terms[self._sorted[at]]):
                         yield term, total
             if edge in steps:
                 total += -steps[edge] if lower else steps[edge]
@@ -112,7 +109,7 @@ class Thresholds:
         low, high = 0, len(self._sorted)
         while low < high:
             middle = (low + high) // 2
-            term = next(iter(terms_of(self._terms[self._sorted[middle]])))
+            term = next(iter(values_of(self._terms[self._sorted[middle]])))
             if holds(value, term) == lower:
                 low = middle + 1
             else:
@@ -125,89 +122,3 @@ def _value(threshold: Term) -> int | Decimal:
     if value is None:
         raise AssertionError("only integers and decimals are lifted as thresholds")
     return value
-
-
-class RangeFamily:
-    """A family whose members differ in a threshold as well: the last of their parameters."""
-
-    __slots__ = (
-        "__weakref__",
-        "_column",
-        "_condition",
-        "_inner",
-        "_pick",
-        "_sizes",
-        "_thresholds",
-        "dataset",
-        "members",
-        "routes",
-    )
-
-    def __init__(self, inner: Family, condition: Range, column: int, pick: Callable[[Row], Row]) -> None:
-        self._inner = inner
-        self._condition = condition
-        self._column = column
-        self._pick = pick
-        self._thresholds: dict[Row, Thresholds] = {}
-        self._sizes: dict[Row, int] = {}
-        self.dataset = inner.dataset
-        self.routes = inner.routes
-        self.members: dict[Row, Subscribers] = {}
-
-    @property
-    def variables(self) -> tuple[Var, ...]:
-        return (*self._inner.variables, "?$threshold")
-
-    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
-        return self._inner.key(route, member)
-
-    def is_own(self, route: Route) -> bool:
-        return self._inner.is_own(route)
-
-    def enrolled(self, member: Row, by: int) -> None:
-        shared = member[:-1]
-        self._sizes[shared] = size = self._sizes.get(shared, 0) + by
-        if not size:
-            del self._sizes[shared]
-
-    def concerned(self, hits: Hits) -> int:
-        return sum(self._sizes[shared] for shared in self._inner.matched(hits))
-
-    def admit(self, member: Row) -> Iterable[Row]:
-        shared, threshold = member[:-1], member[-1] or ""
-        if shared not in self._thresholds:
-            self._inner.admit(shared)
-            self._inner.members[shared] = {}
-            self._thresholds[shared] = Thresholds(self._condition)
-        self._thresholds[shared].add(threshold)
-        return self.answer(member)
-
-    def answer(self, member: Row) -> Iterable[Row]:
-        threshold, column, holds = member[-1] or "", self._column, self._condition.holds
-        rows = self._inner.answer(member[:-1])
-        return [self._pick(row) for row in rows if (value := row[column]) is not None and holds(value, threshold)]
-
-    def dismiss(self, member: Row) -> None:
-        shared, threshold = member[:-1], member[-1] or ""
-        self._thresholds[shared].remove(threshold)
-        if not self._thresholds[shared]:
-            del self._thresholds[shared], self._inner.members[shared]
-            self._inner.dismiss(shared)
-
-    def advance(self, hits: Hits) -> dict[Row, Changes]:
-        column, pick = self._column, self._pick
-        told: dict[Row, Changes] = {}
-        for shared, changes in self._inner.advance(hits).items():
-            by_row: dict[Row, list[tuple[Term, int]]] = {}
-            for row, weight in changes.items():
-                value = row[column]
-                if value is not None:
-                    by_row.setdefault(pick(row), []).append((value, weight))
-            for shown, values in by_row.items():
-                for threshold, weight in self._thresholds[shared].crossed(values):
-                    told.setdefault((*shared, threshold), {})[shown] = weight
-        return told
-
-    def explain(self) -> Explanation:
-        detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"
-        return Explanation("range", detail, True, (self._inner.explain(),))

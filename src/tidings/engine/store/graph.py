@@ -4,66 +4,18 @@
     pos  predicate -> object -> subjects     (? p o) (? p ?)
     op   object -> predicates                (? ? o), by way of pos
 
-Most leaves hold one term, so a leaf is that term itself, and a dict of terms only from the second on: a quarter of the
-memory of a set, and replacing a value touches nothing but its slot. Emptied entries go at once, so a value
-that is replaced for ever leaves nothing behind.
+The leaves of all three are those of `engine.leaves`: mostly one term, which stands for itself. Emptied entries go at
+once, so a value that is replaced for ever leaves nothing behind.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
+from tidings.engine.leaves import Leaf, drop, put, size_of, values_of
 from tidings.engine.store.spelling import Spellings
 from tidings.model.terms import Term, Triple, intern, is_tagged
 
-K = TypeVar("K")
-Leaf: TypeAlias = str | dict[str, None]
-Leaves: TypeAlias = dict[str, Leaf]
-
-
-def put(leaves: dict[K, Leaf], key: K, value: str) -> bool:
-    """Add a value under a key; whether it is new there."""
-    leaf = leaves.get(key)
-    if leaf is None:
-        leaves[key] = value
-    elif type(leaf) is str:
-        if leaf == value:
-            return False
-        leaves[key] = {leaf: None, value: None}
-    elif value in leaf:
-        return False
-    else:
-        leaf[value] = None  # type: ignore[index]  # type() narrows str only one way
-    return True
-
-
-def drop(leaves: dict[K, Leaf], key: K, value: str) -> bool:
-    """Take a value from under a key; whether it was there."""
-    leaf = leaves.get(key)
-    if leaf is None:
-        return False
-    if type(leaf) is str:
-        if leaf != value:
-            return False
-        del leaves[key]
-        return True
-    if value not in leaf:
-        return False
-    del leaf[value]  # type: ignore[union-attr]
-    if len(leaf) == 1:
-        leaves[key] = next(iter(leaf))
-    return True
-
-
-def terms_of(leaf: Leaf | None) -> Iterable[Term]:
-    if leaf is None:
-        return ()
-    return (leaf,) if type(leaf) is str else leaf
-
-
-def width(leaf: Leaf | None) -> int:
-    if leaf is None:
-        return 0
-    return 1 if type(leaf) is str else len(leaf)
+Leaves: TypeAlias = dict[Term, Leaf[Term]]
 
 
 class GraphIndex:
@@ -96,17 +48,17 @@ class GraphIndex:
             o = intern(o)
             if not put(facts, p, o):
                 return False
-        values = self.pos.get(p)
-        if values is None:
-            self.pos[p] = values = {}
+        by_object = self.pos.get(p)
+        if by_object is None:
+            self.pos[p] = by_object = {}
             self.sizes[p] = 0
-        if o not in values:
-            values[o] = s
+        if o not in by_object:
+            by_object[o] = s
             put(self.op, o, p)
             if is_tagged(o):
                 self._spellings.hold(o)
         else:
-            put(values, o, s)
+            put(by_object, o, s)
         self.sizes[p] += 1
         return True
 
@@ -119,13 +71,13 @@ class GraphIndex:
             return False
         if not facts:
             del self.spo[s]
-        values = self.pos[p]
-        drop(values, o, s)
-        if o not in values:
+        by_object = self.pos[p]
+        drop(by_object, o, s)
+        if o not in by_object:
             drop(self.op, o, p)
             if is_tagged(o):
                 self._spellings.release(o)
-        if values:
+        if by_object:
             self.sizes[p] -= 1
         else:
             del self.pos[p], self.sizes[p]
@@ -156,10 +108,10 @@ class GraphIndex:
     def subjects(self, p: Term, o: Term) -> Iterable[Term]:
         if is_tagged(o):
             o = self._spellings.of(o)
-        values = self.pos.get(p)
-        if values is None:
+        by_object = self.pos.get(p)
+        if by_object is None:
             return ()
-        leaf = values.get(o)
+        leaf = by_object.get(o)
         if leaf is None:
             return ()
         return (leaf,) if type(leaf) is str else leaf
@@ -174,7 +126,7 @@ class GraphIndex:
     def facts(self, s: Term) -> Iterator[tuple[Term, Term]]:
         """Predicates and objects of a subject."""
         for p, leaf in self.spo.get(s, {}).items():
-            for o in terms_of(leaf):
+            for o in values_of(leaf):
                 yield p, o
 
     def uses(self, p: Term) -> Iterator[tuple[Term, Term]]:
@@ -190,14 +142,14 @@ class GraphIndex:
         """Subjects and predicates of an object."""
         if is_tagged(o):
             o = self._spellings.of(o)
-        for p in terms_of(self.op.get(o)):
-            for s in terms_of(self.pos[p][o]):
+        for p in values_of(self.op.get(o)):
+            for s in values_of(self.pos[p][o]):
                 yield s, p
 
     def triples(self) -> Iterator[Triple]:
         for s, facts in self.spo.items():
             for p, leaf in facts.items():
-                for o in terms_of(leaf):
+                for o in values_of(leaf):
                     yield s, p, o
 
     def nodes(self) -> Iterator[Term]:
@@ -219,15 +171,15 @@ class GraphIndex:
                 return 0.0
             if p is None:
                 return float(len(facts))
-            return width(facts.get(p)) if o is None else float(self.holds(s, p, o))
+            return size_of(facts.get(p)) if o is None else float(self.holds(s, p, o))
         if p is not None:
-            values = self.pos.get(p)
-            if values is None:
+            by_object = self.pos.get(p)
+            if by_object is None:
                 return 0.0
-            return float(self.sizes[p]) if o is None else float(width(values.get(o)))
-        return float(len(self)) if o is None else 4.0 * width(self.op.get(o))
+            return float(self.sizes[p]) if o is None else float(size_of(by_object.get(o)))
+        return float(len(self)) if o is None else 4.0 * size_of(self.op.get(o))
 
     def fan_out(self, p: Term) -> tuple[float, float]:
         """Objects per subject (guessed at one and a half) and subjects per object of a predicate."""
-        values = self.pos.get(p)
-        return (1.5, self.sizes[p] / len(values)) if values else (0.0, 0.0)
+        by_object = self.pos.get(p)
+        return (1.5, self.sizes[p] / len(by_object)) if by_object else (0.0, 0.0)

@@ -6,7 +6,8 @@ fold of all deltas ever committed.
 
 from collections.abc import Iterable, Iterator
 
-from tidings.engine.store.graph import GraphIndex, Leaves, drop, put, terms_of, width
+from tidings.engine.leaves import drop, put, size_of, values_of
+from tidings.engine.store.graph import GraphIndex, Leaves
 from tidings.engine.store.spelling import Spellings
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
 from tidings.model.zset import ZSet
@@ -131,4 +132,4 @@ class Store:
             leaves.append(self._by_object.get(self._spellings.of(o) if is_tagged(o) else o))
         if p is not None:
             leaves.append(self._by_predicate.get(p))
-        return terms_of(min(leaves, key=width)) if leaves else self.named
+        return values_of(min(leaves, key=size_of)) if leaves else self.named

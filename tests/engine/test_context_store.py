@@ -1,4 +1,4 @@
-"""The surroundings of a pattern are kept at hand once they are quiet, and forgotten as soon as they are not."""
+"""A context store is filled once the other patterns are quiet, and emptied as soon as they are not."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ import pytest
 
 from oracles.recomputation import Follower
 from tidings.engine.engine import Engine
-from tidings.engine.operators import context_store as surroundings
+from tidings.engine.operators.conjunction import context_store
 
 PREFIX = "PREFIX : <http://example.org/> "
 QUERIES = [
@@ -48,12 +48,12 @@ def updates(random: Random, count: int) -> list[str]:
 @pytest.mark.parametrize("quiet", [0, 3])
 @pytest.mark.parametrize("most", [2, 4096])
 @pytest.mark.parametrize("seed", range(5))
-def test_answers_are_right_whether_surroundings_are_at_hand_or_not(
+def test_answers_are_right_whether_a_context_store_is_filled_or_not(
     monkeypatch: pytest.MonkeyPatch, quiet: int, most: int, seed: int
 ) -> None:
-    monkeypatch.setattr(surroundings, "_QUIET", quiet)
-    monkeypatch.setattr(surroundings, "_MOST", most)
-    monkeypatch.setattr(surroundings, "_PATIENCE", 2)
+    monkeypatch.setattr(context_store, "_QUIET_COMMITS", quiet)
+    monkeypatch.setattr(context_store, "_MOST_ROWS", most)
+    monkeypatch.setattr(context_store, "_COMMITS_TO_RETRY", 2)
     random = Random(seed)
     engine = Engine()
     followers = []

@@ -1,0 +1,75 @@
+"""The context store of the SPS paper: what the other patterns of a conjunction say for all members of a plan.
+
+Values change all the time in a world that hardly does: lamps are dimmed, but not moved to another road. Once the other
+patterns have been quiet for a while, everything they say about the members is put at hand, if it is not much. A changed
+quad that concerns no member is then dismissed by one look-up. It is kept only where it pays, and emptied as soon as one
+of the other patterns is hit or the members change.
+"""
+
+from itertools import islice
+
+from tidings.engine.operators.base import Route, States
+from tidings.engine.operators.members import Members
+from tidings.model.terms import Var
+from tidings.sparql.algebra import BGP
+from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
+
+_QUIET_COMMITS = 8
+"""Commits that the other patterns have to be left alone for."""
+
+_MOST_ROWS = 4096
+"""Rows that are kept at most."""
+
+_COMMITS_TO_RETRY = 10_000
+"""Commits to wait before trying again what was too much."""
+
+
+class ContextStore:
+    """Rows of the other patterns by the variables that they share with the seed, for all members."""
+
+    __slots__ = ("_members", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
+
+    def __init__(
+        self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Members | None
+    ) -> None:
+        self._members = members
+        self._rows: dict[Row, list[Row]] | None = None
+        self._quiet_commits = 0
+        self._version = 0
+        self._width = len(shared)
+        self._plan: Plan | None = None
+        if members is not None and others:
+            given = Layout(members.variables, frozenset(members.variables))
+            self._plan = states.plan(BGP(tuple(route.pattern for route in others)), states.new, given)
+            self._target = picker([self._plan.layout.index[variable] for variable in target.variables])
+
+    def rows(self) -> dict[Row, list[Row]] | None:
+        """All rows, by the shared variables in front of them; None if they are not at hand."""
+        members = self._members
+        if self._plan is None or members is None:
+            return None
+        if self._version != members.version:
+            self.invalidate()
+            self._version = members.version
+        if self._rows is None:
+            self._quiet_commits += 1
+            if self._quiet_commits > _QUIET_COMMITS:
+                self._fill(self._plan, members)
+        return self._rows
+
+    def _fill(self, plan: Plan, members: Members) -> None:
+        rows: list[Row] = []
+        if len(members.tuples) <= _MOST_ROWS:
+            rows = list(islice(plan.run(members.matching((), ())), _MOST_ROWS + 1))
+        if len(members.tuples) > _MOST_ROWS or len(rows) > _MOST_ROWS:
+            self._quiet_commits = -_COMMITS_TO_RETRY
+            return
+        by_shared: dict[Row, list[Row]] = {}
+        for row in map(self._target, rows):
+            by_shared.setdefault(row[: self._width], []).append(row)
+        self._rows = by_shared
+
+    def invalidate(self) -> None:
+        """One of the other patterns was hit."""
+        self._rows = None
+        self._quiet_commits = min(self._quiet_commits, 0)

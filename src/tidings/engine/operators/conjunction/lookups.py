@@ -1,0 +1,81 @@
+"""From the seed to whole solutions: the other patterns are looked up one by one, each from what is known by then."""
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Route, States
+from tidings.engine.operators.members import Members
+from tidings.model.terms import Var
+from tidings.sparql.algebra import BGP, Join, Node, TriplePattern
+from tidings.sparql.evaluate.layout import Layout, Step, picker
+from tidings.sparql.evaluate.scan import scan
+from tidings.sparql.rewrite.order import order_joins
+
+
+class Lookup(Struct, frozen=True):
+    """Another pattern, and whether it stands before the seed's in the formula, so that its state is the new one."""
+
+    route: Route
+    is_new: bool
+
+
+def variables_of(route: Route) -> list[Var]:
+    terms = (*route.pattern, route.graph)
+    return [term for term in dict.fromkeys(terms) if term[:1] == "?"]
+
+
+def best_order(given: Layout, others: list[Lookup], states: States) -> list[Lookup]:
+    """The most selective first, where some variables are known from the start."""
+    if len(others) < 2:
+        return others
+    view = states.new.view
+    graph = states.active(states.new)
+    source = view.default() if isinstance(graph, str) else graph()
+    basic = BGP(tuple(lookup.route.pattern for lookup in others))
+    waiting = list(others)
+    result = []
+    for pattern in _patterns(order_joins(basic, source, view, given.certain)):
+        at = next(i for i, lookup in enumerate(waiting) if lookup.route.pattern == pattern)
+        result.append(waiting.pop(at))
+    return result
+
+
+def _patterns(node: Node) -> list[TriplePattern]:
+    match node:
+        case BGP(patterns):
+            return list(patterns)
+        case Join(left, right):
+            return _patterns(left) + _patterns(right)
+        case _:
+            raise AssertionError("triple patterns stay triple patterns")
+
+
+def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) -> bool:
+    """Whether look-ups lead to every parameter, each from something known, never from nothing."""
+    known = set(given.variables)
+    for lookup in order:
+        s, _, o = lookup.route.pattern
+        if s[0] != "?" or o[0] != "?" or s in known or o in known:
+            known.update(variables_of(lookup.route))
+    return known.issuperset(parameters)
+
+
+def chain(layout: Layout, order: list[Lookup], states: States, members: Members | None) -> tuple[Layout, list[Step]]:
+    """The steps, and the layout they end in; rows of no member go as soon as their parameters are known."""
+    steps: list[Step] = []
+    for lookup in order:
+        if members is not None and layout.certain.issuperset(members.variables):
+            steps.append(_only_members(members, layout))
+            members = None
+        context = states.new if lookup.is_new else states.old
+        plan = scan(lookup.route.pattern, states.active(context), layout, context)
+        steps.append(plan.run)
+        layout = plan.layout
+    if members is not None and order:  # a seed alone was found by the constants of a member
+        steps.append(_only_members(members, layout))
+    return layout, steps
+
+
+def _only_members(members: Members, layout: Layout) -> Step:
+    member = picker([layout.index[variable] for variable in members.variables])
+    tuples = members.tuples
+    return lambda rows: (row for row in rows if member(row) in tuples)

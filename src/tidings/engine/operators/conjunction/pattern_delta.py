@@ -1,0 +1,158 @@
+"""One term of the sum: the rows of a conjunction that grow from the changes of one of its patterns.
+
+Only the variables that other patterns or parameters share are looked up from: quads that agree in these, such as the
+old and the new value of a property, take one look-up together.
+"""
+
+from collections.abc import Iterable
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
+from tidings.engine.operators.conjunction.context_store import ContextStore
+from tidings.engine.operators.conjunction.lookups import Lookup, best_order, chain, leads_to, variables_of
+from tidings.engine.operators.members import Members
+from tidings.model.terms import Quad, Var
+from tidings.model.zset import add
+from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
+
+Found = list[tuple[Quad, int]]
+"""The changed quads that match a pattern, with their weights."""
+
+
+class PatternDelta:
+    """new(t₁ … tᵢ₋₁) ⋈ Δtᵢ ⋈ old(tᵢ₊₁ … tₖ) for one i."""
+
+    __slots__ = (
+        "_finish",
+        "_later",
+        "_mixed",
+        "_now",
+        "_order",
+        "_seed",
+        "_start",
+        "context_store",
+        "route",
+    )
+
+    def __init__(
+        self, number: int, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout
+    ) -> None:
+        self.route = routes[number]
+        self._later = routes[number + 1 :]
+        others = [Lookup(route, i < number) for i, route in enumerate(routes) if i != number]
+        parameters = () if members is None else members.variables
+        self._seed = seed = _Seed(self.route, others, parameters)
+        given = Layout(seed.shared, frozenset(seed.shared))
+        self._order = best_order(given, others, states)
+        self._start: _MembersFirst | None = None
+        found_on_the_way = members
+        if members is not None and not leads_to(parameters, given, self._order):
+            self._start = _MembersFirst(members, given)
+            given = self._start.layout
+            self._order = best_order(given, others, states)
+            found_on_the_way = None
+        layout, self._mixed = chain(given, self._order, states, found_on_the_way)
+        _, self._now = chain(given, [Lookup(each.route, True) for each in self._order], states, found_on_the_way)
+        columns = {**{v: at + len(layout.variables) for v, at in seed.columns.items()}, **layout.index}
+        self._finish = picker([columns[variable] for variable in wanted.variables])
+        self.context_store = ContextStore([each.route for each in self._order], seed.shared, layout, states, members)
+
+    def grow_alone(self, found: Found, changes: Changes) -> None:
+        """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
+        rows = self.context_store.rows()
+        if rows is None:
+            self._look_up(found, self._now, changes)
+        else:
+            self._join(rows, found, changes)
+
+    def grow(self, found: Found, hits: Hits, changes: Changes) -> None:
+        """The same, where others were hit as well."""
+        # Where no later pattern was hit, the state before is the state now, and needs no looking through the delta.
+        looks_back = any(route in hits for route in self._later)
+        self._look_up(found, self._mixed if looks_back else self._now, changes)
+
+    def _look_up(self, found: Found, steps: list[Step], changes: Changes) -> None:
+        seeds = self._seed.group(found)
+        rows: Iterable[Row] = seeds if self._start is None else self._start.rows(seeds)
+        for step in steps:
+            rows = step(rows)
+        finish, width = self._finish, len(self._seed.shared)
+        for row in rows:
+            for quad, weight in seeds[row[:width]]:
+                add(changes, finish(row + quad), weight)
+
+    def _join(self, context: dict[Row, list[Row]], found: Found, changes: Changes) -> None:
+        """The same where all that the other patterns have to say is at hand."""
+        key, agrees, finish = self._seed.key, self._seed.agrees, self._finish
+        for quad, weight in found:
+            rows = context.get(key(quad))
+            if rows is not None and agrees(quad):
+                for row in rows:
+                    add(changes, finish(row + quad), weight)
+
+    def explain(self) -> Explanation:
+        then = " then ".join(_shown(lookup.route) for lookup in self._order)
+        return Explanation("seed", _shown(self.route) + (f", looks up {then}" if then else ""), True)
+
+
+class _Seed:
+    """How a changed quad of a pattern is read: what its variables are, and which of them lead on."""
+
+    __slots__ = ("_twice", "columns", "key", "shared")
+
+    def __init__(self, route: Route, others: list[Lookup], parameters: tuple[Var, ...]) -> None:
+        self.columns: dict[Var, int] = {}
+        """Where in a quad each variable stands."""
+        self._twice: list[tuple[int, int]] = []
+        """Places that must agree because a variable stands at both."""
+        for place, term in enumerate((*route.pattern, route.graph)):
+            if term[:1] == "?" and self.columns.setdefault(term, place) != place:
+                self._twice.append((self.columns[term], place))
+        elsewhere = {variable for lookup in others for variable in variables_of(lookup.route)}.union(parameters)
+        self.shared = tuple(variable for variable in self.columns if variable in elsewhere)
+        self.key = picker([self.columns[variable] for variable in self.shared])
+        """From a quad to its terms for the shared variables."""
+
+    def agrees(self, quad: Quad) -> bool:
+        """Whether no variable would need two values."""
+        return not self._twice or all(quad[a] == quad[b] for a, b in self._twice)
+
+    def group(self, found: Found) -> dict[Row, Found]:
+        """The quads by what they are looked up from."""
+        seeds: dict[Row, Found] = {}
+        key, twice = self.key, self._twice
+        for item in found:
+            quad = item[0]
+            if twice and not self.agrees(quad):
+                continue
+            at = key(quad)
+            if at in seeds:
+                seeds[at].append(item)
+            else:
+                seeds[at] = [item]
+        return seeds
+
+
+class _MembersFirst:
+    """Starts from the whole parameter tuples of the members that a seed may concern, where no look-up leads there."""
+
+    __slots__ = ("_columns", "_members", "_rest", "_values", "layout")
+
+    def __init__(self, members: Members, given: Layout) -> None:
+        variables = members.variables
+        known = [i for i, variable in enumerate(variables) if variable in given.index]
+        missing = [i for i, variable in enumerate(variables) if variable not in given.index]
+        self._members = members
+        self._columns = tuple(known)
+        self._values = picker([given.index[variables[i]] for i in known])
+        self._rest = picker(missing)
+        fresh = tuple(variables[i] for i in missing)
+        self.layout = given.extended(fresh, fresh)
+
+    def rows(self, keys: Iterable[Row]) -> list[Row]:
+        columns, values, rest, matching = self._columns, self._values, self._rest, self._members.matching
+        return [key + rest(member) for key in keys for member in matching(columns, values(key))]
+
+
+def _shown(route: Route) -> str:
+    text = " ".join(shown(term) for term in route.pattern)
+    return f"{text} in {shown(route.graph)}" if route.graph else text

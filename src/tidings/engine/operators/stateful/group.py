@@ -1,0 +1,101 @@
+"""GROUP BY:  Δ = the new rows of the changed groups - their old ones."""
+
+from collections.abc import Callable, Iterable
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.model.terms import Term
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import Aggregate
+from tidings.sparql.evaluate.aggregates import Accumulator, accumulator
+from tidings.sparql.evaluate.layout import Layout, Row
+
+
+class _Bucket:
+    """One group: how many rows it has, and its accumulators."""
+
+    __slots__ = ("accumulators", "rows")
+
+    def __init__(self, shapes: list[Aggregate]) -> None:
+        self.rows = 0
+        self.accumulators: list[Accumulator] = [accumulator(shape) for shape in shapes]
+
+    def results(self) -> Row:
+        return tuple([each.result() for each in self.accumulators])
+
+
+class Group:
+    """γ: the changed groups tell their old row and their new one. Without keys there is always one group."""
+
+    __slots__ = ("_arguments", "_groups", "_inner", "_key", "_load", "_shapes", "_single", "_width", "layout")
+
+    def __init__(
+        self,
+        inner: Operator,
+        layout: Layout,
+        key: Callable[[Row], Row],
+        aggregates: list[tuple[Aggregate, Callable[[Row], Term | None]]],
+        load: Loader,
+        *,
+        width: int,
+        single: bool,
+    ) -> None:
+        self._inner = inner
+        self.layout = layout
+        self._key = key
+        self._shapes = [shape for shape, _ in aggregates]
+        self._arguments = [argument for _, argument in aggregates]
+        self._load = load
+        self._width = width
+        self._single = single
+        self._groups: dict[Row, dict[Row, _Bucket]] = {}
+
+    def delta(self, hits: Hits) -> Changes:
+        before: Changes = {}
+        touched: dict[Row, Row] = {}
+        for row, weight in self._inner.delta(hits).items():
+            member = row[: self._width]
+            groups = self._groups.get(member)
+            if groups is None:
+                continue
+            key = self._key(row)
+            if key not in touched:
+                touched[key] = member
+                absorb(before, ((old, -1) for old in self._row(groups, key)))
+            self._feed(groups, key, row, weight)
+        for key, member in touched.items():
+            groups = self._groups[member]
+            absorb(before, ((new, 1) for new in self._row(groups, key)))
+        return before
+
+    def _feed(self, groups: dict[Row, _Bucket], key: Row, row: Row, weight: int) -> None:
+        bucket = groups.get(key)
+        if bucket is None:
+            bucket = groups[key] = _Bucket(self._shapes)
+        bucket.rows += weight
+        for each, argument in zip(bucket.accumulators, self._arguments, strict=True):
+            each.add(argument(row), weight)
+        if not bucket.rows and not self._single:
+            del groups[key]
+
+    def _row(self, groups: dict[Row, _Bucket], key: Row) -> Iterable[Row]:
+        bucket = groups.get(key)
+        return () if bucket is None else (key + bucket.results(),)
+
+    def rows(self, parameters: Row) -> Iterable[Row]:
+        """The rows of a member, one a group."""
+        return [key + bucket.results() for key, bucket in self._groups[parameters].items()]
+
+    def admit(self, parameters: Row) -> None:
+        self._inner.admit(parameters)
+        groups: dict[Row, _Bucket] = {parameters: _Bucket(self._shapes)} if self._single else {}
+        self._groups[parameters] = groups
+        for row in self._load(parameters):
+            self._feed(groups, self._key(row), row, 1)
+
+    def dismiss(self, parameters: Row) -> None:
+        self._inner.dismiss(parameters)
+        del self._groups[parameters]
+
+    def explain(self) -> Explanation:
+        names = ", ".join(shape.function for shape in self._shapes) or "keys only"
+        return Explanation("group", f"accumulators for {names}", True, (self._inner.explain(),))

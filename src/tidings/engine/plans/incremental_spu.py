@@ -1,0 +1,153 @@
+"""One incremental plan, and the members that share it."""
+
+from collections.abc import Iterable
+
+from tidings.engine.leaves import size_of
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
+from tidings.engine.operators.members import Members
+from tidings.engine.plans.answer_forms import Form, Graph, Rows, Truth
+from tidings.engine.plans.planner import Planner
+from tidings.engine.plans.spu import Subscribers
+from tidings.model.terms import Var
+from tidings.model.zset import add
+from tidings.sparql.algebra import Ask, Construct, Describe, Query, Select
+from tidings.sparql.evaluate.layout import Layout, Row, picker
+
+
+class IncrementalSpu:
+    """One incremental plan and its members."""
+
+    __slots__ = (
+        "__weakref__",
+        "_build",
+        "_form",
+        "_index",
+        "_merges",
+        "_own",
+        "_pick",
+        "_states",
+        "dataset",
+        "members",
+        "reevaluates",
+        "routes",
+        "variables",
+    )
+
+    def __init__(self, query: Query, parameters: tuple[Var, ...], states: States) -> None:
+        self.variables = parameters
+        self.dataset = query.dataset
+        self._merges = len(query.dataset.default or ()) > 1
+        self._states = states
+        self.members: dict[Row, Subscribers] = {}
+        self._index = Members(parameters, self.members)
+        planner = Planner(self._index if parameters else None)
+        self._build = planner.build(query.pattern, states)
+        self.reevaluates = planner.reevaluates
+        self.routes = tuple(dict.fromkeys(planner.routes))
+        self._own = {route: _places(route, parameters) for route in self.routes}
+        layout = self._build.operator.layout
+        shown = tuple(variable for variable in layout.variables if variable not in parameters)
+        wanted = parameters + (query.variables if isinstance(query, Select) else shown)
+        self._pick = None if wanted == layout.variables else picker([layout.index.get(v) for v in wanted])
+        self._form = _form(query, Layout(wanted, layout.certain.intersection(wanted)), states)
+
+    # -- members ------------------------------------------------------------------------------------------------
+
+    def admit(self, member: Row) -> Iterable[Row]:
+        self._build.operator.admit(member)
+        self._index.admit(member)
+        return self._form.admit(member, self._solutions(member))
+
+    def answer(self, member: Row) -> Iterable[Row]:
+        return self._form.answer(member, self._solutions(member))
+
+    def _solutions(self, member: Row) -> Iterable[Row]:
+        width, pick = len(self.variables), self._pick
+        rows = self._build.rows(member) if pick is None else map(pick, self._build.rows(member))
+        return (row[width:] for row in rows) if width else rows
+
+    def dismiss(self, member: Row) -> None:
+        self._build.operator.dismiss(member)
+        self._form.dismiss(member)
+        self._index.dismiss(member)
+
+    # -- the LUTT -----------------------------------------------------------------------------------------------
+
+    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
+        terms: list[str | None] = [None if term[0] == "?" else term for term in route.pattern]
+        for place, column in self._own[route]:
+            terms[place] = member[column]
+        s, p, o = terms
+        return s, p, o
+
+    def is_own(self, route: Route) -> bool:
+        return bool(self._own[route])
+
+    def enrolled(self, member: Row, by: int) -> None:
+        pass  # its members are counted when they are looked at
+
+    def concerned(self, hits: Hits) -> int:
+        return sum(size_of(self.members[member]) for member in self.matched(hits))
+
+    def matched(self, hits: Hits) -> set[Row]:
+        """The members whose constants the hits on routes of their own match."""
+        members: set[Row] = set()
+        for route, found in hits.items():
+            own = self._own[route]
+            columns = tuple(column for _, column in own)
+            for quad, _ in found:
+                members.update(self._index.matching(columns, tuple([quad[place] for place, _ in own])))
+        return members
+
+    # -- change -------------------------------------------------------------------------------------------------
+
+    def advance(self, hits: Hits) -> dict[Row, Changes]:
+        changes = self._build.operator.delta(self._merged(hits) if self._merges else hits)
+        if not changes:
+            return {}
+        width, pick, members = len(self.variables), self._pick, self.members
+        told: dict[Row, Changes] = {}
+        for row, weight in changes.items():
+            cells = row if pick is None else pick(row)
+            member = cells[:width]
+            if member in members:
+                mine = told.get(member)
+                if mine is None:
+                    mine = told[member] = {}
+                add(mine, cells[width:], weight)
+        return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
+
+    def _merged(self, hits: Hits) -> Hits:
+        """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""
+        now, before = self._states.new.view.default(), self._states.old.view.default()
+        merged: Hits = {}
+        for route, found in hits.items():
+            if route.graph:
+                merged[route] = found
+                continue
+            triples = dict.fromkeys((s, p, o) for (s, p, o, _), _ in found)
+            net = [((s, p, o, ""), now.holds(s, p, o) - before.holds(s, p, o)) for s, p, o in triples]
+            changed = [(quad, weight) for quad, weight in net if weight]
+            if changed:
+                merged[route] = changed
+        return merged
+
+    def explain(self) -> Explanation:
+        return self._build.operator.explain()
+
+
+def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int], ...]:
+    """Places of a pattern that hold a parameter, with the parameter's column."""
+    return tuple((i, parameters.index(term)) for i, term in enumerate(route.pattern) if term in parameters)
+
+
+def _form(query: Query, layout: Layout, states: States) -> Form:
+    match query:
+        case Select():
+            return Rows()
+        case Ask():
+            return Truth()
+        case Construct(template):
+            return Graph(template, layout, states.new)
+        case Describe():
+            raise AssertionError("DESCRIBE is re-read")

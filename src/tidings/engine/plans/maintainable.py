@@ -1,0 +1,65 @@
+"""Which queries can be kept up to date by deltas, and why the others cannot."""
+
+from collections.abc import Iterable, Iterator
+
+from tidings.engine.plans.routes import exists_patterns
+from tidings.model.terms import is_tagged
+from tidings.sparql import algebra
+from tidings.sparql.algebra import Describe, Expression, Node, Query, every_expression
+from tidings.sparql.evaluate.calls import is_momentary, names_blanks
+
+SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after every commit"
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """Every node of a pattern, those inside EXISTS included."""
+    yield node
+    for inner in algebra.inputs(node):
+        yield from _nodes(inner)
+    for expression in algebra.expressions(node):
+        for pattern in exists_patterns(expression):
+            yield from _nodes(pattern)
+
+
+def _spells(pattern: Node) -> bool:
+    """Whether VALUES holds a language-tagged literal."""
+    found = (node for node in _nodes(pattern) if isinstance(node, algebra.Values))
+    return any(cell is not None and is_tagged(cell) for node in found for row in node.rows for cell in row)
+
+
+def bindable(query: Query) -> Iterator[int]:
+    """The numbers of the constants that a BIND, a SELECT expression or zero steps of a path may give to a variable."""
+    for node in _nodes(query.pattern):
+        terms: Iterable[str] = ()
+        match node:
+            case algebra.Extend(_, _, expression):
+                terms = _parts(expression)
+            case algebra.PathPattern(subject, path, object_) if algebra.may_stand_still(path):
+                terms = (subject, object_)
+        yield from (int(term[2:]) for term in terms if term[:2] == "$x")
+
+
+def _parts(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, str):
+        yield expression
+    for part in algebra.operands(expression):
+        yield from _parts(part)
+
+
+def is_momentary_query(query: Query) -> bool:
+    return any(map(is_momentary, every_expression(query.pattern)))
+
+
+def why_not_maintained(query: Query, naive: bool) -> str:
+    """Why a query has to be evaluated in full; empty if it has not."""
+    if naive:
+        return "naive: evaluated in full after every commit"
+    if is_momentary_query(query):
+        return "depends on the moment (NOW, RAND, UUID): evaluated in full after every commit"
+    if _spells(query.pattern):
+        return SPELT
+    if isinstance(query, Describe):
+        return "DESCRIBE: evaluated in full after a commit to the default graph"
+    if any(map(names_blanks, every_expression(query.pattern))):
+        return "BNODE: evaluated in full after a hit"
+    return ""

@@ -1,0 +1,96 @@
+"""The SPUs that are in use, by what makes queries equal: their canonical form, dataset and rights."""
+
+from collections.abc import Hashable
+from typing import TypeAlias
+
+from tidings.engine.operators.base import Route, States
+from tidings.engine.plans.incremental_spu import IncrementalSpu
+from tidings.engine.plans.lift import Lifted, canonical
+from tidings.engine.plans.range_spu import RangeSpu
+from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.engine.plans.routes import ANY_TRIPLE, routes_in
+from tidings.engine.plans.spu import Spu
+from tidings.engine.store.before import Before
+from tidings.engine.updates.executor import Core
+from tidings.model.terms import Var
+from tidings.sparql.algebra import Describe, Query, Select
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.dataset import View
+from tidings.sparql.evaluate.layout import picker
+from tidings.sparql.evaluate.query import evaluate
+
+SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
+
+
+class PlanCache:
+    """Makes SPUs and remembers them, so that equal queries over equal datasets with equal rights share one."""
+
+    __slots__ = ("_before", "_core", "_keys", "_spus", "every_commit", "naive")
+
+    def __init__(self, core: Core, before: Before, *, naive: bool) -> None:
+        self._core = core
+        self._before = before
+        self._spus: dict[SpuKey, Spu] = {}
+        self._keys: dict[Spu, SpuKey] = {}
+        self.naive = naive
+        self.every_commit: dict[Spu, None] = {}
+        """The SPUs that are evaluated after every commit, whatever it was about."""
+
+    def incremental(self, lifted: Lifted, shown: int, rights: Hashable) -> Spu | None:
+        """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
+        plain, names = canonical(lifted.query, "$")
+        renamed = tuple(names[parameter] for parameter in lifted.parameters)
+        condition = lifted.range
+        key = (plain, renamed, (rights, condition, shown))
+        found = self._spus.get(key)
+        if found is not None:
+            return found
+        spu = IncrementalSpu(plain, renamed, self._states(plain))
+        if spu.reevaluates and renamed:
+            return None
+        if condition is None:
+            return self._keep(key, spu)
+        assert isinstance(plain, Select)
+        column = plain.variables.index(condition.variable)
+        return self._keep(key, RangeSpu(spu, condition, column, picker(range(shown))))
+
+    def reevaluated(self, query: Query, rights: Hashable, why: str, *, every_commit: bool) -> Spu:
+        """A plan that is evaluated in full: after every commit, or after a hit."""
+        key = (query, (), (rights, every_commit))
+        found = self._spus.get(key)
+        if found is not None:
+            return found
+        core = self._core
+        spu = ReevaluatedSpu(
+            lambda: evaluate(query, core.store, core.moment, stable=True),
+            () if every_commit else _routes(query),
+            why,
+            query.dataset,
+        )
+        if every_commit:
+            self.every_commit[spu] = None
+        return self._keep(key, spu)
+
+    def _keep(self, key: SpuKey, spu: Spu) -> Spu:
+        self._spus[key] = spu
+        self._keys[spu] = key
+        return spu
+
+    def forget(self, spu: Spu) -> None:
+        del self._spus[self._keys.pop(spu)]
+        self.every_commit.pop(spu, None)
+
+    def _states(self, query: Query) -> States:
+        new, old = (
+            Context(View(source, query.dataset), self._core.moment, stable=True)
+            for source in (self._core.store, self._before)
+        )
+        home = self._core.store.default if query.dataset.default is None else None
+        return States(new, old, home)
+
+
+def _routes(query: Query) -> tuple[Route, ...]:
+    routes = list(routes_in(query.pattern, ""))
+    if isinstance(query, Describe):
+        routes.append(Route(ANY_TRIPLE, ""))  # any triple may belong to a description
+    return tuple(routes)

@@ -1,0 +1,94 @@
+"""Members that differ in the threshold of a range filter: one plan without the filter, and thresholds in order."""
+
+from collections.abc import Callable, Iterable
+
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.plans.incremental_spu import IncrementalSpu
+from tidings.engine.plans.spu import Subscribers
+from tidings.engine.plans.thresholds import Range, Thresholds
+from tidings.model.terms import Term, Var
+from tidings.model.zset import add
+from tidings.sparql.evaluate.layout import Row
+
+
+class RangeSpu:
+    """An SPU whose members differ in a threshold as well: the last of their parameters."""
+
+    __slots__ = (
+        "__weakref__",
+        "_column",
+        "_condition",
+        "_inner",
+        "_pick",
+        "_sizes",
+        "_thresholds",
+        "dataset",
+        "members",
+        "routes",
+    )
+
+    def __init__(self, inner: IncrementalSpu, condition: Range, column: int, pick: Callable[[Row], Row]) -> None:
+        self._inner = inner
+        self._condition = condition
+        self._column = column
+        self._pick = pick
+        self._thresholds: dict[Row, Thresholds] = {}
+        self._sizes: dict[Row, int] = {}
+        self.dataset = inner.dataset
+        self.routes = inner.routes
+        self.members: dict[Row, Subscribers] = {}
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        return (*self._inner.variables, "?$threshold")
+
+    def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
+        return self._inner.key(route, member)
+
+    def is_own(self, route: Route) -> bool:
+        return self._inner.is_own(route)
+
+    def enrolled(self, member: Row, by: int) -> None:
+        add(self._sizes, member[:-1], by)
+
+    def concerned(self, hits: Hits) -> int:
+        return sum(self._sizes[shared] for shared in self._inner.matched(hits))
+
+    def admit(self, member: Row) -> Iterable[Row]:
+        shared, threshold = member[:-1], member[-1] or ""
+        if shared not in self._thresholds:
+            self._inner.admit(shared)
+            self._inner.members[shared] = {}
+            self._thresholds[shared] = Thresholds(self._condition)
+        self._thresholds[shared].add(threshold)
+        return self.answer(member)
+
+    def answer(self, member: Row) -> Iterable[Row]:
+        threshold, column, holds = member[-1] or "", self._column, self._condition.holds
+        rows = self._inner.answer(member[:-1])
+        return [self._pick(row) for row in rows if (value := row[column]) is not None and holds(value, threshold)]
+
+    def dismiss(self, member: Row) -> None:
+        shared, threshold = member[:-1], member[-1] or ""
+        self._thresholds[shared].remove(threshold)
+        if not self._thresholds[shared]:
+            del self._thresholds[shared], self._inner.members[shared]
+            self._inner.dismiss(shared)
+
+    def advance(self, hits: Hits) -> dict[Row, Changes]:
+        column, pick = self._column, self._pick
+        told: dict[Row, Changes] = {}
+        for shared, changes in self._inner.advance(hits).items():
+            by_row: dict[Row, list[tuple[Term, int]]] = {}
+            for row, weight in changes.items():
+                value = row[column]
+                if value is not None:
+                    by_row.setdefault(pick(row), []).append((value, weight))
+            for shown, values in by_row.items():
+                for threshold, weight in self._thresholds[shared].crossed(values):
+                    told.setdefault((*shared, threshold), {})[shown] = weight
+        return told
+
+    def explain(self) -> Explanation:
+        detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"
+        return Explanation("range", detail, True, (self._inner.explain(),))

@@ -1,0 +1,62 @@
+"""The triple patterns of a query, wherever they stand in it: what the LUTT files, and by what EXISTS is watched."""
+
+from collections.abc import Iterator
+
+from tidings.engine.operators.base import Route
+from tidings.engine.operators.path import watched
+from tidings.sparql import algebra
+from tidings.sparql.algebra import BGP, Exists, Expression, Node, PathPattern, expressions, inputs, operands
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
+
+ANY_TRIPLE = ("?:s", "?:p", "?:o")
+
+
+def exists_patterns(expression: Expression) -> Iterator[Node]:
+    if isinstance(expression, Exists):
+        yield expression.pattern
+    for part in operands(expression):
+        yield from exists_patterns(part)
+
+
+def has_exists(expression: Expression) -> bool:
+    return next(exists_patterns(expression), None) is not None
+
+
+def relax(node: Node) -> Node | None:
+    """A pattern without its filters: every solution of the pattern is one of it. None if it is not that simple."""
+    match node:
+        case BGP() | PathPattern() | algebra.Values():
+            return node
+        case algebra.Filter(condition, inner):
+            return None if has_exists(condition) else relax(inner)
+        case algebra.Extend(inner, _, expression):
+            return None if has_exists(expression) else relax(inner)
+        case algebra.Join(left, right) | algebra.Union(left, right):
+            first, second = relax(left), relax(right)
+            return None if first is None or second is None else type(node)(first, second)
+        case algebra.Graph(name, inner):
+            below = relax(inner)
+            if below is None or not (binds_graph(below, name) if name[0] == "?" else needs_triples(below)):
+                return None
+            return algebra.Graph(name, below)
+        case _:
+            return None
+
+
+def routes_in(node: Node, graph: str) -> Iterator[Route]:
+    """Routes for every triple pattern of a node, however deep, those inside EXISTS included."""
+    match node:
+        case BGP(patterns):
+            yield from (Route(pattern, graph) for pattern in patterns)
+        case PathPattern():
+            yield from (Route(pattern, graph) for pattern in watched(node, graph))
+        case algebra.Graph(name, inner):
+            if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+                yield Route(ANY_TRIPLE, name)  # whether the graph is there at all matters
+            yield from routes_in(inner, name)
+        case _:
+            for inner in inputs(node):
+                yield from routes_in(inner, graph)
+    for expression in expressions(node):
+        for pattern in exists_patterns(expression):
+            yield from routes_in(pattern, graph)
