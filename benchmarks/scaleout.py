@@ -29,7 +29,7 @@ from tidings.spark.streaming.job import Settings, StreamJob
 from tidings.spark.streaming.output.notifications import manifests, read_told
 from tidings.spark.streaming.router import Router
 from tidings.spark.streaming.rows import CHANGE, Given, Rows, inbox_of, told_row
-from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
 from tidings.spark.streaming.unit import Arrival, Inbox, Member, Unit
 
 COMMITS = 400_000
@@ -76,11 +76,13 @@ class Wishes:
     """Everybody, from the beginning."""
 
     def __init__(self, count: int) -> None:
-        self._wishes: dict[str, Wish] | None = {f"spu{n}": Wish(query_of(n), f"spu{n}", 0) for n in range(count)}
+        self._requests: dict[str, SubscriptionRequest] | None = {
+            f"spu{n}": SubscriptionRequest(query_of(n), f"spu{n}", 0) for n in range(count)
+        }
 
-    def read(self) -> dict[str, Wish] | None:
-        wishes, self._wishes = self._wishes, None
-        return wishes
+    def read(self) -> dict[str, SubscriptionRequest] | None:
+        requests, self._requests = self._requests, None
+        return requests
 
 
 def run(folder: Path, log: Path, count: int, settings: Settings, cores: int) -> tuple[float, float, Path]:
@@ -178,13 +180,13 @@ def _many(folder: Path, many: int) -> tuple[float, float]:
     times: list[float] = []
 
     class Timed(Wishes):
-        def read(self) -> dict[str, Wish] | None:
+        def read(self) -> dict[str, SubscriptionRequest] | None:
             times.append(time.perf_counter())
             return super().read()
 
     job = StreamJob(spark, str(log), folder / "checkpoint", folder / "out")
-    wishes = Timed(many)
-    job.run(wishes, began=lambda: times.append(time.perf_counter()))
+    requests = Timed(many)
+    job.run(requests, began=lambda: times.append(time.perf_counter()))
     end = time.perf_counter()
     spark.stop()
     say(f"{many:,} subscriptions registered in {times[1] - times[0]:.1f} s, begun {end - times[1]:.1f} s later")

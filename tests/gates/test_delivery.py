@@ -18,7 +18,7 @@ from tidings.spark.log_source.origin import Mark, checked, origin_of
 from tidings.spark.streaming.output.sink import ToldWriter
 from tidings.spark.streaming.rows import PACKED_ARROW, told_pack, told_row
 from tidings.spark.streaming.subscriptions.request_file import LINES
-from tidings.spark.streaming.subscriptions.requested import WantedInFile
+from tidings.spark.streaming.subscriptions.requests import FileRequests
 from tidings.spark.streaming.unit import Told
 from waiting import PATIENCE, asynchronous, until
 
@@ -45,14 +45,16 @@ class Work:
         self.folder = folder
         self.out = folder / "out"
         self._job = Job()
-        self._wanted = WantedInFile(self.out / "wanted.jsonl")
+        self._wanted = FileRequests(self.out / "wanted.jsonl")
         self._mark = Mark()
         self._number = 0
 
     def once(self) -> None:
         """Do what there is to do, if anything."""
-        wishes = self._wanted.read()
-        wanted = self._job.members if wishes is None else {spuid: wish.member for spuid, wish in wishes.items()}
+        requests = self._wanted.read()
+        wanted = (
+            self._job.members if requests is None else {spuid: request.member for spuid, request in requests.items()}
+        )
         log = origin_of(str(self.folder / "tidings-data"))
         entries = list(checked(log, self._mark, log.end()))
         if entries or wanted != self._job.members:
@@ -230,4 +232,4 @@ def _refused(folder: Path, *command: str) -> str:
 
 
 def _wanted(work: Work) -> set[str]:
-    return set(WantedInFile(work.out / "wanted.jsonl").read() or ())
+    return set(FileRequests(work.out / "wanted.jsonl").read() or ())

@@ -165,6 +165,42 @@ async def test_a_list_comes_in_pages() -> None:
 
 
 @asynchronous
+async def test_a_page_goes_on_although_the_last_one_of_the_page_before_has_ended() -> None:
+    async with indoors() as house:
+        spuids = [(await subscribe(house))[1] for _ in range(4)]
+        page = (await house.get("/subscriptions", params={"limit": "2"})).json()
+        house.broker.subscriptions.release(house.broker.subscriptions.find(spuids[1]))
+        rest = (await house.get("/subscriptions", params={"after": page["after"]})).json()
+        assert ([shown["spuid"] for shown in rest["subscriptions"]], "after" in rest) == (spuids[2:], False)
+
+
+@asynchronous
+async def test_who_came_and_who_ended_since_a_version_is_all_that_is_told() -> None:
+    async with indoors() as house:
+        spuids = [(await subscribe(house))[1] for _ in range(3)]
+        whole = (await house.get("/subscriptions")).json()
+        assert "ended" not in whole
+        quiet = (await house.get("/subscriptions", params={"since": whole["version"]})).json()
+        assert (quiet["subscriptions"], quiet["ended"], quiet["version"]) == ([], [], whole["version"])
+        house.broker.subscriptions.release(house.broker.subscriptions.find(spuids[0]))
+        _, newcomer = await subscribe(house)
+        changed = (await house.get("/subscriptions", params={"since": whole["version"]})).json()
+        assert [shown["spuid"] for shown in changed["subscriptions"]] == [newcomer]
+        assert changed["ended"] == [spuids[0]]
+        assert changed["version"] != whole["version"]
+
+
+@asynchronous
+async def test_a_version_of_another_run_gives_the_whole_list() -> None:
+    async with indoors() as one, indoors() as other:
+        version = (await one.get("/subscriptions")).json()["version"]
+        _, spuid = await subscribe(other)
+        for unknown in (version, "", "x", "x-1"):
+            page = (await other.get("/subscriptions", params={"since": unknown})).json()
+            assert ([shown["spuid"] for shown in page["subscriptions"]], "ended" in page) == ([spuid], False)
+
+
+@asynchronous
 async def test_a_subscription_explains_itself_to_programs_and_to_people() -> None:
     async with indoors() as house:
         _, spuid = await subscribe(house)

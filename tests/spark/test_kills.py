@@ -8,7 +8,7 @@ import pytest
 from spark.histories import rows_in, rows_of
 from spark.killing import KILLS, kill, run, started
 from spark.streaming.days import write_day
-from spark.streaming.finishing import check_told, early_day, wish
+from spark.streaming.finishing import check_told, early_day, request_all
 from tidings.spark.lake.lake import Lake
 from waiting import PATIENCE
 
@@ -20,7 +20,7 @@ from tidings.pipeline.filling import Upkeep
 from tidings.pipeline.ingest import Ingest
 from tidings.pipeline.lake import Lake
 from tidings.pipeline.scaleout.job import Settings, StreamJob
-from tidings.pipeline.scaleout.wanted import WantedInFile
+from tidings.pipeline.scaleout.wanted import FileRequests
 
 folder, log = Path(sys.argv[1]), sys.argv[2]
 lake = Lake.make(folder / "lake")
@@ -42,7 +42,7 @@ ingest = threading.Thread(target=take_in, daemon=True)
 ingest.start()
 settings = Settings(commits=int(sys.argv[3]), together=3)
 job = StreamJob(spark, log, folder / "check", folder / "out", settings=settings)
-job.run(WantedInFile(folder / "wanted.jsonl"))
+job.run(FileRequests(folder / "wanted.jsonl"))
 ingest.join()
 """
 CLUSTER = """
@@ -57,7 +57,7 @@ def test_jobs_that_are_killed_end_as_undisturbed_ones_do(tmp_path: Path) -> None
     commits = 100 * KILLS
     day = early_day(3, commits)
     log = write_day(day, tmp_path / "data")
-    wish(day, tmp_path / "wanted.jsonl")
+    request_all(day, tmp_path / "wanted.jsonl")
     for _ in range(KILLS):
         kill(JOBS, tmp_path, log, 5)
     lake = Lake(tmp_path / "lake")
@@ -72,7 +72,7 @@ def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
     for stay in day.stays:
         stay.begins = 0
     log = write_day(day, tmp_path / "data")
-    wish(day, tmp_path / "wanted.jsonl")
+    request_all(day, tmp_path / "wanted.jsonl")
     with started(CLUSTER + JOBS, tmp_path, log, 20) as child:
         executors = [
             each

@@ -13,8 +13,8 @@ agents        producers, consumers, aggregators
 from tidings.client.agents import Aggregator, Application, Consumer, Producer, SequentialAggregator
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection, Prepared, connect
+from tidings.client.endpoint import Endpoint
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
-from tidings.client.http import Endpoint
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.subscription import Change, Subscription
 from tidings.client.terms import IRI, BNode, Literal

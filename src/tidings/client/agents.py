@@ -24,8 +24,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection
+from tidings.client.endpoint import Endpoint
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
-from tidings.client.http import Endpoint
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.subscription import Change, Subscription

@@ -1,12 +1,16 @@
 """What a broker answers, in types for applications: rows by name, with RDF terms or with plain Python values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidings.client.errors import NotUnderstood
-from tidings.client.terms import Literal, RdfTerm, from_json
+from tidings.client.terms import Literal, RdfTerm, from_term
+from tidings.model.errors import ResultsSyntaxError
+from tidings.model.formats.results_json import result_of
+from tidings.model.results import Boolean, Solutions
+from tidings.model.terms import Term
 
 if TYPE_CHECKING:
     import pandas
@@ -54,15 +58,12 @@ class Answer(Sequence[Row]):
     """The answer to ASK; None for other queries."""
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "Answer":
-        """SPARQL results in JSON. Raises NotUnderstood."""
-        try:
-            if "boolean" in document:
-                return cls((), (), bool(document["boolean"]))
-            variables = tuple(document["head"]["vars"])
-            return cls(variables, tuple(cells_of(variables, document["results"]["bindings"])))
-        except (KeyError, TypeError, ValueError) as error:
-            raise NotUnderstood(f"not an answer: {error}") from error
+    def of(cls, result: Solutions | Boolean) -> "Answer":
+        match result:
+            case Boolean(value):
+                return cls((), (), value)
+            case Solutions(variables, rows):
+                return cls(variables, tuple(map(cells_of, rows)))
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -88,9 +89,17 @@ class Answer(Sequence[Row]):
         return frame(self.variables, self.cells)
 
 
-def cells_of(variables: tuple[str, ...], bindings: Sequence[Mapping[str, Any]]) -> Iterator[Cells]:
-    for binding in bindings:
-        yield tuple([from_json(binding[name]) if name in binding else None for name in variables])
+def answer_of(document: Any) -> Answer:
+    """SPARQL results in JSON that were decoded already. Raises NotUnderstood."""
+    try:
+        return Answer.of(result_of(document))
+    except ResultsSyntaxError as error:
+        raise NotUnderstood(f"not an answer: {error}") from error
+
+
+def cells_of(row: Iterable[Term | None]) -> Cells:
+    """A row in the types of applications."""
+    return tuple([None if term is None else from_term(term) for term in row])
 
 
 def named(variables: tuple[str, ...], cells: Cells) -> Row:

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, TypeVar
 
-from tidings.client.answers import Answer, Committed, Scheduled, when
+from tidings.client.answers import Answer, Committed, Scheduled, answer_of, when
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
 from tidings.client.link import Link, open_link
@@ -163,7 +163,7 @@ class Connection:
         content = _request(text, bindings, default_graphs, named_graphs)
         while True:
             try:
-                return Answer.of(await self.ask("query", content))
+                return answer_of(await self.ask("query", content))
             except ConnectionLost:
                 if self._failure is not None:
                     raise

@@ -2,9 +2,8 @@
 
 import re
 
-import httpx
-
-from tidings.client.errors import CannotConnect
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.http import AsyncHttpClient
 
 _WEBSOCKET = re.compile(r"<(wss?://[^>]+)>")
 
@@ -16,9 +15,9 @@ async def subscribe_address(url: str, seconds: float) -> str:
     if not url.startswith(("http://", "https://")):
         raise CannotConnect(f"{url} is no address of a broker; it starts with ws:// or http://")
     try:
-        async with httpx.AsyncClient(timeout=seconds) as client:
-            answer = await client.get(url, headers={"accept": "application/n-triples"})
-    except httpx.HTTPError as error:
+        async with AsyncHttpClient(seconds=seconds) as client:
+            answer = await client.send("GET", url, headers={"accept": "application/n-triples"})
+    except (ConnectionLost, NoAnswer, Refused) as error:
         raise CannotConnect(f"no broker answers at {url}: {error}") from error
     found = _WEBSOCKET.search(answer.text)
     if found is None:

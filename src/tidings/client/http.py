@@ -1,44 +1,104 @@
-"""Any SPARQL 1.1 endpoint, over HTTP: queries and updates, without subscriptions.
+"""HTTP as everybody speaks it who talks to a broker or a store: applications, commands, benchmarks, tasks of Spark.
 
-async with Endpoint("http://localhost:8000/query", "http://localhost:8000/update") as store:
-    answer = await store.query("SELECT * WHERE { ?s ?p ?o } LIMIT 5")
+HttpClient       waits; for commands and for tasks of Spark, at one broker
+AsyncHttpClient  for applications and benchmarks, at any address
+
+Connections are kept. What goes wrong is CannotConnect, NoAnswer, ConnectionLost or, if the other side says so, Refused.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any
 
 import httpx
+import msgspec
 
-from tidings.client.answers import Answer, Committed, Scheduled, when
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
-from tidings.client.terms import bound
 from tidings.model.publishers import HEADER, publisher_name
 
-_JSON = "application/sparql-results+json"
+PATIENCE = 60.0
+"""Seconds that an answer may take, unless whoever asks says otherwise."""
+_CONNECT = 10.0
 
 
-class Endpoint:
-    """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
-    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are."""
+class HttpClient:
+    """A broker by its address, for `with`. `endless` is for answers that go on for ever."""
 
-    def __init__(
-        self,
-        query_url: str,
-        update_url: str | None = None,
-        *,
-        timeout: float = 30.0,
-        method: str = "URLENCODED_POST",
-        publisher: str | None = None,
+    def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False) -> None:
+        self.url = url.rstrip("/")
+        seconds = seconds or PATIENCE
+        limits = httpx.Timeout(None if endless else seconds, connect=min(_CONNECT, seconds))
+        self._client = httpx.Client(timeout=limits)
+
+    def __enter__(self) -> "HttpClient":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.query_url = query_url
-        self.update_url = update_url or query_url
-        self._method = method
-        self._publisher = None if publisher is None else publisher_name(publisher)
-        self._client = httpx.AsyncClient(timeout=timeout)
+        self.close()
 
-    async def __aenter__(self) -> "Endpoint":
+    def close(self) -> None:
+        self._client.close()
+
+    def json(self, path: str, method: str = "GET", **sent: Any) -> Any:
+        """The document at a path."""
+        with self.streamed(path, method, **sent) as pieces:
+            return decoded(b"".join(pieces), self.url)
+
+    def pages(self, path: str, member: str) -> Iterator[dict[str, Any]]:
+        """The items of a list that comes in pages; the first has been asked for when this returns."""
+        return self._items(path, member, self._page(path, member))
+
+    def _items(self, path: str, member: str, page: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield from page[member]
+        while "after" in page:
+            page = self._page(path, member, after=page["after"])
+            yield from page[member]
+
+    def _page(self, path: str, member: str, **more: str) -> dict[str, Any]:
+        page = self.json(path, params={"limit": "1000", **more})
+        if not isinstance(page, dict) or not isinstance(page.get(member), list):
+            raise NotUnderstood(f"what answers at {self.url} is no broker")
+        return page
+
+    @contextmanager
+    def streamed(
+        self,
+        path: str,
+        method: str = "GET",
+        *,
+        params: Mapping[str, Any] | None = None,
+        form: Mapping[str, Any] | None = None,
+        accept: str = "application/json",
+        publisher: str | None = None,
+    ) -> Iterator[Iterator[bytes]]:
+        """The bytes of an answer, as they come."""
+        headers = headers_of(accept, publisher)
+        with (
+            translated(self.url),
+            self._client.stream(method, f"{self.url}{path}", params=params, data=form, headers=headers) as answer,
+        ):
+            if not answer.is_success:
+                answer.read()
+                raise refusal(answer)
+            yield answer.iter_bytes()
+
+
+class AsyncHttpClient:
+    """For `async with`. `connections` are the most at a time, and are kept: requests wait for one as long as it takes.
+    `endless` is for answers that go on for ever, each over a connection of its own."""
+
+    def __init__(self, *, seconds: float = PATIENCE, connections: int = 100, endless: bool = False) -> None:
+        timeout = httpx.Timeout(seconds, pool=None)
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        if endless:
+            timeout = httpx.Timeout(seconds, read=None, pool=None)
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits)
+
+    async def __aenter__(self) -> "AsyncHttpClient":
         return self
 
     async def __aexit__(
@@ -49,108 +109,67 @@ class Endpoint:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def query(
-        self,
-        text: str,
-        *,
-        bindings: Mapping[str, Any] | None = None,
-        default_graphs: Iterable[str] = (),
-        named_graphs: Iterable[str] = (),
-    ) -> Answer:
-        """The answer to SELECT or ASK."""
-        form = {
-            "query": bound(text, bindings) if bindings else text,
-            "default-graph-uri": list(default_graphs),
-            "named-graph-uri": list(named_graphs),
-        }
-        answer = await self._post(self.query_url, form, _JSON)
-        try:
-            return Answer.of(answer.json())
-        except ValueError as error:
-            raise NotUnderstood(f"{self.query_url} did not answer with SPARQL results in JSON") from error
-
-    async def update(
-        self,
-        text: str,
-        *,
-        bindings: Mapping[str, Any] | None = None,
-        using_graphs: Iterable[str] = (),
-        using_named_graphs: Iterable[str] = (),
-    ) -> Committed | None:
-        """Carry out an update. Brokers say what it did; of plain stores there is nothing to hear but that it worked."""
-        form = {
-            "update": bound(text, bindings) if bindings else text,
-            "using-graph-uri": list(using_graphs),
-            "using-named-graph-uri": list(using_named_graphs),
-        }
-        answer = await self._post(self.update_url, form, "application/json, */*;q=0.1")
-        try:
-            response = answer.json()["response"]
-            return Committed(response["sequence"], response["time"], response["added"], response["removed"])
-        except (ValueError, KeyError, TypeError):
-            return None  # not one of ours; the status said that it was done
-
-    async def schedule(
-        self,
-        text: str,
-        *,
-        at: datetime | int | None = None,
-        delay: timedelta | float | None = None,
-        bindings: Mapping[str, Any] | None = None,
-        using_graphs: Iterable[str] = (),
-        using_named_graphs: Iterable[str] = (),
-    ) -> Scheduled:
-        """Have a broker carry out an update later; plain stores do not know how."""
-        form: dict[str, Any] = {
-            "update": bound(text, bindings) if bindings else text,
-            "using-graph-uri": list(using_graphs),
-            "using-named-graph-uri": list(using_named_graphs),
-            **when(at, delay),
-        }
-        answer = await self._post(self.update_url, form, "application/json")
-        try:
-            response = answer.json()["response"]
-            return Scheduled(str(response["delayed"]), int(response["time"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise NotUnderstood(f"{self.update_url} does not know how to delay an update") from error
-
-    def _built(self, url: str, form: dict[str, Any], accept: str) -> httpx.Request:
-        """The request in one of the three ways of the SPARQL Protocol."""
-        kind = "query" if "query" in form else "update"
-        headers = httpx.Headers({"accept": accept}, encoding="utf-8")
-        if kind == "update" and self._publisher is not None:
-            headers[HEADER] = self._publisher
-        if self._method == "GET" and kind == "query":
-            return self._client.build_request("GET", url, params=form, headers=headers)
-        if self._method == "POST":
-            text = form.pop(kind)
-            headers["content-type"] = f"application/sparql-{kind}"
-            return self._client.build_request("POST", url, params=form, content=text, headers=headers)
-        return self._client.build_request("POST", url, data=form, headers=headers)
-
-    async def _post(self, url: str, form: dict[str, Any], accept: str) -> httpx.Response:
-        try:
-            answer = await self._client.send(self._built(url, form, accept))
-        except httpx.ConnectTimeout as error:
-            raise CannotConnect(f"nobody answers at {url} in time") from error
-        except httpx.TimeoutException as error:
-            raise NoAnswer(f"{url} did not answer in time") from error
-        except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise CannotConnect(f"nobody answers at {url}: {error}") from error
-        except httpx.HTTPError as error:
-            raise ConnectionLost(f"{url} was lost before it had answered: {error}") from error
-        if answer.is_error:
-            raise Refused(_said(answer))
+    async def send(self, method: str, url: str, **sent: Any) -> httpx.Response:
+        """The answer, whole; `sent` is what httpx makes a request of."""
+        with translated(url):
+            answer = await self._client.request(method, url, **sent)
+        if not answer.is_success:
+            raise refusal(answer)
         return answer
 
+    async def json(self, url: str) -> Any:
+        answer = await self.send("GET", url, headers={"accept": "application/json"})
+        return decoded(answer.content, url)
 
-def _said(answer: httpx.Response) -> dict[str, Any]:
-    """What an endpoint says about an error: JSON, if it is a broker, else whatever it is."""
+    @asynccontextmanager
+    async def streamed(self, url: str, **sent: Any) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The bytes of an answer, as they come from the socket."""
+        with translated(url):
+            async with self._client.stream("GET", url, **sent) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise refusal(answer)
+                yield answer.aiter_raw()
+
+
+def headers_of(accept: str, publisher: str | None = None) -> httpx.Headers:
+    headers = httpx.Headers({"accept": accept}, encoding="utf-8")
+    if publisher is not None:
+        headers[HEADER] = publisher_name(publisher)
+    return headers
+
+
+def decoded(document: bytes, url: str) -> Any:
     try:
-        details = answer.json()
-    except ValueError:
+        return msgspec.json.decode(document)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise NotUnderstood(f"what answers at {url} is no broker") from error
+
+
+@contextmanager
+def translated(url: str) -> Iterator[None]:
+    """Errors of httpx as those of a client."""
+    try:
+        yield
+    except httpx.ConnectTimeout as error:
+        raise CannotConnect(f"nobody answers at {url} in time") from error
+    except httpx.TimeoutException as error:
+        raise NoAnswer(f"{url} did not answer in time") from error
+    except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+        raise CannotConnect(f"nobody answers at {url}: {error}") from error
+    except httpx.HTTPError as error:
+        raise ConnectionLost(f"the connection to {url} was lost: {error or type(error).__name__}") from error
+
+
+def refusal(answer: httpx.Response) -> Refused:
+    """What is said about an error: JSON, if it is a broker that says it, else the first line of whatever it is."""
+    try:
+        details = msgspec.json.decode(answer.content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         details = None
     if isinstance(details, dict) and isinstance(details.get("error"), str):
-        return details
-    said = answer.text.strip().splitlines()
-    return {"error": "refused", "status_code": answer.status_code, "error_description": said[0][:500] if said else ""}
+        return Refused(details)
+    is_page = "html" in answer.headers.get("content-type", "")
+    line = "" if is_page else answer.text.strip().partition("\n")[0][:500]
+    text = f"{answer.url} answers with status {answer.status_code}{f': {line}' if line else '; it may be no broker'}"
+    return Refused({"error": "refused", "status_code": answer.status_code, "error_description": text})

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from tidings.client.answers import Cells, Row, cells_of, frame, named, valued
+from tidings.client.answers import Cells, Row, answer_of, frame, named, valued
 from tidings.client.errors import NotUnderstood
 from tidings.model.errors import TidingsError
 from tidings.model.zset import absorb, add
@@ -166,12 +166,13 @@ class Subscription:
 
 def _read(notification: Mapping[str, Any]) -> tuple[tuple[str, ...], Counter[Cells]]:
     """The variables of a notification, and its change as a Z-set."""
-    variables = tuple(notification["addedResults"]["head"]["vars"])
     weights: Counter[Cells] = Counter()
-    for member, weight in (("addedResults", 1), ("removedResults", -1)):
-        for cells in cells_of(variables, notification[member]["results"]["bindings"]):
-            add(weights, cells, weight)
-    return variables, weights
+    answer = answer_of(notification["addedResults"])
+    for cells in answer.cells:
+        add(weights, cells, 1)
+    for cells in answer_of(notification["removedResults"]).cells:
+        add(weights, cells, -1)
+    return answer.variables, weights
 
 
 def _merged(earlier: Change, later: Change) -> Change:

@@ -22,8 +22,8 @@ from tidings.spark.lock import locked
 from tidings.spark.streaming.errors import DependsOnChance, StreamUnusable
 from tidings.spark.streaming.output.notifications import Batches, numbers, read_told
 from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
-from tidings.spark.streaming.subscriptions.request_file import WishList
-from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.subscriptions.request_file import RequestFile
+from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
 from tidings.spark.streaming.unit import Told
 from tidings.sparql.algebra import Dataset
 
@@ -57,9 +57,9 @@ class Delivery:
     def __init__(self, out: Path, base: str) -> None:
         self._out = out
         self._prologue = "" if base == DEFAULT_BASE else f"BASE <{base}> "
-        self._list = WishList(out)
+        self._list = RequestFile(out)
         self._batches = Batches(out)
-        self._unwritten: list[Wish] = []
+        self._unwritten: list[SubscriptionRequest] = []
         self._news = asyncio.Event()
 
     # -- what is wanted -------------------------------------------------------------------------------------------
@@ -69,25 +69,25 @@ class Delivery:
             raise DependsOnChance
 
     def wish(self, spuid: str, text: str, dataset: Dataset | None) -> None:
-        self._put(self._wish(spuid, text, dataset))
+        self._put(self._request(spuid, text, dataset))
 
     def end(self, spuid: str) -> None:
-        self._put(Wish(spuid=spuid, ended=True))
+        self._put(SubscriptionRequest(spuid=spuid, ended=True))
 
-    def _wish(self, spuid: str, text: str, dataset: Dataset | None) -> Wish:
+    def _request(self, spuid: str, text: str, dataset: Dataset | None) -> SubscriptionRequest:
         graphs = dataset or Dataset()
-        return Wish(self._prologue + text, spuid, None, graphs.default, graphs.named)
+        return SubscriptionRequest(self._prologue + text, spuid, None, graphs.default, graphs.named)
 
-    def _put(self, wish: Wish) -> None:
-        self._unwritten.append(wish)
+    def _put(self, request: SubscriptionRequest) -> None:
+        self._unwritten.append(request)
         self._news.set()
 
     async def _write(self) -> None:
         """Say what is wanted; what cannot be written now is written later."""
-        wishes = self._unwritten[:]
-        if wishes:
-            await asyncio.to_thread(self._list.add, wishes)
-            del self._unwritten[: len(wishes)]
+        requests = self._unwritten[:]
+        if requests:
+            await asyncio.to_thread(self._list.add, requests)
+            del self._unwritten[: len(requests)]
 
     # -- what is told ---------------------------------------------------------------------------------------------
 
@@ -99,8 +99,8 @@ class Delivery:
         there = await asyncio.to_thread(numbers, self._out)
         relaying.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
         self._unwritten.clear()  # whoever is still there is all that is wanted
-        wishes = [self._wish(each.spuid, each.text, each.dataset) for each in broker.subscriptions]
-        await asyncio.to_thread(self._list.begin, wishes)
+        requests = [self._request(each.spuid, each.text, each.dataset) for each in broker.subscriptions]
+        await asyncio.to_thread(self._list.begin, requests)
         await self._tell(relaying)
         broker.spawn(self._follow(broker, relaying))
 

@@ -9,7 +9,7 @@ from spark.streaming.days import Day, heard, random_day
 from tidings.spark.streaming.job import Settings, StreamJob
 from tidings.spark.streaming.output.notifications import manifests, read_told
 from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
-from tidings.spark.streaming.subscriptions.requested import WantedInFile
+from tidings.spark.streaming.subscriptions.requests import FileRequests
 from tidings.spark.streaming.unit import Told
 
 
@@ -21,7 +21,7 @@ def early_day(seed: int, commits: int, stays: int = 15) -> Day:
     return day
 
 
-def wish(day: Day, path: Path) -> None:
+def request_all(day: Day, path: Path) -> None:
     lines = [{"spuid": s.member.spuid, "query": s.member.text, "from": s.begins} for s in day.stays]
     path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
@@ -42,5 +42,5 @@ def finish(spark: SparkSession, folder: Path, log: Path, day: Day) -> None:
     """Run the job to its end, and compare."""
     settings = Settings(commits=10_000, together=3)
     job = StreamJob(spark, str(log), folder / "check", folder / "out", settings=settings)
-    job.run(WantedInFile(folder / "wanted.jsonl"))
+    job.run(FileRequests(folder / "wanted.jsonl"))
     check_told(folder / "out", day)

@@ -17,7 +17,7 @@ from tidings.spark.streaming.output.notifications import manifests, read_told
 from tidings.spark.streaming.rows import TOLD_ARROW, told_of
 from tidings.spark.streaming.subscriptions.registrar import Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
 from tidings.spark.streaming.unit import Told
 
 
@@ -79,11 +79,18 @@ def test_a_range_of_a_lake_is_replayed(spark: SparkSession, unhurried: None, tmp
         stay.begins = 20
     lake = lake_with(tmp_path / "lake", day.entries, 25)
     refused: dict[str, TidingsError] = {}
-    wishes = [Wish(stay.member.text, stay.member.spuid, stay.begins) for stay in day.stays]
-    wishes.append(Wish("SELECT (RAND() AS ?r) {}", "urn:chance"))
+    requests = [SubscriptionRequest(stay.member.text, stay.member.spuid, stay.begins) for stay in day.stays]
+    requests.append(SubscriptionRequest("SELECT (RAND() AS ?r) {}", "urn:chance"))
     name = f"lake:{lake.path}"
     bulk.replay(
-        spark, name, tmp_path / "out", wishes, refused.__setitem__, span=bulk.span(name, 20, 50), lake=lake, together=3
+        spark,
+        name,
+        tmp_path / "out",
+        requests,
+        refused.__setitem__,
+        span=bulk.span(name, 20, 50),
+        lake=lake,
+        together=3,
     )
     (manifest,) = manifests(tmp_path / "out")
     assert heard(read_told(tmp_path / "out", manifest)) == news_to(day, 50)

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from gates.wire import Broker, Follower, connected, serving
 from tidings.spark.streaming.job import StreamJob
-from tidings.spark.streaming.subscriptions.requested import wanted_of
+from tidings.spark.streaming.subscriptions.requests import request_source
 from waiting import asynchronous
 
 pytestmark = [pytest.mark.spark, pytest.mark.server]
@@ -66,5 +66,5 @@ def test_what_spark_tells_is_what_a_broker_would_have_told(
         wanted = tmp_path / "out" / "wanted.jsonl"
         while wanted.read_bytes().count(b"\n") < 2 and not stop.wait(0.05):
             pass  # who is there when the job begins is told by its first batch
-        job.run(wanted_of(str(wanted)), follow=True, stop=stop)
+        job.run(request_source(str(wanted)), follow=True, stop=stop)
         heard.result()

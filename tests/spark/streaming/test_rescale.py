@@ -17,7 +17,7 @@ from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 from tidings.spark.streaming.monitoring.figures import Watch
 from tidings.spark.streaming.output.notifications import manifests, read_told
 from tidings.spark.streaming.rescaling import rescale
-from tidings.spark.streaming.subscriptions.requested import WantedInFile, Wish
+from tidings.spark.streaming.subscriptions.requests import FileRequests, SubscriptionRequest
 
 pytestmark = pytest.mark.spark
 
@@ -35,8 +35,8 @@ def test_a_stopped_job_goes_on_with_more_partitions(
 ) -> None:
     day, half = a_day(3, stays=10), 30
     wanted = tmp_path / "wanted.jsonl"
-    wishes = [Wish(stay.member.text, stay.member.spuid, 0) for stay in day.stays]
-    wanted.write_bytes(msgspec.json.Encoder().encode_lines(wishes))
+    requests = [SubscriptionRequest(stay.member.text, stay.member.spuid, 0) for stay in day.stays]
+    wanted.write_bytes(msgspec.json.Encoder().encode_lines(requests))
     check, out, log = tmp_path / "check", tmp_path / "out", tmp_path / "data"
     stop, watch = threading.Event(), Watch(check, out)
 
@@ -47,7 +47,7 @@ def test_a_stopped_job_goes_on_with_more_partitions(
 
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     write_day(Day(day.entries[:half]), log)
-    StreamJob(spark, str(log), check, out, seen=seen).run(WantedInFile(wanted), follow=True, stop=stop)
+    StreamJob(spark, str(log), check, out, seen=seen).run(FileRequests(wanted), follow=True, stop=stop)
     assert checkpoints.finished(check) == checkpoints.planned(check) == 0  # it was not torn from its work
 
     with locked(check), pytest.raises(LakeInUse):

@@ -8,11 +8,11 @@ from pyspark.sql import SparkSession
 
 from log.making import journal_of, write
 from spark.streaming.days import Day, write_day
-from spark.streaming.finishing import all_told, early_day, finish, wish
+from spark.streaming.finishing import all_told, early_day, finish, request_all
 from tidings.log.folder import Folder
 from tidings.log.journal import Settings as LogSettings
 from tidings.spark.streaming.job import Settings, StreamJob
-from tidings.spark.streaming.subscriptions.requested import WantedInFile
+from tidings.spark.streaming.subscriptions.requests import FileRequests
 from waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.spark
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
     day = early_day(4, 60)
-    wish(day, tmp_path / "wanted.jsonl")
+    request_all(day, tmp_path / "wanted.jsonl")
     last = max(commit for news in day.news().values() for _, commit, _, _ in news)
     half = Day(day.entries[:30], day.stays)
     last_before = max(commit for news in half.news().values() for _, commit, _, _ in news)
@@ -48,7 +48,7 @@ def test_a_log_that_stops_and_resumes_loses_nothing(spark: SparkSession, tmp_pat
     thread = threading.Thread(target=broker)
     thread.start()
     job = StreamJob(spark, str(log), tmp_path / "check", tmp_path / "out", settings=Settings(commits=7, together=3))
-    job.run(WantedInFile(tmp_path / "wanted.jsonl"), follow=True, stop=stop)
+    job.run(FileRequests(tmp_path / "wanted.jsonl"), follow=True, stop=stop)
     thread.join(PATIENCE)
     assert not failed
     finish(spark, tmp_path, log, day)

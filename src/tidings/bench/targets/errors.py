@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx
-
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood
 from tidings.model.errors import BadRequest, TidingsError
 
@@ -54,9 +52,9 @@ def translated(address: str) -> Iterator[None]:
     """Errors of clients as errors of a target. What a target refuses stays the `Refused` that it is."""
     try:
         yield
-    except (CannotConnect, httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
-        raise UnreachableTarget(f"nobody answers at {address}: {error}") from error
-    except (NoAnswer, httpx.TimeoutException) as error:
+    except CannotConnect as error:
+        raise UnreachableTarget(str(error)) from error
+    except NoAnswer as error:
         raise TargetFailed(f"{address} did not answer in time") from error
-    except (ConnectionLost, NotUnderstood, httpx.HTTPError) as error:
+    except (ConnectionLost, NotUnderstood) as error:
         raise TargetFailed(f"{address} was lost: {error or type(error).__name__}") from error

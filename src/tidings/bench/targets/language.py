@@ -17,10 +17,11 @@ from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTrans
 from tidings.bench.targets import Listening, Told
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget, translated
 from tidings.bench.targets.inbox import Inbox
-from tidings.bench.targets.rows import Table
+from tidings.bench.targets.rows import notified_rows
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import Refused
 from tidings.model.errors import TidingsError
+from tidings.model.formats.results_json import ResultsDocument
 
 _LARGEST = 1 << 30
 
@@ -29,11 +30,11 @@ class Notification(msgspec.Struct):
     spuid: str
     sequence: int | None = None
     alias: str | None = None
-    added: Table = msgspec.field(name="addedResults", default_factory=Table)
-    removed: Table = msgspec.field(name="removedResults", default_factory=Table)
+    added: ResultsDocument = msgspec.field(name="addedResults", default_factory=ResultsDocument)
+    removed: ResultsDocument = msgspec.field(name="removedResults", default_factory=ResultsDocument)
 
     def told(self, at: float) -> Told:
-        return Told(at, self.sequence, self.added.rows(), self.removed.rows())
+        return Told(at, self.sequence, notified_rows(self.added), notified_rows(self.removed))
 
 
 class Message(msgspec.Struct):

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import httpx
-
 from tidings.bench.targets import Description, Listening, Offers, Target, Told
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget
 from tidings.bench.targets.process import Process
 from tidings.bench.targets.rows import Row
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.http import AsyncHttpClient
 from tidings.model.terms import Triple
 
 Places: TypeAlias = Mapping[str, str]
@@ -216,7 +216,7 @@ async def _ready(launch: Launch, process: Process, places: Places) -> dict[str, 
         found = {name: text for name, text in match.groupdict().items() if text is not None}
     if launch.health is not None:
         address = filled(launch.health, {**places, **found})
-        async with httpx.AsyncClient(timeout=launch.start_timeout) as client:
+        async with AsyncHttpClient(seconds=launch.start_timeout) as client:
             while not await _healthy(client, address):
                 process.check()
                 await asyncio.sleep(_GREETING_SECONDS)
@@ -224,11 +224,12 @@ async def _ready(launch: Launch, process: Process, places: Places) -> dict[str, 
     return found
 
 
-async def _healthy(client: httpx.AsyncClient, address: str) -> bool:
+async def _healthy(client: AsyncHttpClient, address: str) -> bool:
     try:
-        return (await client.get(address)).is_success
-    except httpx.HTTPError:
+        await client.send("GET", address)
+    except (CannotConnect, ConnectionLost, NoAnswer, Refused):
         return False
+    return True
 
 
 def _free_ports(number: int) -> Iterator[int]:

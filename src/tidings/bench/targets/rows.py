@@ -6,16 +6,13 @@ forms of numbers. Data that is to be compared writes numbers in their canonical 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import msgspec
-
 from tidings.bench.targets.errors import TargetFailed
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.grammar import checked_blank, checked_iri, checked_literal
-from tidings.model.formats.results_json import read_json
+from tidings.model.formats.results_json import ResultsDocument, Value, read_json, result_of, term_of
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import FALSE, TRUE, Term, Triple, fold, is_tagged
 
@@ -26,50 +23,19 @@ _VIRTUOSO_ASK = ("__ASK_RETVAL",)
 _REMEMBERED = 100_000
 
 
-class Value(msgspec.Struct, frozen=True, gc=False):
-    type: str
-    value: str
-    datatype: str | None = None
-    language: str | None = msgspec.field(name="xml:lang", default=None)
-
-
-class Head(msgspec.Struct):
-    vars: list[str] = []
-
-
-class Bindings(msgspec.Struct):
-    bindings: list[dict[str, Value]] = []
-
-
-class Table(msgspec.Struct):
-    """SPARQL results in JSON, as a part of a message."""
-
-    head: Head = msgspec.field(default_factory=Head)
-    results: Bindings = msgspec.field(default_factory=Bindings)
-    boolean: bool | None = None
-
-    def rows(self) -> tuple[Row, ...]:
-        """Raises TargetFailed for what are no terms."""
-        if self.boolean is not None:
-            return (boolean_row(self.boolean),)
-        names = self.head.vars
-        try:
-            return tuple(
-                [tuple([_term(row[name]) if name in row else None for name in names]) for row in self.results.bindings]
-            )
-        except ValueError as error:
-            raise TargetFailed(f"the target tells rows that are none: {error}") from error
+def notified_rows(part: ResultsDocument) -> tuple[Row, ...]:
+    """The rows of a part of a notification. Raises TargetFailed for what are no terms."""
+    if part.boolean is not None:
+        return (boolean_row(part.boolean),)
+    try:
+        return tuple(part.solutions(_term).rows)
+    except ValueError as error:
+        raise TargetFailed(f"the target tells rows that are none: {error}") from error
 
 
 @lru_cache(_REMEMBERED)  # what is told to many subscribers is the same few terms
 def _term(value: Value) -> Term:
-    match value.type:
-        case "uri":
-            return checked_iri(value.value)
-        case "bnode":
-            return checked_blank(value.value)
-        case _:
-            return folded(checked_literal(value.value, value.datatype, value.language))
+    return folded(term_of(value))
 
 
 def folded(term: Term) -> Term:
@@ -81,17 +47,18 @@ def boolean_row(value: bool) -> Row:
 
 
 def rows_of(message: Any) -> list[Row]:
-    """The rows of results within a message that was decoded already."""
-    try:
-        return list(msgspec.convert(message, Table).rows())
-    except msgspec.ValidationError as error:
-        raise TargetFailed(f"the target answers with what are no results: {error}") from error
+    """The rows of results within a message that was decoded already. Raises TargetFailed."""
+    return _rows(result_of, message)
 
 
 def read_rows(document: bytes) -> list[Row]:
-    """The rows of a document of SPARQL results in JSON."""
+    """The rows of a document of SPARQL results in JSON. Raises TargetFailed."""
+    return _rows(read_json, document)
+
+
+def _rows(read: Callable[[Any], Solutions | Boolean], document: Any) -> list[Row]:
     try:
-        result = read_json(document)
+        result = read(document)
     except ResultsSyntaxError as error:
         raise TargetFailed(f"the target answers with what are no results: {error}") from error
     match result:

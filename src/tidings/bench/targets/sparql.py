@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import httpx
 
 from tidings.bench.targets.errors import TargetFailed, translated
 from tidings.bench.targets.rows import Row, folded, read_rows
-from tidings.client.errors import Refused
+from tidings.client.http import AsyncHttpClient
 from tidings.model.errors import RdfSyntaxError
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.ntriples import read_lines
@@ -37,23 +36,23 @@ class OverHttp:
     ) -> None:
         self._query_url = query_url
         self._update_url = update_url
-        self._timeout = httpx.Timeout(timeout, pool=None)
-        self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._timeout = timeout
+        self._connections = connections
         self._form = form
         self._query_parameters = dict(query_parameters or {})
         self._update_parameters = dict(update_parameters or {})
-        self._client: httpx.AsyncClient | None = None
+        self._client: AsyncHttpClient | None = None
         self.server = ""
         """What it calls itself, once it has answered."""
 
     async def open(self) -> None:
         """Connect, and see that there is somebody who answers queries."""
-        self._client = httpx.AsyncClient(timeout=self._timeout, limits=self._limits)
+        self._client = AsyncHttpClient(seconds=self._timeout, connections=self._connections)
         await self.query("ASK {}")
 
     async def close(self) -> None:
         if self._client is not None:
-            await self._client.aclose()
+            await self._client.close()
             self._client = None
 
     async def update(self, text: str) -> None:
@@ -72,12 +71,11 @@ class OverHttp:
             raise TargetFailed(f"{url} was asked before it was opened, or after it was closed")
         with translated(url):
             if self._form:
-                answer = await client.post(url, data={kind: text, **more}, headers={"accept": accept})
+                answer = await client.send("POST", url, data={kind: text, **more}, headers={"accept": accept})
             else:
                 headers = {"accept": accept, "content-type": f"application/sparql-{kind}"}
-                answer = await client.post(url, params=more or None, content=text.encode(), headers=headers)
-        if not answer.is_success:
-            raise Refused(said(answer))
+                content = text.encode()
+                answer = await client.send("POST", url, params=more or None, content=content, headers=headers)
         self.server = answer.headers.get("server", "")
         return answer
 
@@ -86,18 +84,6 @@ def _accept(query: str) -> str:
     """Virtuoso answers CONSTRUCT in whatever it is offered, even as a table."""
     form = _FORM.search(_NO_KEYWORDS.sub(" ", query))
     return _TRIPLES if form is not None and form[1].upper() in {"CONSTRUCT", "DESCRIBE"} else _RESULTS
-
-
-def said(answer: httpx.Response) -> dict[str, Any]:
-    """What an endpoint says about an error: JSON, if it is a broker, else the first line of whatever it is."""
-    try:
-        details = answer.json()
-    except ValueError:
-        details = None
-    if isinstance(details, dict) and isinstance(details.get("error"), str):
-        return details
-    text = next(iter(answer.text.strip().splitlines()), "")[:500] or answer.reason_phrase
-    return {"error": "refused", "status_code": answer.status_code, "error_description": text}
 
 
 def _triples(document: bytes) -> list[Row]:

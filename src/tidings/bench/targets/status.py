@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import httpx
-
 from tidings.bench.targets.errors import TargetFailed, translated
+from tidings.client.errors import Refused
+from tidings.client.http import AsyncHttpClient
 
 _MS = 1000.0
 
@@ -15,14 +15,14 @@ class Status:
     def __init__(self, http_url: str, *, timeout: float) -> None:
         self._url = f"{http_url.rstrip('/')}/status"
         self._timeout = timeout
-        self._client: httpx.AsyncClient | None = None
+        self._client: AsyncHttpClient | None = None
 
     async def open(self) -> None:
-        self._client = httpx.AsyncClient(timeout=self._timeout)
+        self._client = AsyncHttpClient(seconds=self._timeout)
 
     async def close(self) -> None:
         if self._client is not None:
-            await self._client.aclose()
+            await self._client.close()
             self._client = None
 
     async def version(self) -> str:
@@ -52,11 +52,11 @@ class Status:
     async def _told(self) -> dict[str, Any]:
         if self._client is None:
             raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
-        with translated(self._url):
-            answer = await self._client.get(self._url)
         try:
-            told = answer.raise_for_status().json()
-        except (httpx.HTTPStatusError, ValueError) as error:
+            with translated(self._url):
+                told = await self._client.json(self._url)
+        except Refused as error:
             raise TargetFailed(f"{self._url} does not tell how the broker is: {error}") from error
-        assert isinstance(told, dict)
+        if not isinstance(told, dict):
+            raise TargetFailed(f"{self._url} does not tell how the broker is")
         return told

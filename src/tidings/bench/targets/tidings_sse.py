@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from time import perf_counter
 
-import httpx
 import msgspec
 
 from tidings.bench.targets import Description, Listening, Offers
@@ -14,9 +13,9 @@ from tidings.bench.targets.errors import TargetFailed, translated
 from tidings.bench.targets.inbox import Feeders, Inbox
 from tidings.bench.targets.language import read_message, refusal
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
-from tidings.bench.targets.sparql import OverHttp, said
+from tidings.bench.targets.sparql import OverHttp
 from tidings.bench.targets.status import Status
-from tidings.client.errors import Refused
+from tidings.client.http import AsyncHttpClient
 from tidings.model.errors import TidingsError
 
 
@@ -50,19 +49,17 @@ class OverStreams:
     def __init__(self, url: str, *, timeout: float) -> None:
         self._url = f"{url}/subscribe"
         self._timeout = timeout
-        self._client: httpx.AsyncClient | None = None
+        self._client: AsyncHttpClient | None = None
         self._feeders = Feeders()
 
     async def open(self) -> None:
         # Quiet streams have a heartbeat of the broker's; how often is its own affair.
-        timeout = httpx.Timeout(self._timeout, read=None, pool=None)
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, headers={"accept-encoding": "identity"})
+        self._client = AsyncHttpClient(seconds=self._timeout, endless=True)
 
     async def close(self) -> None:
         await self._feeders.close()
         if self._client is not None:
-            await self._client.aclose()
+            await self._client.close()
             self._client = None
 
     async def subscribe(self, text: str) -> Listening:
@@ -99,11 +96,9 @@ class OverStreams:
         if self._client is None:
             raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
         with translated(self._url):
-            async with self._client.stream("GET", self._url, params={"query": text}) as answer:
-                if not answer.is_success:
-                    await answer.aread()
-                    raise Refused(said(answer))
-                async for piece in answer.aiter_raw():
+            headers = {"accept-encoding": "identity"}
+            async with self._client.streamed(self._url, params={"query": text}, headers=headers) as pieces:
+                async for piece in pieces:
                     yield perf_counter(), piece
 
 

@@ -17,6 +17,7 @@ from tidings.broker.errors import NotYours, TooManySubscriptions, UnknownSubscri
 from tidings.broker.forks import Forks
 from tidings.broker.subscriptions.external_answers import Relay
 from tidings.broker.subscriptions.outbox import LOST, Bounds, Outboxes
+from tidings.broker.subscriptions.roll import Roll
 from tidings.broker.subscriptions.stored import Record
 from tidings.broker.subscriptions.subscriber import (
     UNKNOWN,
@@ -60,6 +61,7 @@ class Subscriptions:
         self.relay = relay
         self._by_spuid: dict[Spuid, Subscriber] = {}
         self._by_number: dict[int, Subscriber] = {}
+        self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
         self.told = 0
         """The last commit that everybody concerned was told of; later ones are on their way to the disk."""
@@ -185,6 +187,7 @@ class Subscriptions:
         handle, rows = self._engine.enroll(text, dataset, now=self._chronicle.now(), rights=rights)
         subscriber = Subscriber(spuid, text, dataset, alias, rights, handle)
         self._by_spuid[spuid] = subscriber
+        self.roll.enter(subscriber)
         self._by_number[handle.id] = subscriber
         return subscriber, rows
 
@@ -214,6 +217,7 @@ class Subscriptions:
         self._detach(subscriber)
         self._absent.pop(subscriber, None)
         self._by_spuid.pop(subscriber.spuid, None)
+        self.roll.leave(subscriber.spuid)
         if self._by_number.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
         if self.relay is not None:

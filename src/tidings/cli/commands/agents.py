@@ -15,7 +15,7 @@ from tidings.cli.output.listing import show_list
 from tidings.cli.output.names import Names, harmless, instant
 from tidings.cli.output.writing import write
 from tidings.client.answers import Committed
-from tidings.client.http import Endpoint
+from tidings.client.endpoint import Endpoint
 from tidings.client.jsap.bindings import Bindable, ForcedBinding
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load

@@ -10,11 +10,11 @@ from itertools import chain
 
 from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker, seconds
-from tidings.cli.input.calls import Calls
 from tidings.cli.input.genids import unnamed
 from tidings.cli.input.loading import absolute
 from tidings.cli.output.writing import write
 from tidings.client.errors import NotUnderstood, Refused
+from tidings.client.http import HttpClient
 from tidings.model.errors import BadRequest, GraphMissing
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.formats.results import ResultFormat, read_results
@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> int:
     format_ = _format(arguments)
     if graph is None and not format_.has_graphs:
         raise UsageError(f"{format_.media.name} has no place for graphs: give --graph, or another format")
-    with Calls(http_of(arguments), seconds=arguments.timeout) as calls:
+    with HttpClient(http_of(arguments), seconds=arguments.timeout) as calls:
         before = calls.json("/status")["sequence"]
         quads, parts = _quads(calls, graph)
         counted = _Counted(map(unnamed, quads) if arguments.blank_nodes else quads)
@@ -86,7 +86,7 @@ def _format(arguments: Namespace) -> RdfFormat:
     return RdfFormat.N_QUADS if arguments.graph is None else RdfFormat.N_TRIPLES
 
 
-def _quads(calls: Calls, graph: Term | None) -> tuple[Iterator[Quad], bool]:
+def _quads(calls: HttpClient, graph: Term | None) -> tuple[Iterator[Quad], bool]:
     """The quads, and whether they come in parts."""
     rows = _rows(calls, _ALL if graph is None else _part(graph, "?p"))
     try:
@@ -102,7 +102,7 @@ def _quads(calls: Calls, graph: Term | None) -> tuple[Iterator[Quad], bool]:
     return map(_quad if graph is None else _quad_of(graph), chain([first], rows)), False
 
 
-def _in_parts(calls: Calls, graph: Term | None) -> Iterator[Quad]:
+def _in_parts(calls: HttpClient, graph: Term | None) -> Iterator[Quad]:
     for name, predicate in list(_rows(calls, _KINDS)):
         if predicate and graph in (None, name or DEFAULT_GRAPH):
             part = _rows(calls, _part(name or DEFAULT_GRAPH, predicate))
@@ -136,7 +136,7 @@ class _Made:
         return s or "", self._predicate or p[0] or "", o or "", self._graph
 
 
-def _rows(calls: Calls, text: str) -> Iterator[Row]:
+def _rows(calls: HttpClient, text: str) -> Iterator[Row]:
     """The rows of an answer, as they come: each piece of whole lines is a document of its own."""
     tsv = ResultFormat.TSV
     with calls.streamed("/query", "POST", form={"query": text}, accept=tsv.media.types[0]) as chunks:

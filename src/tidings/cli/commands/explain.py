@@ -84,10 +84,10 @@ def _show(plan: Any, arguments: Namespace) -> None:
 
 def _show_running(spuid: str, arguments: Namespace) -> int:
     from tidings.cli.input.addresses import http_of
-    from tidings.cli.input.calls import Calls
+    from tidings.client.http import HttpClient
 
     path = f"/subscriptions/{quote(spuid, safe=':')}"
-    with Calls(http_of(arguments)) as calls:
+    with HttpClient(http_of(arguments)) as calls:
         if arguments.json:
             _show(calls.json(path)["explain"], arguments)
         else:

@@ -12,8 +12,8 @@ import orjson
 
 from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, add_broker, count
-from tidings.cli.input.calls import Calls
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood
+from tidings.client.http import HttpClient
 from tidings.model.formats.streams import whole_lines
 
 DESCRIPTION = """\
@@ -69,7 +69,7 @@ def _commits(
     if arguments.follow:
         given["follow"] = "true"
     with (
-        Calls(http_of(arguments), endless=arguments.follow) as calls,
+        HttpClient(http_of(arguments), endless=arguments.follow) as calls,
         calls.streamed("/log", params=given, accept="*/*") as chunks,
     ):
         yield first - 1, b""  # it answers

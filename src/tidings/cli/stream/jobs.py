@@ -16,17 +16,17 @@ def replay(arguments: Namespace) -> None:
     from tidings.spark.lake.lake import Lake
     from tidings.spark.streaming import replay as bulk
     from tidings.spark.streaming.output.notifications import manifest_of
-    from tidings.spark.streaming.subscriptions.requested import wanted_of
+    from tidings.spark.streaming.subscriptions.requests import request_source
 
     start, settings = time.monotonic(), settings_of(arguments)
     lake = Lake(arguments.lake) if arguments.lake else None
     log = arguments.log or f"lake:{arguments.lake}"
-    wishes = wanted_of(arguments.subscriptions).read() or {}
+    requests = request_source(arguments.subscriptions).read() or {}
     span = bulk.span(log, arguments.begins or 0, arguments.to)
     bulk.check_fresh(arguments.out)
     with session_for(arguments, "stream", partitions=arguments.partitions) as spark:
         bulk.replay(
-            *(spark, log, arguments.out, wishes.values(), _refused),
+            *(spark, log, arguments.out, requests.values(), _refused),
             lake=lake, span=span, together=settings.together, largest=settings.largest,
         )  # fmt: skip
     told = manifest_of(arguments.out, 0)

@@ -33,12 +33,12 @@ def subscriptions(arguments: Namespace) -> None:
     from tidings.spark.streaming.job import StreamJob
     from tidings.spark.streaming.monitoring.figures import Watch
     from tidings.spark.streaming.monitoring.metrics import serving
-    from tidings.spark.streaming.subscriptions.requested import wanted_of
+    from tidings.spark.streaming.subscriptions.requests import request_source
 
     # What cannot be read is said before Spark is started.
     origin = origin_of(arguments.log)
     origin.end()
-    wanted_of(arguments.subscriptions).read()
+    request_source(arguments.subscriptions).read()
     lake = Lake(arguments.lake) if arguments.lake else None
     _check_partitions(arguments.checkpoint, arguments.partitions)
     progress = Progress(Watch(arguments.checkpoint, arguments.out, origin), quiet=arguments.quiet)
@@ -51,7 +51,7 @@ def subscriptions(arguments: Namespace) -> None:
                 lake=lake, settings=settings_of(arguments), refused=progress.refused, seen=progress.look,
             )  # fmt: skip
             try:
-                job.run(wanted_of(arguments.subscriptions), follow=arguments.follow, stop=stop)
+                job.run(request_source(arguments.subscriptions), follow=arguments.follow, stop=stop)
                 break
             except FeedFailed:
                 # Who follows a broker outlasts its restarts.

@@ -67,15 +67,19 @@ class Operations:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def _subscriptions(self, request: Request) -> Response:
-        after = request.query_params.get("after")
+        """All of them; `after` a position, the rest; `since` a position, who came and who ended."""
+        after, since = (request.query_params.get(name) for name in ("after", "since"))
         held = self._broker.subscriptions
-        rest = iter(held)
-        if after is not None:
-            last = held.find(after)
-            rest = _behind(rest, last)
-        page, more = _page(request, rest)
-        content: dict[str, Any] = {"total": len(held), "subscriptions": [self._shown(each) for each in page]}
-        return Envelope(content | ({"after": page[-1].spuid} if more else {}))
+        roll = held.roll
+        ended = None if since is None else roll.ended_since(since)
+        start = after if after is not None else (since if ended is not None else None)
+        page, more = _page(request, roll.all() if start is None else roll.after(start))
+        content: dict[str, Any] = {
+            "total": len(held), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
+        }  # fmt: skip
+        if ended is not None:
+            content["ended"] = ended
+        return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
 
     async def _subscription(self, request: Request) -> Response:
         subscriber = self._broker.subscriptions.find(request.path_params["spuid"])

@@ -90,7 +90,13 @@ def _paths() -> dict[str, Json]:
         },
         "/status": {"get": _get("status", "How the broker is", _json("Counters and indicators", _OBJECT))},
         "/subscriptions": {
-            "get": _get("subscriptions", "All subscriptions, a page at a time", _page("subscriptions"), *_paging())
+            "get": _get(
+                "subscriptions",
+                "All subscriptions, or those that began and ended since a version, a page at a time",
+                _page("subscriptions", version=_TEXT, ended={"type": "array", "items": _TEXT}),
+                *_paging(),
+                _query("since", "The `version` of an earlier answer: only what has changed since is told", _TEXT),
+            )
         },
         "/subscriptions/{spuid}": {
             "parameters": [_in_path("spuid", "Its identifier")],
@@ -195,7 +201,7 @@ def _paging() -> list[Json]:
     limit = {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
     return [
         _query("limit", "How many at most", limit),
-        _query("after", "The last one of the page before", _TEXT),
+        _query("after", "The `after` of the page before", _TEXT),
     ]
 
 
@@ -229,9 +235,9 @@ def _feed() -> Json:
     return {lines: _ref("Changed"), patch: _TEXT}
 
 
-def _page(member: str) -> Json:
+def _page(member: str, **more: Json) -> Json:
     items = {"subscriptions": _ref("Subscription"), "delayed": _ref("Delayed")}[member]
-    properties = {"total": _WHOLE, member: {"type": "array", "items": items}, "after": _TEXT}
+    properties = {"total": _WHOLE, member: {"type": "array", "items": items}, "after": _TEXT, **more}
     return _json("A page; `after` is there if there are more", {"type": "object", "properties": properties})
 
 

@@ -1,6 +1,6 @@
 """SPARQL 1.1 Query Results JSON Format (W3C Recommendation, 21 March 2013)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
@@ -16,28 +16,56 @@ from tidings.model.terms import Term
 _ROWS = 512
 
 
-class _Value(msgspec.Struct, gc=False):
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """A term as it stands in a binding."""
+
     type: Literal["uri", "bnode", "literal", "typed-literal"]
     value: str
     datatype: str | None = None
     language: str | None = msgspec.field(name="xml:lang", default=None)
 
 
-class _Head(msgspec.Struct):
+class Head(msgspec.Struct):
     vars: list[str] | None = None
 
 
-class _Bindings(msgspec.Struct):
-    bindings: list[dict[str, _Value]]
+class Bindings(msgspec.Struct):
+    bindings: list[dict[str, Value]]
 
 
-class _Document(msgspec.Struct):
-    head: _Head = msgspec.field(default_factory=_Head)
-    results: _Bindings | None = None
+class ResultsDocument(msgspec.Struct):
+    """Results as a document, or as a part of a message."""
+
+    head: Head = msgspec.field(default_factory=Head)
+    results: Bindings | None = None
     boolean: bool | None = None
 
+    def solutions(self, read: Callable[[Value], Term] | None = None) -> Solutions:
+        """Its rows, with terms as `read` reads them; none if it has no `results`. Raises ValueError."""
+        read = read or term_of
+        variables = tuple(self.head.vars or ())
+        known = frozenset(variables)
+        rows: list[Row] = []
+        for binding in self.results.bindings if self.results is not None else ():
+            if not known.issuperset(binding):
+                unknown = ", ".join(set(binding) - known)
+                raise ValueError(f"bindings of variables that the head does not name: {unknown}")
+            rows.append(tuple([read(binding[name]) if name in binding else None for name in variables]))
+        return Solutions(variables, tuple(rows))
 
-_DECODER = msgspec.json.Decoder(_Document)
+    def result(self) -> Solutions | Boolean:
+        """Raises ResultsSyntaxError."""
+        if self.boolean is not None:
+            return Boolean(self.boolean)
+        if self.results is None:
+            raise ResultsSyntaxError("not a SPARQL result in JSON: neither `results` nor `boolean`")
+        try:
+            return self.solutions()
+        except ValueError as error:
+            raise ResultsSyntaxError(f"not a SPARQL result in JSON: {error}") from error
+
+
+_DECODER = msgspec.json.Decoder(ResultsDocument)
 
 
 def write_json(result: Solutions | Boolean) -> Iterator[bytes]:
@@ -100,36 +128,31 @@ def term_value(term: Term) -> dict[str, str]:
 
 
 def read_json(document: bytes) -> Solutions | Boolean:
+    """Raises ResultsSyntaxError."""
     try:
-        return _result(_DECODER.decode(document))
-    except (msgspec.DecodeError, ValueError) as error:
+        return _DECODER.decode(document).result()
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ResultsSyntaxError(f"not a SPARQL result in JSON: {error}") from error
+
+
+def result_of(document: Any) -> Solutions | Boolean:
+    """As `read_json`, of what was decoded already. Raises ResultsSyntaxError."""
+    try:
+        return msgspec.convert(document, ResultsDocument).result()
+    except msgspec.ValidationError as error:
         raise ResultsSyntaxError(f"not a SPARQL result in JSON: {error}") from error
 
 
 def term_of_value(value: Any) -> Term:
     """The inverse of `term_value`, for values that came from elsewhere. Raises ResultsSyntaxError."""
     try:
-        return _term(msgspec.convert(value, _Value))
+        return term_of(msgspec.convert(value, Value))
     except (msgspec.ValidationError, ValueError) as error:
         raise ResultsSyntaxError(f"not a term in JSON: {error}") from error
 
 
-def _result(document: _Document) -> Solutions | Boolean:
-    if document.boolean is not None:
-        return Boolean(document.boolean)
-    if document.results is None:
-        raise ValueError("neither `results` nor `boolean`")
-    variables = tuple(document.head.vars or ())
-    known = frozenset(variables)
-    rows: list[Row] = []
-    for binding in document.results.bindings:
-        if not known.issuperset(binding):
-            raise ValueError(f"bindings of variables that the head does not name: {', '.join(set(binding) - known)}")
-        rows.append(tuple([_term(binding[name]) if name in binding else None for name in variables]))
-    return Solutions(variables, tuple(rows))
-
-
-def _term(value: _Value) -> Term:
+def term_of(value: Value) -> Term:
+    """Raises ValueError for what is no term."""
     match value.type:
         case "uri":
             return checked_iri(value.value)

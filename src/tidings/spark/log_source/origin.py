@@ -5,12 +5,14 @@ log that was replaced by another, or took back what it had, is found out: time n
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import httpx
 import msgspec
 
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.http import HttpClient
 from tidings.log.entry import Entry, published_by
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
@@ -24,8 +26,6 @@ from tidings.model.zset import ZSet
 from tidings.spark.errors import FeedFailed, LogDiverged
 
 _MOST = 1 << 62
-_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
-_PIECE = 1 << 16
 
 
 class Mark(NamedTuple):
@@ -162,7 +162,8 @@ class BrokerOrigin:
         return entry.seq if entry else 1
 
     def end(self) -> Mark:
-        answer = self._get("/status")
+        with self._asked("/status", 0) as client:
+            answer = client.json("/status")
         log = answer.get("log") if isinstance(answer, dict) else None
         if not isinstance(log, dict) or not isinstance(log.get("sequence"), int):
             raise FeedFailed(f"{self._address} keeps no log: what is published there is in memory only")
@@ -170,39 +171,25 @@ class BrokerOrigin:
         entry = next(self.commits(seq - 1, seq), None) if seq and self.first() <= seq else None
         return Mark(entry.seq, entry.time) if entry else Mark(seq, 0)
 
-    def _get(self, path: str) -> object:
-        try:
-            answer = httpx.get(self._address + path, timeout=_TIMEOUT)
-            self._check(answer, 0)
-            return answer.json()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise FeedFailed(f"{self._address}{path} cannot be read: {error or type(error).__name__}") from error
-
     def commits(self, after: int, last: int) -> Iterator[Entry]:
         if last <= after:
             return
         given = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
-        try:
-            with httpx.stream("GET", f"{self._address}/log", params=given, timeout=_TIMEOUT) as answer:
-                if answer.status_code != 200:
-                    answer.read()
-                self._check(answer, after)
-                yield from _entries(_lines(answer.iter_bytes(_PIECE)))
-        except (httpx.HTTPError, httpx.InvalidURL, msgspec.DecodeError, KeyError) as error:
-            raise FeedFailed(f"{self._address}/log cannot be read: {error or type(error).__name__}") from error
+        with self._asked("/log", after) as client, client.streamed("/log", params=given, accept="*/*") as pieces:
+            yield from _entries(_lines(pieces))
 
-    def _check(self, answer: httpx.Response, after: int) -> None:
-        if answer.status_code == 200:
-            return
+    @contextmanager
+    def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
+        """A connection to ask for a path; what goes wrong is FeedFailed, or HistoryGone."""
         try:
-            told = msgspec.json.decode(answer.content, type=dict)
-        except msgspec.DecodeError:
-            told = {}
-        description = told.get("error_description", f"status {answer.status_code}")
-        if told.get("error") == "history_gone":
-            numbers = [int(word.rstrip(".")) for word in str(description).split() if word.rstrip(".").isdigit()]
-            raise HistoryGone(after, numbers[-1] if numbers else after + 2)
-        raise FeedFailed(f"{self._address} answers: {description}")
+            with HttpClient(self._address) as client:
+                yield client
+        except Refused as error:
+            if error.code == HistoryGone.code and isinstance(first := error.details.get("first"), int):
+                raise HistoryGone(after, first) from error
+            raise FeedFailed(f"{self._address} answers: {error}") from error
+        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, msgspec.DecodeError, KeyError) as error:
+            raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error
 
 
 class _FeedLine(Line, gc=False):

@@ -14,20 +14,20 @@ from tidings.spark.lake.lake import Lake
 from tidings.spark.lock import locked
 from tidings.spark.log_source.origin import Mark, absolute, origin_of
 from tidings.spark.session import adopt, translated
-from tidings.spark.streaming.input import routed_source as source
+from tidings.spark.streaming.input import routed_source
 from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 from tidings.spark.streaming.output import sink
 from tidings.spark.streaming.rows import PACKED
 from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
 from tidings.spark.streaming.subscriptions.registrar import AT_ONCE, TOGETHER, Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.subscriptions.requested import Wanted
+from tidings.spark.streaming.subscriptions.requests import RequestSource
 from tidings.spark.streaming.unit import LARGEST, Member
 from tidings.spark.streaming.unit_state import UnitProcessor
 from tidings.spark.streaming.workers import said_to
 
 POLL = 1
-"""Seconds between two looks at who wants what."""
+"""Seconds between two looks at which subscriptions are asked for."""
 FAREWELL = 60.0
 """Seconds that a batch may take to end when the job is stopped; it is done again if it takes longer."""
 
@@ -36,7 +36,7 @@ FAREWELL = 60.0
 class Settings:
     """How the job is cut."""
 
-    commits: int = source.COMMITS
+    commits: int = routed_source.COMMITS
     """The most commits of a batch."""
     together: int = TOGETHER
     largest: int = LARGEST
@@ -72,7 +72,7 @@ class StreamJob:
 
     def run(
         self,
-        wanted: Wanted,
+        source: RequestSource,
         *,
         follow: bool = False,
         stop: threading.Event | None = None,
@@ -90,18 +90,18 @@ class StreamJob:
             registry.open()
             registry.sweep()
             registrar = Registrar(registry, together=self._settings.together)
-            self._register(registrar, wanted)
+            self._register(registrar, source)
             if began is not None:
                 began()
             with said_to(self._spark, self._checkpoint / "workers.txt"), translated():
                 query = self._start(about.id, follow)
                 try:
-                    self._attend(query, registrar, wanted if follow else None, stop or threading.Event())
+                    self._attend(query, registrar, source if follow else None, stop or threading.Event())
                 finally:
                     query.stop()
 
     def _attend(
-        self, query: StreamingQuery, registrar: Registrar, wanted: Wanted | None, stop: threading.Event
+        self, query: StreamingQuery, registrar: Registrar, source: RequestSource | None, stop: threading.Event
     ) -> None:
         """Be there while a query runs: until it ends, or is to."""
         while not query.awaitTermination(POLL):
@@ -110,8 +110,8 @@ class StreamJob:
                 return
             if self._seen is not None:
                 self._seen()
-            if wanted is not None:
-                self._register(registrar, wanted)
+            if source is not None:
+                self._register(registrar, source)
 
     def _finish(self, query: StreamingQuery, registry: Registry) -> None:
         """Let the batch end that is being done, and no other begin."""
@@ -124,10 +124,10 @@ class StreamJob:
 
     def _start(self, job: str, follow: bool) -> StreamingQuery:
         spark, settings = self._spark, self._settings
-        spark.dataSource.register(source.RoutedLog)
+        spark.dataSource.register(routed_source.RoutedLog)
         spark.dataSource.register(sink.ToldSink)
         routed = (
-            spark.readStream.format(source.FORMAT)
+            spark.readStream.format(routed_source.FORMAT)
             .option("registry", str((self._checkpoint / "registry").absolute()))
             .option("commits", settings.commits)
             .option("packed", "yes")
@@ -145,28 +145,28 @@ class StreamJob:
 
     # -- who comes and goes -----------------------------------------------------------------------------------------
 
-    def _register(self, registrar: Registrar, wanted: Wanted) -> None:
-        wishes = wanted.read()
-        if wishes is None:
+    def _register(self, registrar: Registrar, source: RequestSource) -> None:
+        requests = source.read()
+        if requests is None:
             return
         end = origin_of(self._log).end()
         here = registrar.members()
-        gone = [spuid for spuid, member in here.items() if spuid not in wishes or wishes[spuid].member != member]
+        gone = [spuid for spuid, member in here.items() if spuid not in requests or requests[spuid].member != member]
         for first in range(0, len(gone), AT_ONCE):
             registrar.registry.publish(Mark(), registrar.end(gone[first : first + AT_ONCE], end.seq))
         coming: dict[int, list[Member]] = {}
-        for spuid, wish in wishes.items():
-            if here.get(spuid) != wish.member and wish.member not in self._hopeless:
-                begins = wish.begins if wish.begins is not None else self._settings.begins
+        for spuid, request in requests.items():
+            if here.get(spuid) != request.member and request.member not in self._hopeless:
+                begins = request.begins if request.begins is not None else self._settings.begins
                 if spuid in here:
                     begins = None  # it asks something else from now on
-                coming.setdefault(end.seq if begins is None else min(begins, end.seq), []).append(wish.member)
+                coming.setdefault(end.seq if begins is None else min(begins, end.seq), []).append(request.member)
         enrolling = Enrolling(
             self._spark,
             self._log,
             self._lake,
             registrar,
-            lambda spuid, error: self._refuse(wishes[spuid].member, error),
+            lambda spuid, error: self._refuse(requests[spuid].member, error),
         )
         for seq, members in coming.items():
             enrolling.begin(end if seq == end.seq else enrolling.mark(seq), members)

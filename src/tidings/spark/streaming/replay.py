@@ -28,7 +28,7 @@ from tidings.spark.streaming.rows import PACKED, PACKED_ARROW, ROUTED_ARROW, inb
 from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
 from tidings.spark.streaming.subscriptions.registrar import TOGETHER, Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.subscriptions.requested import Wish
+from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
 from tidings.spark.streaming.unit import LARGEST, Member, Unit
 
 FORMAT = "tidings-told-at-once"
@@ -58,7 +58,7 @@ def replay(
     spark: SparkSession,
     log: str,
     out: Path,
-    wishes: Iterable[Wish],
+    requests: Iterable[SubscriptionRequest],
     refused: Refused,
     *,
     span: Span,
@@ -70,7 +70,7 @@ def replay(
     check_fresh(out)
     registry = Registry(out / "registry")
     enrolling = Enrolling(spark, log, lake, Registrar(registry, together=together), refused)
-    for seq, members in sorted(_by_begin(wishes, span).items()):
+    for seq, members in sorted(_by_begin(requests, span).items()):
         enrolling.begin(enrolling.mark(seq), members)
     spark.dataSource.register(source.RoutedLog)
     spark.dataSource.register(BulkSink)
@@ -99,13 +99,13 @@ def check_fresh(out: Path) -> None:
         raise StreamUnusable(f"{out} cannot be used: {error.strerror}") from error
 
 
-def _by_begin(wishes: Iterable[Wish], span: Span) -> dict[int, list[Member]]:
+def _by_begin(requests: Iterable[SubscriptionRequest], span: Span) -> dict[int, list[Member]]:
     """Who begins when. Whoever would have begun later than the span is told nothing."""
     found: dict[int, list[Member]] = {}
-    for wish in wishes:
-        begins = max(span.after, wish.begins or 0)
+    for request in requests:
+        begins = max(span.after, request.begins or 0)
         if begins <= span.last:
-            found.setdefault(begins, []).append(wish.member)
+            found.setdefault(begins, []).append(request.member)
     return found
 
 

@@ -6,46 +6,46 @@ import pytest
 
 from tidings.spark.streaming.errors import StreamUnusable
 from tidings.spark.streaming.output.notifications import Batches, manifest_path
-from tidings.spark.streaming.subscriptions.request_file import LINES, WishList
-from tidings.spark.streaming.subscriptions.requested import WantedInFile, Wish
+from tidings.spark.streaming.subscriptions.request_file import LINES, RequestFile
+from tidings.spark.streaming.subscriptions.requests import FileRequests, SubscriptionRequest
 
 ASK = "ASK {}"
 
 
 def wanted(out: Path) -> set[str]:
-    return set(WantedInFile(out / "wanted.jsonl").read() or ())
+    return set(FileRequests(out / "wanted.jsonl").read() or ())
 
 
 def test_whoever_comes_and_goes_is_written_down_and_read_again(tmp_path: Path) -> None:
-    wishes = WishList(tmp_path)
-    assert not wishes.read()
-    wishes.begin([Wish(ASK, "a"), Wish(ASK, "b")])
-    wishes.add([Wish(ASK, "c"), Wish(spuid="a", ended=True)])
-    assert wanted(tmp_path) == {"b", "c"} == set(WishList(tmp_path).read())
-    WishList(tmp_path).begin([Wish(ASK, "c")])
+    requests = RequestFile(tmp_path)
+    assert not requests.read()
+    requests.begin([SubscriptionRequest(ASK, "a"), SubscriptionRequest(ASK, "b")])
+    requests.add([SubscriptionRequest(ASK, "c"), SubscriptionRequest(spuid="a", ended=True)])
+    assert wanted(tmp_path) == {"b", "c"} == set(RequestFile(tmp_path).read())
+    RequestFile(tmp_path).begin([SubscriptionRequest(ASK, "c")])
     assert wanted(tmp_path) == {"c"}
 
 
 def test_the_file_is_written_anew_when_most_of_it_is_of_no_use(tmp_path: Path) -> None:
-    wishes = WishList(tmp_path)
-    wishes.begin([])
+    requests = RequestFile(tmp_path)
+    requests.begin([])
     for n in range(LINES):
-        wishes.add([Wish(ASK, str(n)), Wish(spuid=str(n), ended=True)])
+        requests.add([SubscriptionRequest(ASK, str(n)), SubscriptionRequest(spuid=str(n), ended=True)])
         assert (tmp_path / "wanted.jsonl").read_bytes().count(b"\n") <= LINES
-    wishes.add([Wish(ASK, "last")])
+    requests.add([SubscriptionRequest(ASK, "last")])
     assert wanted(tmp_path) == {"last"}
 
 
 def test_what_could_not_be_written_is_there_in_full_the_next_time(tmp_path: Path) -> None:
-    wishes = WishList(tmp_path)
-    wishes.begin([Wish(ASK, "a")])
+    requests = RequestFile(tmp_path)
+    requests.begin([SubscriptionRequest(ASK, "a")])
     path = tmp_path / "wanted.jsonl"
     path.unlink()
     path.mkdir()
     with pytest.raises(StreamUnusable):
-        wishes.add([Wish(ASK, "b")])
+        requests.add([SubscriptionRequest(ASK, "b")])
     path.rmdir()
-    wishes.add([Wish(ASK, "b")])
+    requests.add([SubscriptionRequest(ASK, "b")])
     assert wanted(tmp_path) == {"a", "b"}
 
 

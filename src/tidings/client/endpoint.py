@@ -1,0 +1,132 @@
+"""Any SPARQL 1.1 endpoint, over HTTP: queries and updates, without subscriptions.
+
+async with Endpoint("http://localhost:8000/query", "http://localhost:8000/update") as store:
+    answer = await store.query("SELECT * WHERE { ?s ?p ?o } LIMIT 5")
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from tidings.client.answers import Answer, Committed, Scheduled, when
+from tidings.client.errors import NotUnderstood
+from tidings.client.http import AsyncHttpClient, headers_of
+from tidings.client.terms import bound
+from tidings.model.errors import ResultsSyntaxError
+from tidings.model.formats.results_json import read_json
+from tidings.model.publishers import publisher_name
+
+_JSON = "application/sparql-results+json"
+
+
+class Endpoint:
+    """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
+    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are."""
+
+    def __init__(
+        self,
+        query_url: str,
+        update_url: str | None = None,
+        *,
+        timeout: float = 30.0,
+        method: str = "URLENCODED_POST",
+        publisher: str | None = None,
+    ) -> None:
+        self.query_url = query_url
+        self.update_url = update_url or query_url
+        self._method = method
+        self._publisher = None if publisher is None else publisher_name(publisher)
+        self._client = AsyncHttpClient(seconds=timeout)
+
+    async def __aenter__(self) -> "Endpoint":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        default_graphs: Iterable[str] = (),
+        named_graphs: Iterable[str] = (),
+    ) -> Answer:
+        """The answer to SELECT or ASK."""
+        form = {
+            "query": bound(text, bindings) if bindings else text,
+            "default-graph-uri": list(default_graphs),
+            "named-graph-uri": list(named_graphs),
+        }
+        answer = await self._send(self.query_url, form, _JSON)
+        try:
+            return Answer.of(read_json(answer))
+        except ResultsSyntaxError as error:
+            raise NotUnderstood(f"{self.query_url} did not answer with SPARQL results in JSON") from error
+
+    async def update(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        using_graphs: Iterable[str] = (),
+        using_named_graphs: Iterable[str] = (),
+    ) -> Committed | None:
+        """Carry out an update. Brokers say what it did; of plain stores there is nothing to hear but that it worked."""
+        form = {
+            "update": bound(text, bindings) if bindings else text,
+            "using-graph-uri": list(using_graphs),
+            "using-named-graph-uri": list(using_named_graphs),
+        }
+        answer = await self._send(self.update_url, form, "application/json, */*;q=0.1")
+        try:
+            response = msgspec.json.decode(answer)["response"]
+            return Committed(response["sequence"], response["time"], response["added"], response["removed"])
+        except (msgspec.DecodeError, KeyError, TypeError):
+            return None  # not one of ours; the status said that it was done
+
+    async def schedule(
+        self,
+        text: str,
+        *,
+        at: datetime | int | None = None,
+        delay: timedelta | float | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        using_graphs: Iterable[str] = (),
+        using_named_graphs: Iterable[str] = (),
+    ) -> Scheduled:
+        """Have a broker carry out an update later; plain stores do not know how."""
+        form: dict[str, Any] = {
+            "update": bound(text, bindings) if bindings else text,
+            "using-graph-uri": list(using_graphs),
+            "using-named-graph-uri": list(using_named_graphs),
+            **when(at, delay),
+        }
+        answer = await self._send(self.update_url, form, "application/json")
+        try:
+            response = msgspec.json.decode(answer)["response"]
+            return Scheduled(str(response["delayed"]), int(response["time"]))
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            raise NotUnderstood(f"{self.update_url} does not know how to delay an update") from error
+
+    async def _send(self, url: str, form: dict[str, Any], accept: str) -> bytes:
+        """The answer to a request in one of the three ways of the SPARQL Protocol."""
+        kind = "query" if "query" in form else "update"
+        headers = headers_of(accept, self._publisher if kind == "update" else None)
+        if self._method == "GET" and kind == "query":
+            answer = await self._client.send("GET", url, params=form, headers=headers)
+        elif self._method == "POST":
+            text = form.pop(kind)
+            headers["content-type"] = f"application/sparql-{kind}"
+            answer = await self._client.send("POST", url, params=form, content=text, headers=headers)
+        else:
+            answer = await self._client.send("POST", url, data=form, headers=headers)
+        return answer.content
