@@ -954,12 +954,12 @@ async def test_a_client_that_asks_and_never_reads_is_let_go(monkeypatch: pytest.
     monkeypatch.setattr(connection, "_LINGER", 0.05)
     async with serving(outbox=65_536) as house, connected(house) as other, sloth_at(house) as sloth:
         await other.update(big(1))
-        asked = house.gate.messages
+        asked = house.gate.traffic.messages
         with suppress(ConnectionError):
             while len(house.gate.connections) > 1:
                 await sloth.send({"query": {"sparql": "SELECT * { ?s ?p ?o }"}})
                 asked += 1
-                await until(lambda: house.gate.messages == asked or len(house.gate.connections) == 1)  # noqa: B023
+                await until(lambda: house.gate.traffic.messages == asked or len(house.gate.connections) == 1)  # noqa: B023
         await until(lambda: len(house.gate.connections) == 1)
         await other.quiet()
 
