@@ -11,6 +11,7 @@ TidingsError
 
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from tidings.model.errors import TidingsError
 
@@ -71,3 +72,6 @@ class HistoryGone(TidingsError):
         super().__init__(f"the log no longer reaches back to commit {after + 1}: its first is commit {first}")
         self.after = after
         self.first = first
+
+    def data(self) -> dict[str, Any]:
+        return {"oldest": self.first}

@@ -15,12 +15,13 @@ from tidings.log.entry import Entry, published_by
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
 from tidings.log.layout import segment_path, segments, sync_file
-from tidings.log.lines import WEIGHTS, Line
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.protocol.entry_lines import WEIGHTS, Line
+from tidings.protocol.errors import decode_error
 from tidings.spark.errors import FeedFailed, LogDiverged
 
 _MOST = 1 << 62
@@ -194,15 +195,11 @@ class BrokerOrigin:
     def _check(self, answer: httpx.Response, after: int) -> None:
         if answer.status_code == 200:
             return
-        try:
-            told = msgspec.json.decode(answer.content, type=dict)
-        except msgspec.DecodeError:
-            told = {}
-        description = told.get("error_description", f"status {answer.status_code}")
-        if told.get("error") == "history_gone":
-            numbers = [int(word.rstrip(".")) for word in str(description).split() if word.rstrip(".").isdigit()]
-            raise HistoryGone(after, numbers[-1] if numbers else after + 2)
-        raise FeedFailed(f"{self._address} answers: {description}")
+        error = decode_error(answer.content, answer.status_code)
+        if error is not None and error.code == HistoryGone.code:
+            oldest = error.data.get("oldest")
+            raise HistoryGone(after, oldest if isinstance(oldest, int) else after + 2)
+        raise FeedFailed(f"{self._address} answers: {error.description if error else f'status {answer.status_code}'}")
 
 
 class _FeedLine(Line, gc=False):
