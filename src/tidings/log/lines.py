@@ -27,7 +27,9 @@ def seed(first: int) -> int:
 def encode(entry: Entry, crc: int) -> tuple[bytes, int]:
     """The lines of an entry that follows a line of this checksum, and the checksum of the last of them."""
     lines = []
-    for line in chain(change_lines(entry, notes=len(entry.notes)), note_lines(entry)):
+    notes = entry.notes
+    all_lines = chain(change_lines(entry, len(notes)), note_lines(entry)) if notes else change_lines(entry)
+    for line in all_lines:
         body = line[:-1]
         crc = crc32(body, crc)
         lines.append(b'%b,"crc":"%08x"}\n' % (body, crc))

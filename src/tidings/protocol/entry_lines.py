@@ -62,9 +62,7 @@ class ForeignLine(IncompleteEntry):
 # -- writing ----------------------------------------------------------------------------------------------------
 
 
-def change_lines(
-    entry: Entry, *, notes: int = 0, publisher: str | None = None, option: int | None = None
-) -> Iterator[bytes]:
+def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, option: int = 0) -> Iterator[bytes]:
     """A line for each change; so many lines of notes will follow. `option` is for orjson."""
     dumps = orjson.dumps
     seq, time = entry.seq, entry.time
@@ -77,7 +75,7 @@ def change_lines(
             line = {"seq": seq, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, "left": left}
         else:
             line = {"seq": seq, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, "by": publisher, "left": left}
-        yield dumps(line, option=option)
+        yield dumps(line, None, option)
 
 
 def note_lines(entry: Entry) -> Iterator[bytes]:
