@@ -9,7 +9,7 @@ from starlette.routing import Mount, Route
 
 from gates.doors import built, indoors
 from tidings.gates.http.app import SECURE
-from tidings.gates.http.openapi import openapi
+from tidings.gates.http.monitoring.openapi import openapi
 from waiting import asynchronous
 
 METHODS = {"get", "head", "post", "put", "delete", "options", "patch", "trace"}

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gates.doors import House, indoors, is_error
 from tidings import __version__
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
-from tidings.gates.http.metrics import COUNTERS, GAUGES
+from tidings.gates.http.monitoring.metrics import COUNTERS, GAUGES
 from waiting import asynchronous
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"

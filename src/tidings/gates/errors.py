@@ -16,6 +16,8 @@ TakenOver (NotAllowed)   taken_over            409   the subscription goes on ov
 SubscriptionLost         subscription_lost     500   the subscription failed here
 """
 
+from typing import Any
+
 from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
 
 
@@ -36,6 +38,9 @@ class BodyTooLarge(BadRequest):
     def __init__(self, most: int) -> None:
         super().__init__(f"the body is larger than the limit of {most:,} bytes")
         self.most = most
+
+    def data(self) -> dict[str, Any]:
+        return {"max_body": self.most}
 
 
 class BodyTooSlow(BadRequest):

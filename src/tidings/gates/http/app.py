@@ -20,19 +20,19 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
 from tidings.gates.errors import MethodNotAllowed, internal_error
-from tidings.gates.event_stream import EventStreams
 from tidings.gates.http import page
-from tidings.gates.http.admin import Operations
-from tidings.gates.http.feed import Feeds
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_body
-from tidings.gates.http.openapi import openapi
+from tidings.gates.http.monitoring.admin import Operations
+from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.service_description import PREFIXES, describe
-from tidings.gates.http.streams import Streams
+from tidings.gates.http.streaming.event_stream import EventStreams
+from tidings.gates.http.streaming.feed import Feeds
+from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.model.errors import BadRequest, NotFound, TidingsError
 from tidings.model.formats.grammar import ABSOLUTE_IRI

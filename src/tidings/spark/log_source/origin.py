@@ -17,12 +17,12 @@ from tidings.log.entry import Entry, published_by
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
 from tidings.log.layout import segment_path, segments, sync_file
-from tidings.log.lines import WEIGHTS, Line
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.protocol.entry_lines import WEIGHTS, Line
 from tidings.spark.errors import FeedFailed, LogDiverged
 
 _MOST = 1 << 62
@@ -185,7 +185,7 @@ class BrokerOrigin:
             with HttpClient(self._address) as client:
                 yield client
         except Refused as error:
-            if error.code == HistoryGone.code and isinstance(first := error.details.get("first"), int):
+            if error.code == HistoryGone.code and isinstance(first := error.details.get("oldest"), int):
                 raise HistoryGone(after, first) from error
             raise FeedFailed(f"{self._address} answers: {error}") from error
         except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, msgspec.DecodeError, KeyError) as error:

@@ -15,10 +15,10 @@ from tidings.broker.subscriptions.subscriber import Subscriber
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.explain import is_incremental
 from tidings.gates.answers import delayed_answer
-from tidings.gates.http.metrics import Metrics
+from tidings.gates.http.monitoring.metrics import Metrics
+from tidings.gates.http.monitoring.status import status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, route, whole
-from tidings.gates.http.status import status
 from tidings.log.errors import LogBroken
 from tidings.model.errors import NotAllowed, TidingsError
 from tidings.model.terms import iri_text

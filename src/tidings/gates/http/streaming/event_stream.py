@@ -25,7 +25,7 @@ from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
-from tidings.gates.http.streams import StreamResponse, Streams
+from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.model.errors import BadRequest, NotFound, TidingsError
 from tidings.protocol.notifications import SPLICE
 from tidings.protocol.sparql_http import Parameters, graph
