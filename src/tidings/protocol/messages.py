@@ -16,7 +16,7 @@ import msgspec
 from tidings.broker.subscriptions.subscriber import Alias
 from tidings.gates.errors import BadMessage
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_json import term_of_value
+from tidings.model.formats.results.json import term_of_value
 from tidings.model.iris import resolve
 from tidings.model.publishers import publisher_name
 from tidings.model.terms import Term

@@ -14,7 +14,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Parcel, Subscriber
 from tidings.broker.updates.queue import Done, Outcome
 from tidings.broker.updates.schedule import Delayed
 from tidings.model.errors import TidingsError
-from tidings.model.formats.results_json import bindings_json
+from tidings.model.formats.results.json import bindings_json
 from tidings.protocol.instants import shown
 
 _WHOLE_TEXT = 0x81

@@ -15,7 +15,7 @@ import msgspec
 from tidings.bench.targets.errors import TargetFailed
 from tidings.model.errors import ResultsSyntaxError
 from tidings.model.formats.grammar import checked_blank, checked_iri, checked_literal
-from tidings.model.formats.results_json import read_json
+from tidings.model.formats.results.json import read_json
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import FALSE, TRUE, Term, Triple, fold, is_tagged
 
