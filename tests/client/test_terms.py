@@ -12,7 +12,7 @@ from client.values import any_term, natives, texts
 from tidings.client.terms import IRI, BNode, Literal, bound, from_json, from_term, to_json, to_term
 from tidings.client.values import Native
 from tidings.model.errors import BadRequest, ResultsSyntaxError
-from tidings.model.formats.results_json import term_value
+from tidings.model.formats.results.json import term_value
 from tidings.model.terms import XSD
 
 

@@ -22,7 +22,7 @@ from broker.making import Clock
 from tidings.broker.broker import Broker
 from tidings.broker.spool import Spool
 from tidings.engine.updates.executor import Core
-from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
 from tidings.server import app as wiring
 from tidings.server.app import WATCH, Watch

@@ -17,7 +17,7 @@ from tidings.cli.commands import history as command
 from tidings.cli.input.arguments import UsageError
 from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest, SparqlSyntaxError, TidingsError
-from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidings.client.errors import NotUnderstood
 from tidings.client.terms import Literal, RdfTerm, from_term
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_json import result_of
+from tidings.model.formats.results.json import result_of
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import Term
 

@@ -16,7 +16,7 @@ from tidings.client.errors import NotUnderstood
 from tidings.client.http import AsyncHttpClient, headers_of
 from tidings.client.terms import bound
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_json import read_json
+from tidings.model.formats.results.json import read_json
 from tidings.model.publishers import publisher_name
 
 _JSON = "application/sparql-results+json"

@@ -13,7 +13,7 @@ from tidings.client.texts import Template
 from tidings.client.values import Native
 from tidings.model import terms
 from tidings.model.formats.grammar import BLANK_LABEL, checked_iri, checked_literal
-from tidings.model.formats.results_json import term_of_value, term_value
+from tidings.model.formats.results.json import term_of_value, term_value
 from tidings.model.terms import RDF_LANG_STRING, XSD_STRING, Term
 
 

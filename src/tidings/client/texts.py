@@ -16,7 +16,7 @@ from enum import Enum, auto
 
 from tidings.model.errors import BadRequest
 from tidings.model.terms import Term
-from tidings.sparql.binding import Blanks
+from tidings.sparql.binding import FillableText
 from tidings.sparql.parser.cursor import Cursor
 from tidings.sparql.parser.query import read_query
 from tidings.sparql.parser.tokens import TOKENS, replace_codepoint_escapes, tokenize
@@ -72,7 +72,7 @@ class Template:
         self._cuts = tuple(occurrence for occurrence in self._occurrences if occurrence.place in special)
         starts = [0, *(cut.end for cut in self._cuts)]
         ends = [*(cut.start for cut in self._cuts), len(self.text)]
-        self._parts = tuple(Blanks(self.text[start:end]) for start, end in zip(starts, ends, strict=True))
+        self._parts = tuple(FillableText(self.text[start:end]) for start, end in zip(starts, ends, strict=True))
 
     def check(self, bindings: Mapping[str, Term]) -> None:
         """Raise BadRequest for variables that cannot be bound."""
@@ -82,10 +82,10 @@ class Template:
 
     def filled(self, bindings: Mapping[str, Term]) -> str:
         """The text with terms in the places of some variables."""
-        parts = [self._parts[0].filled(bindings)]
+        parts = [self._parts[0].fill(bindings).text]
         for cut, part in zip(self._cuts, self._parts[1:], strict=True):
             parts.append(self._wrapped(cut, bindings.get(cut.name)))
-            parts.append(part.filled(bindings))
+            parts.append(part.fill(bindings).text)
         return "".join(parts)
 
     def _wrapped(self, cut: Occurrence, term: Term | None) -> str:

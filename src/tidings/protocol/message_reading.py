@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_json import term_of_value
+from tidings.model.formats.results.json import term_of_value
 from tidings.model.publishers import publisher_name
 from tidings.model.terms import Term
 from tidings.protocol.echo import NO_ECHO, Alias, Echo

@@ -8,7 +8,7 @@ A notification is encoded once for all subscribers with the same answer; what di
 import msgspec
 import orjson
 
-from tidings.model.formats.results_json import bindings_json
+from tidings.model.formats.results.json import bindings_json
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.protocol.echo import Alias

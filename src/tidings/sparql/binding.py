@@ -5,7 +5,7 @@ whatever characters it has, so no value can change the shape of the request. Val
 reading: they go straight into the places of their variables.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -22,37 +22,46 @@ _SAMPLE = "<urn:tidings:sample>"
 _MOST_SHAPES = 64
 
 
-class _Fitted(Struct, Generic[T], frozen=True):
-    """What was made of the text for values of certain shapes: the constants, and the places of the variables."""
+class _Direct(Struct, Generic[T], frozen=True):
+    """What was made of the text for terms of certain shapes: they go straight into the places of their variables."""
 
     made: T
     constants: Parameters
     places: tuple[tuple[int, str], ...]
+    """Which of the constants are bound variables, by number."""
+
+    def bind(self, bindings: Mapping[str, Term]) -> tuple[T, Parameters]:
+        values = list(self.constants)
+        for number, name in self.places:
+            values[number] = bindings[name]
+        return self.made, tuple(values)
 
 
-class Blanks:
+class FilledText(Struct, frozen=True):
+    """A text with terms in the places of variables, and where in it they start."""
+
+    text: str
+    starts: tuple[tuple[int, str], ...]
+
+    def tokens(self) -> Iterator[tuple[int, str]]:
+        """With which token each of the terms starts; a literal may be several of them."""
+        number_at = {token.start(1): number for number, token in enumerate(TOKENS.finditer(self.text))}
+        return ((number_at[start], name) for start, name in self.starts)
+
+
+class FillableText:
     """A text cut at its variables, to be filled in."""
 
-    __slots__ = ("_pieces", "names", "starts", "variables")
+    __slots__ = ("_first", "_pieces", "variables")
 
     def __init__(self, text: str) -> None:
-        self._pieces: list[str] = []
-        self.names: list[str] = []
-        """Every occurrence of a variable."""
-        self.starts: list[int] = []
-        """Which token each of them is."""
-        self._cut(replace_codepoint_escapes(text))
-        self.variables = tuple(dict.fromkeys(self.names))
-
-    def _cut(self, text: str) -> None:
-        end = 0
-        for number, token in enumerate(TOKENS.finditer(text)):
-            if token[1][:1] in {"?", "$"} and len(token[1]) > 1:
-                self._pieces.append(text[end : token.start(1)])
-                self.names.append(token[1][1:])
-                self.starts.append(number)
-                end = token.end(1)
-        self._pieces.append(text[end:])
+        text = replace_codepoint_escapes(text)
+        found = [token for token in TOKENS.finditer(text) if token[1][:1] in {"?", "$"} and len(token[1]) > 1]
+        ends = [*(token.start(1) for token in found), len(text)]
+        self._first = text[: ends[0]]
+        self._pieces = [(token[1][1:], text[token.end(1) : end]) for token, end in zip(found, ends[1:], strict=True)]
+        """Every occurrence of a variable, and what follows it."""
+        self.variables = tuple(dict.fromkeys(name for name, _ in self._pieces))
 
     def check(self, bindings: Mapping[str, Term]) -> None:
         """Raise BadRequest for variables that are not there."""
@@ -60,28 +69,34 @@ class Blanks:
             known = ", ".join(f"?{name}" for name in self.variables) or "none"
             raise BadRequest(f"the text has no variable ?{min(unknown)}; it has {known}")
 
-    def filled(self, bindings: Mapping[str, Term]) -> str:
+    def fill(self, bindings: Mapping[str, Term]) -> FilledText:
         """The text with terms in the places of some variables."""
-        parts = [self._pieces[0]]
-        for name, piece in zip(self.names, self._pieces[1:], strict=True):
+        parts = [self._first]
+        length = len(self._first)
+        starts: list[tuple[int, str]] = []
+        for name, piece in self._pieces:
             term = bindings.get(name)
-            parts.append(f"?{name}" if term is None else f" {term} ")
-            parts.append(piece)
-        return "".join(parts)
+            written = f"?{name}" if term is None else f" {term} "
+            if term is not None:
+                starts.append((length + 1, name))
+            parts += (written, piece)
+            length += len(written) + len(piece)
+        return FilledText("".join(parts), tuple(starts))
 
 
 class Bindable(Generic[T]):
     """A text whose variables can be bound."""
 
-    __slots__ = ("_base", "_blanks", "_dataset", "_fitted", "_templates", "variables")
+    __slots__ = ("_base", "_dataset", "_direct", "_templates", "_text", "variables")
 
     def __init__(self, templates: Templates[T], text: str, base: str | None, dataset: Dataset | None) -> None:
         self._templates = templates
         self._base = base
         self._dataset = dataset
-        self._blanks = Blanks(text)
-        self.variables = self._blanks.variables
-        self._fitted: dict[tuple[tuple[str, Shape], ...], _Fitted[T] | None] = {}
+        self._text = FillableText(text)
+        self.variables = self._text.variables
+        self._direct: dict[tuple[tuple[str, Shape], ...], _Direct[T] | None] = {}
+        """By the shapes of bound terms; None where they have to be read each time."""
         self._check(text)
 
     def _check(self, text: str) -> None:
@@ -90,7 +105,7 @@ class Bindable(Generic[T]):
             self._templates.find(text, self._base, self._dataset)
         except SparqlSyntaxError as error:
             try:
-                sample = self._blanks.filled(dict.fromkeys(self.variables, _SAMPLE))
+                sample = self._text.fill(dict.fromkeys(self.variables, _SAMPLE)).text
                 self._templates.find(sample, self._base, self._dataset)
             except SparqlSyntaxError:
                 raise error from None
@@ -98,35 +113,24 @@ class Bindable(Generic[T]):
     def bind(self, bindings: Mapping[str, Term]) -> tuple[T, Parameters]:
         """The request with these variables bound, ready to be carried out."""
         shapes = tuple([(name, _shape(term)) for name, term in bindings.items()])
-        if shapes not in self._fitted:
-            self._fit(shapes, bindings)
-        fitted = self._fitted[shapes]
-        if fitted is None:
-            return self._templates.prepare(self._blanks.filled(bindings), self._base, self._dataset)
-        values = list(fitted.constants)
-        for number, name in fitted.places:
-            values[number] = bindings[name]
-        return fitted.made, tuple(values)
+        if shapes not in self._direct:
+            self._learn(shapes, bindings)
+        direct = self._direct[shapes]
+        if direct is None:
+            return self._templates.prepare(self._text.fill(bindings).text, self._base, self._dataset)
+        return direct.bind(bindings)
 
-    def _fit(self, shapes: tuple[tuple[str, Shape], ...], bindings: Mapping[str, Term]) -> None:
-        self._blanks.check(bindings)
-        template, constants = self._templates.find(self._blanks.filled(bindings), self._base, self._dataset)
-        number_of = {index: number for number, (index, _) in enumerate(template.slots)}
-        places: list[tuple[int, str]] = []
-        shift = 0
-        direct = True
-        for start, name in zip(self._blanks.starts, self._blanks.names, strict=True):
-            if name not in bindings:
-                continue
-            number = number_of.get(start + shift)
-            if number is None:
-                direct = False  # here the term is part of the text's shape, as a predicate is
-                break
-            places.append((number, name))
-            shift += _width(bindings[name]) - 1
-        if len(self._fitted) >= _MOST_SHAPES:
-            del self._fitted[next(iter(self._fitted))]
-        self._fitted[shapes] = _Fitted(template.made, constants, tuple(places)) if direct else None
+    def _learn(self, shapes: tuple[tuple[str, Shape], ...], bindings: Mapping[str, Term]) -> None:
+        self._text.check(bindings)
+        filled = self._text.fill(bindings)
+        template, constants = self._templates.find(filled.text, self._base, self._dataset)
+        number_of = {token: number for number, token in enumerate(template.lifted_tokens())}
+        places = [(number_of.get(token), name) for token, name in filled.tokens()]
+        direct = tuple((number, name) for number, name in places if number is not None)
+        if len(self._direct) >= _MOST_SHAPES:
+            del self._direct[next(iter(self._direct))]
+        # Where a term is part of the text's shape, as a predicate is, the text has to be read.
+        self._direct[shapes] = _Direct(template.made, constants, direct) if len(direct) == len(places) else None
 
 
 def _shape(term: Term) -> Shape:
@@ -134,9 +138,3 @@ def _shape(term: Term) -> Shape:
     if term[0] == '"':
         return term[term.rindex('"') :]
     return term[0]
-
-
-def _width(term: Term) -> int:
-    """The number of tokens that a term is written with."""
-    last = term[-1]
-    return 1 if term[0] != '"' or last == '"' else 3 if last == ">" else 2

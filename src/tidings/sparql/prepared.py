@@ -19,28 +19,37 @@ T = TypeVar("T")
 Parameters: TypeAlias = tuple[Term, ...]
 
 _PER_LENGTH = 16
+"""Kinds of text with the same number of tokens that are kept."""
+
 _LENGTHS = 64
+"""Numbers of tokens for which any are kept."""
 
 
-class _Template(Generic[T]):
+class Template(Generic[T]):
     """One text with its constants lifted out, and what was made of it."""
 
-    __slots__ = ("_base", "_dataset", "_fixed", "_pick", "made", "slots")
+    __slots__ = ("_base", "_dataset", "_rest", "_rest_of", "_slots", "made")
 
-    def __init__(self, toks: list[str], slots: list[Slot], base: str | None, dataset: Dataset | None, made: T) -> None:
+    def __init__(
+        self, tokens: list[str], slots: list[Slot], base: str | None, dataset: Dataset | None, made: T
+    ) -> None:
         lifted = {slot.index for slot in slots}
-        self._pick: Callable[[list[str]], Any] = itemgetter(*(i for i in range(len(toks)) if i not in lifted))
-        self._fixed = self._pick(toks)
-        self.slots = [(slot.index, slot.read) for slot in slots]
+        self._rest_of: Callable[[list[str]], Any] = itemgetter(*(i for i in range(len(tokens)) if i not in lifted))
+        self._rest = self._rest_of(tokens)
+        self._slots = [(slot.index, slot.read) for slot in slots]
         self._base = base
         self._dataset = dataset
         self.made = made
 
-    def parameters(self, toks: list[str], base: str | None, dataset: Dataset | None) -> Parameters | None:
+    def lifted_tokens(self) -> list[int]:
+        """Which tokens of a text its constants are, in the order of their numbers."""
+        return [index for index, _ in self._slots]
+
+    def parameters(self, tokens: list[str], base: str | None, dataset: Dataset | None) -> Parameters | None:
         """The constants of a text of this kind, by number; None if it is of another kind."""
-        if self._pick(toks) != self._fixed or self._base != base or self._dataset != dataset:
+        if self._rest_of(tokens) != self._rest or self._base != base or self._dataset != dataset:
             return None
-        found = tuple([read(toks[index]) for index, read in self.slots])
+        found = tuple([read(tokens[index]) for index, read in self._slots])
         return None if None in found else found  # type: ignore[return-value]  # no None is left
 
 
@@ -51,7 +60,7 @@ class Templates(Generic[T]):
 
     def __init__(self, make: Callable[[Cursor, Dataset | None], T]) -> None:
         self._make = make
-        self._by_length: dict[int, list[_Template[T]]] = {}
+        self._by_length: dict[int, list[Template[T]]] = {}
         self.hits = 0
         self.misses = 0
 
@@ -60,32 +69,32 @@ class Templates(Generic[T]):
         template, parameters = self.find(text, base, dataset)
         return template.made, parameters
 
-    def find(self, text: str, base: str | None, dataset: Dataset | None) -> tuple[_Template[T], Parameters]:
+    def find(self, text: str, base: str | None, dataset: Dataset | None) -> tuple[Template[T], Parameters]:
         """The template of texts of this kind, and the constants of this one."""
-        toks = tokenize(replace_codepoint_escapes(text))
-        known = self._by_length.get(len(toks))
+        tokens = tokenize(replace_codepoint_escapes(text))
+        known = self._by_length.get(len(tokens))
         if known is not None:
             for number, template in enumerate(known):
-                parameters = template.parameters(toks, base, dataset)
+                parameters = template.parameters(tokens, base, dataset)
                 if parameters is not None:
                     self.hits += 1
                     if number:
                         known.insert(0, known.pop(number))
                     return template, parameters
         self.misses += 1
-        return self._learn(text, base, dataset, toks)
+        return self._learn(text, base, dataset, tokens)
 
     def _learn(
-        self, text: str, base: str | None, dataset: Dataset | None, toks: list[str]
-    ) -> tuple[_Template[T], Parameters]:
+        self, text: str, base: str | None, dataset: Dataset | None, tokens: list[str]
+    ) -> tuple[Template[T], Parameters]:
         cursor = Cursor(text, base)
         cursor.lifted = []
         made = self._make(cursor, dataset)
-        template = _Template(toks, cursor.lifted, base, dataset, made)
-        parameters = template.parameters(toks, base, dataset)
+        template = Template(tokens, cursor.lifted, base, dataset, made)
+        parameters = template.parameters(tokens, base, dataset)
         if parameters is None:
             raise AssertionError("a text is of its own kind")
-        known = self._by_length.setdefault(len(toks), [])
+        known = self._by_length.setdefault(len(tokens), [])
         known.insert(0, template)
         del known[_PER_LENGTH:]
         if len(self._by_length) > _LENGTHS:

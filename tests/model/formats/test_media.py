@@ -5,7 +5,7 @@ import pytest
 from tidings.model.errors import NotAcceptable, UnsupportedFormat
 from tidings.model.formats.media import by_file_name, by_media_type, by_name, negotiate
 from tidings.model.formats.rdf import RdfFormat
-from tidings.model.formats.results import ResultFormat
+from tidings.model.formats.results.documents import ResultFormat
 
 RDF = tuple(RdfFormat)
 RESULTS = tuple(ResultFormat)

@@ -11,8 +11,8 @@ from tidings.model import terms
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.grammar import NOT_IN_XML
 from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
-from tidings.model.formats.results import ResultFormat, read_results, write_results
-from tidings.model.formats.results_json import term_json, term_value
+from tidings.model.formats.results.documents import ResultFormat, read_results, write_results
+from tidings.model.formats.results.json import term_json, term_value
 from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple
 

@@ -21,7 +21,7 @@ from tidings.bench.targets.rows import notified_rows
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import Refused
 from tidings.model.errors import TidingsError
-from tidings.model.formats.results_json import ResultsDocument
+from tidings.model.formats.results.json import ResultsDocument
 
 _LARGEST = 1 << 30
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from tidings.bench.targets.errors import TargetFailed
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_json import ResultsDocument, Value, read_json, result_of, term_of
+from tidings.model.formats.results.json import ResultsDocument, Value, read_json, result_of, term_of
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import FALSE, TRUE, Term, Triple, fold, is_tagged
 

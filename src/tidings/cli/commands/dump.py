@@ -17,7 +17,7 @@ from tidings.client.errors import NotUnderstood, Refused
 from tidings.client.http import HttpClient
 from tidings.model.errors import BadRequest, GraphMissing
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
-from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.formats.streams import whole_lines
 from tidings.model.results import Row, Solutions
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term

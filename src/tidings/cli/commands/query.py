@@ -28,7 +28,7 @@ from tidings.engine.updates.executor import Core
 from tidings.model.errors import UnsupportedFormat
 from tidings.model.formats.media import by_file_name, by_name
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
-from tidings.model.formats.results import ResultFormat, write_results
+from tidings.model.formats.results.documents import ResultFormat, write_results
 from tidings.model.results import Boolean, Result, Row, Solutions, Triples
 from tidings.sparql.algebra import Ask, Dataset, Query, Select
 from tidings.sparql.evaluate.context import Limits

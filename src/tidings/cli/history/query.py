@@ -10,7 +10,7 @@ from tidings.cli.history.lakes import instant_of, mark_of, session_for
 from tidings.cli.input.arguments import Parser, UsageError, add_text, read_text
 from tidings.cli.output.writing import write
 from tidings.model.formats.rdf import RdfFormat
-from tidings.model.formats.results import ResultFormat
+from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.results import Boolean, Solutions
 from tidings.sparql.algebra import Ask, Select
 

@@ -8,7 +8,7 @@ from tidings.cli.input.addresses import http_of
 from tidings.client.http import HttpClient
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
-from tidings.model.formats.results import ResultFormat, read_results
+from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import Quad
 

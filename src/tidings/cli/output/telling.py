@@ -12,7 +12,7 @@ from tidings.cli.output.names import Names, prefixes_of
 from tidings.cli.output.writing import signed
 from tidings.engine.engine import Commit
 from tidings.engine.plans.spu import Subscription
-from tidings.model.formats.results_json import term_value
+from tidings.model.formats.results.json import term_value
 from tidings.model.results import Row
 from tidings.sparql.values import OrderKey, order_key
 

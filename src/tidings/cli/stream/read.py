@@ -10,7 +10,7 @@ import orjson
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.input.stopping import stopping
 from tidings.cli.output.telling import in_order
-from tidings.model.formats.results_json import bindings_json
+from tidings.model.formats.results.json import bindings_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from tidings.engine.plans.spu import answer_rows
 from tidings.model.errors import NotAcceptable
 from tidings.model.formats.media import F, Media, by_media_type, by_name, negotiate
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
-from tidings.model.formats.results import ResultFormat, write_results
+from tidings.model.formats.results.documents import ResultFormat, write_results
 from tidings.model.results import Boolean, Result, Solutions, Triples
 
 TRIPLE = ("subject", "predicate", "object")

@@ -8,7 +8,7 @@ from itertools import islice
 
 from tidings.engine.store.store import Store
 from tidings.model.formats.rdf import RdfFormat
-from tidings.model.formats.results import ResultFormat
+from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.iris import resolve
 from tidings.model.terms import RDF_TYPE, XSD, Term, Triple, blank, iri, literal
 

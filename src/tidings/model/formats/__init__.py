@@ -1,4 +1,4 @@
 """Bytes to values and back: RDF documents and SPARQL results, without any file or network in sight.
 
-Read `rdf` and `results` first, the two doors; `media` finds and negotiates formats for both.
+Read `rdf` and `results.documents` first, the two doors; `media` finds and negotiates formats for both.
 """

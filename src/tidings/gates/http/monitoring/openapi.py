@@ -8,7 +8,7 @@ from typing import Any
 from tidings import __version__
 from tidings.gates.http.streaming.event_stream import MEDIA_TYPE
 from tidings.model.formats.rdf import RdfFormat
-from tidings.model.formats.results import ResultFormat
+from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.publishers import HEADER, LONGEST
 from tidings.protocol.commit_feed import FeedFormat
 from tidings.protocol.sparql_http import DIRECT, FORM

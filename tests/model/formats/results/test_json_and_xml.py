@@ -7,8 +7,8 @@ import pytest
 
 from tidings.model import terms
 from tidings.model.errors import BadRequest, ResultsSyntaxError
-from tidings.model.formats.results_json import read_json, term_of_value, term_value, write_json
-from tidings.model.formats.results_xml import read_xml, write_xml
+from tidings.model.formats.results.json import read_json, term_of_value, term_value, write_json
+from tidings.model.formats.results.xml import read_xml, write_xml
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import Term
 

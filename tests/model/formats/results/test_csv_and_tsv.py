@@ -4,8 +4,8 @@ import pytest
 
 from tidings.model import terms
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results_csv import read_csv, write_csv
-from tidings.model.formats.results_tsv import read_tsv, write_tsv
+from tidings.model.formats.results.csv import read_csv, write_csv
+from tidings.model.formats.results.tsv import read_tsv, write_tsv
 from tidings.model.results import Solutions
 from tidings.model.terms import Term
 

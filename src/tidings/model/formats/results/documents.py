@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import assert_never
 
-from tidings.model.formats import results_csv, results_json, results_tsv, results_xml
 from tidings.model.formats.media import Media
+from tidings.model.formats.results import csv, json, tsv, xml
 from tidings.model.results import Boolean, Solutions
 
 
@@ -31,13 +31,13 @@ def write_results(result: Solutions | Boolean, format: ResultFormat) -> Iterator
     """A document in chunks of some hundred rows, written as the rows come."""
     match format:
         case ResultFormat.JSON:
-            return results_json.write_json(result)
+            return json.write_json(result)
         case ResultFormat.XML:
-            return results_xml.write_xml(result)
+            return xml.write_xml(result)
         case ResultFormat.CSV:
-            return results_csv.write_csv(result)
+            return csv.write_csv(result)
         case ResultFormat.TSV:
-            return results_tsv.write_tsv(result)
+            return tsv.write_tsv(result)
         case _:
             assert_never(format)
 
@@ -46,12 +46,12 @@ def read_results(document: bytes, format: ResultFormat) -> Solutions | Boolean: 
     """The result that a document holds, its rows in a tuple. Raises ResultsSyntaxError."""
     match format:
         case ResultFormat.JSON:
-            return results_json.read_json(document)
+            return json.read_json(document)
         case ResultFormat.XML:
-            return results_xml.read_xml(document)
+            return xml.read_xml(document)
         case ResultFormat.CSV:
-            return results_csv.read_csv(document)
+            return csv.read_csv(document)
         case ResultFormat.TSV:
-            return results_tsv.read_tsv(document)
+            return tsv.read_tsv(document)
         case _:
             assert_never(format)
