@@ -81,8 +81,12 @@ def test_as_many_texts_as_there_are_without_a_spuid_have_as_many() -> None:
 def test_a_spuid_that_is_not_given_is_that_of_text_and_graphs_in_every_run() -> None:
     plain = SubscriptionRequest("ASK { }")
     assert plain.member.spuid == "sepa://spuid/7b8c4eb18438feffd12614a23b9e4c9c"
-    graphs: list[dict[str, tuple[str, ...]]] = [{"default": ("urn:g",)}, {"named": ("urn:g",)}, {"default": ()}]
-    assert len({plain.member.spuid, *(SubscriptionRequest("ASK { }", **each).member.spuid for each in graphs)}) == 4
+    others = (
+        SubscriptionRequest("ASK { }", default=("urn:g",)),
+        SubscriptionRequest("ASK { }", named=("urn:g",)),
+        SubscriptionRequest("ASK { }", default=()),
+    )
+    assert len({each.member.spuid for each in (plain, *others)}) == 4
 
 
 @pytest.mark.parametrize(
