@@ -25,10 +25,11 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.spark.log_source.origin import origin_of
 from tidings.spark.session import session
+from tidings.spark.streaming.input.unit_rows import Addressed, UnitRow, changes, inbox_of
 from tidings.spark.streaming.job import Settings, StreamJob
-from tidings.spark.streaming.output.notifications import manifests, read_told
+from tidings.spark.streaming.output.notification_rows import notification_row
+from tidings.spark.streaming.output.notifications import manifests, read_notifications
 from tidings.spark.streaming.router import Router
-from tidings.spark.streaming.rows import CHANGE, Given, Rows, inbox_of, told_row
 from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
 from tidings.spark.streaming.unit import Arrival, Inbox, Member, Unit
 
@@ -72,7 +73,7 @@ def life(lamps: int, commits: int) -> Iterator[Entry]:
         yield Entry(seq, instant + seq * 1_000 + turn, ZSet.owning(change))
 
 
-class Wishes:
+class Requests:
     """Everybody, from the beginning."""
 
     def __init__(self, count: int) -> None:
@@ -89,7 +90,7 @@ def run(folder: Path, log: Path, count: int, settings: Settings, cores: int) -> 
     """Rows a second and seconds a batch, warm, and where it was told."""
     spark = session(f"local[{cores}]", partitions=cores)
     out = folder / "out"
-    StreamJob(spark, str(log), folder / "checkpoint", out, settings=settings).run(Wishes(count))
+    StreamJob(spark, str(log), folder / "checkpoint", out, settings=settings).run(Requests(count))
     spark.stop()
     found = list(manifests(out))
     warm = found[_WARM:]
@@ -109,7 +110,7 @@ def check_told(out: Path, log: Iterator[Entry], count: int) -> None:
             expected[spuids[each.subscription.id]].append(news)
     found: dict[str, list[object]] = {}
     for manifest in manifests(out):
-        for told in read_told(out, manifest):
+        for told in read_notifications(out, manifest):
             found.setdefault(told.spuid, []).append((told.sequence, told.commit, told.added, told.removed))
     check(found == expected, f"{count:,} subscribers are told what one engine tells")
 
@@ -155,22 +156,22 @@ def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
         router.enter(n, Member(f"spu{n}", query_of(n)))
         units[n] = Unit()
         list(units[n].take(Inbox(arrivals={1: Arrival(0, 0, [Member(f"spu{n}", query_of(n))])})))
-    found = Rows()
+    found: list[Addressed] = []
     start = time.perf_counter()
-    changes = 0
+    seen = 0
     for entry in origin_of(str(log)).commits(0, commits):
-        changes += len(entry.delta)
-        found.changes(CHANGE, entry.seq, entry.time, router.find(entry.delta.items()))
+        seen += len(entry.delta)
+        found.extend(changes(entry.seq, entry.time, router.find(entry.delta.items())))
     routed = time.perf_counter() - start
-    rows: dict[int, list[Given]] = {}
-    for unit, *rest in found.take():
-        rows.setdefault(unit, []).append(tuple(rest))
+    rows: dict[int, list[UnitRow]] = {}
+    for unit, row in found:
+        rows.setdefault(unit, []).append(row)
     start = time.perf_counter()
     for unit, given in rows.items():
         for told in units[unit].take(inbox_of(given)):
-            told_row(unit, told)
+            notification_row(unit, told)
     taken = time.perf_counter() - start
-    return routed / changes * 1e6, taken / sum(map(len, rows.values())) * 1e6
+    return routed / seen * 1e6, taken / sum(map(len, rows.values())) * 1e6
 
 
 def _many(folder: Path, many: int) -> tuple[float, float]:
@@ -179,7 +180,7 @@ def _many(folder: Path, many: int) -> tuple[float, float]:
     spark = session("local[2]", partitions=2)
     times: list[float] = []
 
-    class Timed(Wishes):
+    class Timed(Requests):
         def read(self) -> dict[str, SubscriptionRequest] | None:
             times.append(time.perf_counter())
             return super().read()

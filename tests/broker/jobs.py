@@ -5,7 +5,7 @@ from random import Random
 
 from tidings.engine.store.store import Store
 from tidings.log.entry import Entry
-from tidings.spark.streaming.unit import Arrival, Change, Departure, Inbox, Member, Told, Unit
+from tidings.spark.streaming.unit import Arrival, Change, Departure, Inbox, Member, Notification, Unit
 
 
 class Job:
@@ -20,7 +20,7 @@ class Job:
         self._time = 0
         self._version = 0
 
-    def batch(self, entries: Sequence[Entry], wanted: dict[str, Member]) -> list[Told]:
+    def batch(self, entries: Sequence[Entry], wanted: dict[str, Member]) -> list[Notification]:
         """What there is to tell of commits, to those who are here and those who come."""
         coming = [member for spuid, member in wanted.items() if spuid not in self.members]
         going = [spuid for spuid in self.members if spuid not in wanted]

@@ -21,7 +21,7 @@ from tidings.broker.updates import queue as room
 from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest, EvaluationError, SparqlSyntaxError
 from tidings.model.zset import ZSet
-from tidings.spark.streaming.unit import Member, Told
+from tidings.spark.streaming.unit import Member, Notification
 from tidings.sparql.algebra import Dataset
 from waiting import asynchronous
 
@@ -34,7 +34,7 @@ class Office:
         self.wanted: dict[str, Member] = {}
         self.ended: list[str] = []
         self.entries: list[Entry] = []
-        self.batches: list[list[Told]] = []
+        self.batches: list[list[Notification]] = []
 
     def check(self, text: str) -> None:
         if "RAND" in text:
@@ -213,7 +213,9 @@ async def test_a_subscription_that_fails_elsewhere_is_refused_or_else_let_go(clo
         assert told.line.closed == [LOST]
         late.subscribe(ALL)
         await settled(broker)
-        office.batches.append([Told(spuid, 0, 3, 3, (), [], [], "its query failed: no") for spuid in office.wanted])
+        office.batches.append(
+            [Notification(spuid, 0, 3, 3, (), [], [], "its query failed: no") for spuid in office.wanted]
+        )
         office.tell()
         assert [(type(error), str(error)) for error in late.errors] == [(EvaluationError, "its query failed: no")]
         assert not late.line.closed

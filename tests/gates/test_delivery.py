@@ -15,11 +15,12 @@ import pytest
 from broker.jobs import Job
 from gates.wire import SERVE, Broker, connected, rows, serving
 from tidings.spark.log_source.origin import Mark, checked, origin_of
-from tidings.spark.streaming.output.sink import ToldWriter
-from tidings.spark.streaming.rows import PACKED_ARROW, told_pack, told_row
+from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows
+from tidings.spark.streaming.output.sink import NotificationWriter
+from tidings.spark.streaming.packs import PACKED_ARROW
 from tidings.spark.streaming.subscriptions.request_file import LINES
 from tidings.spark.streaming.subscriptions.requests import FileRequests
-from tidings.spark.streaming.unit import Told
+from tidings.spark.streaming.unit import Notification
 from waiting import PATIENCE, asynchronous, until
 
 pytestmark = pytest.mark.server
@@ -62,9 +63,9 @@ class Work:
                 self._mark = Mark(entries[-1].seq, entries[-1].time)
             self.write(self._job.batch(entries, wanted))
 
-    def write(self, told: list[Told]) -> None:
-        writer = ToldWriter(self.out)
-        pack = told_pack(1, [told_row(1, each) for each in told])
+    def write(self, told: list[Notification]) -> None:
+        writer = NotificationWriter(self.out)
+        pack = packed_rows(1, [notification_row(1, each) for each in told])
         columns = [pa.array([value], field.type) for value, field in zip(pack, PACKED_ARROW, strict=True)]
         written = writer.write(iter([pa.RecordBatch.from_arrays(columns, schema=PACKED_ARROW)]))
         writer.commit([written], self._number)
@@ -180,7 +181,7 @@ async def test_a_job_that_fails_is_answered_for(tmp_path: Path) -> None:
             socket.send({"subscribe": {"sparql": ALL, "alias": "it"}})
             await until(lambda: bool(_wanted(work)))
             (spuid,) = _wanted(work)
-            work.write([Told(spuid, 0, 0, 0, ("s", "o"), [], [], "its query failed: no")])
+            work.write([Notification(spuid, 0, 0, 0, ("s", "o"), [], [], "its query failed: no")])
             error = await socket.next()
             assert (error["error"], error["error_description"]) == ("evaluation_failed", "its query failed: no")
 

@@ -21,7 +21,7 @@ from tidings.cli.commands import history as command
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.model.errors import TidingsError
-from tidings.spark.errors import LakeDamaged, OutOfMemory, SparkFailed, retold
+from tidings.spark.errors import LakeDamaged, OutOfMemory, SparkFailed, from_worker
 from tidings.spark.lake.ingest import Ingest
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.writing import Upkeep
@@ -100,7 +100,7 @@ def test_no_session_is_made_where_nobody_is(port: int, monkeypatch: pytest.Monke
     ],
 )
 def test_a_job_without_enough_memory_says_what_to_raise(text: str) -> None:
-    told = retold(RuntimeError(text))
+    told = from_worker(RuntimeError(text))
     assert isinstance(told, OutOfMemory)
     assert "--memory 4g" in str(told)
     assert "\n" not in str(told)

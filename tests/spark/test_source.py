@@ -8,7 +8,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from spark.histories import history, log_with, rows_of
 from tidings.log.layout import segment_path, segments
-from tidings.spark.errors import SparkFailed, Told, retold
+from tidings.spark.errors import SparkFailed, WorkerError, from_worker
 from tidings.spark.log_source.data_source import SMALL, BatchReader, Slice, StreamReader, TidingsLog, batches, slices
 from tidings.spark.log_source.origin import Mark
 
@@ -95,21 +95,25 @@ def test_damage_fails_with_a_code_that_survives_the_way_through_the_jvm(log: str
     first.write_bytes(first.read_bytes().replace(b"add", b"bad", 1))
     reader = stream(log)
     (only,) = reader.partitions({"seq": 0, "time": 0}, END)
-    with pytest.raises(Told) as raised:
+    with pytest.raises(WorkerError) as raised:
         list(reader.read(only))
-    text = f"org.apache.spark.SparkException: boom\n  pipeline.errors.Told: {raised.value}\n\tat java.lang.Thread"
-    error = retold(RuntimeError(text))
+    text = (
+        f"org.apache.spark.SparkException: boom\n  pipeline.errors.WorkerError: {raised.value}\n\tat java.lang.Thread"
+    )
+    error = from_worker(RuntimeError(text))
     assert error.code == "log_damaged"
     assert "checksum" in str(error)
 
 
 def test_what_spark_says_is_one_line() -> None:
-    error = retold(RuntimeError("An error occurred\n\tat x\nCaused by: java.io.IOException: No space left\n\tat y"))
+    error = from_worker(
+        RuntimeError("An error occurred\n\tat x\nCaused by: java.io.IOException: No space left\n\tat y")
+    )
     assert isinstance(error, SparkFailed)
     assert str(error).endswith("Caused by: java.io.IOException: No space left")
 
 
 @pytest.mark.parametrize("options", [{}, {"path": "x", "after": "-1"}, {"path": "x", "commits": "many"}])
 def test_options_that_make_no_sense_are_refused(options: dict[str, str]) -> None:
-    with pytest.raises(Told, match="bad_request"):
+    with pytest.raises(WorkerError, match="bad_request"):
         TidingsLog(options).streamReader(None)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ subscription  a live answer, and its changes
 answers       what a broker says, in types
 terms         RDF terms as strings that know what they are, and Python values
 endpoint      any SPARQL endpoint over HTTP
+http          HTTP as everybody speaks it who talks to a broker or a store
 sync          the same without `await`
 jsap          application profiles
 agents        producers, consumers, aggregators

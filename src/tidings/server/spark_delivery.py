@@ -20,11 +20,11 @@ from tidings.model.errors import TidingsError
 from tidings.model.iris import DEFAULT_BASE
 from tidings.spark.lock import locked
 from tidings.spark.streaming.errors import DependsOnChance, StreamUnusable
-from tidings.spark.streaming.output.notifications import Batches, numbers, read_told
+from tidings.spark.streaming.output.notifications import Batches, numbers, read_notifications
 from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
 from tidings.spark.streaming.subscriptions.request_file import RequestFile
 from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
-from tidings.spark.streaming.unit import Told
+from tidings.spark.streaming.unit import Notification
 from tidings.sparql.algebra import Dataset
 
 POLL = 0.2
@@ -48,7 +48,7 @@ def delivering(out: Path, base: str) -> Iterator["Delivery"]:
 
 class _Batch(NamedTuple):
     number: int
-    told: list[Told]
+    told: list[Notification]
 
 
 class Delivery:
@@ -137,4 +137,4 @@ class Delivery:
         manifest = self._batches.after(after)
         if manifest is None:
             return None
-        return _Batch(manifest.number, read_told(self._out, manifest) if manifest.told else [])
+        return _Batch(manifest.number, read_notifications(self._out, manifest) if manifest.told else [])

@@ -1,14 +1,15 @@
 """Bulk work on Apache Spark: every change that was ever committed, asked later, and subscriptions on a cluster.
 
-    the log of a broker, or its /log  ->  source  ->  ingest  ->  lake (Parquet and manifests)  ->  travel
+    the log of a broker, or its /log  ->  log_source  ->  lake (Parquet and manifests)  ->  sparql, analytics
+                                                      ->  streaming  ->  notifications
 
-the log         origin, source, lake_origin
-the lake        ingest, filling, lake, manifest, lock; travel takes graphs out of it
-SPARQL over it  query, compilable; compiling, compiling_scans, compiling_relations, compiling_groups, intervals;
-                expressions_spark, expressions_spark_order; answers writes what is found
-analytics       analytics, numbers; plots picks what charts draws
-Spark itself    session, masters, java, errors
-scaleout        subscriptions as keyed state: a room of its own
+log_source  commits from a folder, a broker or a lake, as a data source of Spark
+lake        every change in Parquet, and the graph as it was
+sparql      queries over the lake, at a time or over all of it
+analytics   figures of the history, and their charts
+streaming   subscriptions as keyed state
+session     the one place that makes a session of Spark; masters, java and lock are what it takes
+errors      what can go wrong, and how an error comes back from a worker
 
 PySpark is imported here and nowhere else, and only by the modules that need it: `pip install 'tidings[spark]'`.
 """

@@ -79,14 +79,14 @@ _MEMORY = re.compile(
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[^\n]*? reading file (?:file:/*(?=/))?(\S+\.parquet)")
 
 
-class Told(RuntimeError):
+class WorkerError(RuntimeError):
     """An error as a worker raises it, so that the driver can tell which it was."""
 
     def __init__(self, error: TidingsError) -> None:
         super().__init__(f"[tidings:{error.code}] {' '.join(str(error).split())}")
 
 
-def retold(error: BaseException) -> TidingsError:
+def from_worker(error: BaseException) -> TidingsError:
     """What a worker raised, as the error it was; else what Spark says, in one line."""
     text = str(error)
     if found := _TOLD.search(text):

@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from tidings.model.errors import TidingsError
-from tidings.spark.errors import OutOfMemory, SparkFailed, retold
+from tidings.spark.errors import OutOfMemory, SparkFailed, from_worker
 from tidings.spark.java import java_home
 from tidings.spark.masters import PATIENCE, check_master
 
@@ -118,7 +118,7 @@ def _memory(memory: str | None) -> dict[str, str]:
 
 
 def _explained(master: str, error: Exception) -> TidingsError:
-    told = retold(error)
+    told = from_worker(error)
     if isinstance(told, OutOfMemory):
         return told
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -138,7 +138,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, ConnectionResetError, ConnectionRefusedError, EOFError) as error:
-        raise _ending(error) or retold(error) from error
+        raise _ending(error) or from_worker(error) from error
 
 
 def stop(made: SparkSession) -> None:

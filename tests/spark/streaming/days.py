@@ -20,7 +20,7 @@ from tidings.model.errors import GraphExists, GraphMissing
 from tidings.spark.lake.manifest import File
 from tidings.spark.streaming.router import Router
 from tidings.spark.streaming.subscriptions.registrar import Registrar
-from tidings.spark.streaming.unit import Member, Told
+from tidings.spark.streaming.unit import Member, Notification
 from tidings.sparql.evaluate.layout import Row
 
 News: TypeAlias = tuple[int, int, Counter[Row], Counter[Row]]
@@ -122,7 +122,7 @@ def seeds_of(
     return (File(str(path.relative_to(registrar.registry.path)), len(rows), path.stat().st_size),)
 
 
-def heard(told: Iterable[Told]) -> dict[str, list[News]]:
+def heard(told: Iterable[Notification]) -> dict[str, list[News]]:
     """What came of a job, by subscriber, without the last words."""
     found: dict[str, list[News]] = {}
     for each in told:

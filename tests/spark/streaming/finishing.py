@@ -7,10 +7,10 @@ from pyspark.sql import SparkSession
 
 from spark.streaming.days import Day, heard, random_day
 from tidings.spark.streaming.job import Settings, StreamJob
-from tidings.spark.streaming.output.notifications import manifests, read_told
+from tidings.spark.streaming.output.notifications import manifests, read_notifications
 from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
 from tidings.spark.streaming.subscriptions.requests import FileRequests
-from tidings.spark.streaming.unit import Told
+from tidings.spark.streaming.unit import Notification
 
 
 def early_day(seed: int, commits: int, stays: int = 15) -> Day:
@@ -26,8 +26,8 @@ def request_all(day: Day, path: Path) -> None:
     path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
 
-def all_told(out: Path) -> list[Told]:
-    return [told for manifest in manifests(out) for told in read_told(out, manifest)]
+def all_told(out: Path) -> list[Notification]:
+    return [told for manifest in manifests(out) for told in read_notifications(out, manifest)]
 
 
 def check_told(out: Path, day: Day) -> None:

@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.streaming.monitoring.checkpoint import claim
+from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows, size_row
 from tidings.spark.streaming.output.notifications import manifest_of
-from tidings.spark.streaming.output.sink import ToldWriter
-from tidings.spark.streaming.rows import PACKED_ARROW, size_row, told_pack, told_row
+from tidings.spark.streaming.output.sink import NotificationWriter
+from tidings.spark.streaming.packs import PACKED_ARROW
 from tidings.spark.streaming.subscriptions.registrar import Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.unit import Member, Told
+from tidings.spark.streaming.unit import Member, Notification
 
 QUERY = "SELECT ?o { <urn:a> <urn:p> ?o }"
 
@@ -45,12 +46,12 @@ class FakeJob:
         registrar.registry.publish(Mark(), begun)
         self.units |= {each.member.spuid: each.unit for each in begun}
 
-    def tell(self, mark: Mark, *told: Told, seconds: float = 2.0, partitions: int = 2) -> None:
+    def tell(self, mark: Mark, *told: Notification, seconds: float = 2.0, partitions: int = 2) -> None:
         """A batch that ends with a commit; each unit that told something has 10 quads, 100 bytes and 5 rows."""
         self.batch += 1
-        rows = [told_row(self.units[each.spuid], each) for each in told]
+        rows = [notification_row(self.units[each.spuid], each) for each in told]
         rows += [size_row(unit, 10, 100, 5) for unit in sorted({self.units[each.spuid] for each in told})]
-        writer = ToldWriter(self.out)
+        writer = NotificationWriter(self.out)
         writer.commit([writer.write(iter([_batch(rows)]))], self.batch)
         made = manifest_of(self.out, self.batch)
         assert made is not None
@@ -67,4 +68,4 @@ class FakeJob:
 
 
 def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([each]) for each in told_pack(0, rows)], schema=PACKED_ARROW)
+    return pa.RecordBatch.from_arrays([pa.array([each]) for each in packed_rows(0, rows)], schema=PACKED_ARROW)

@@ -13,12 +13,12 @@ from tidings.model.errors import TidingsError
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.streaming import replay as bulk
 from tidings.spark.streaming.input.routed_source import Feed, Offset
-from tidings.spark.streaming.output.notifications import manifests, read_told
-from tidings.spark.streaming.rows import TOLD_ARROW, told_of
+from tidings.spark.streaming.output.notification_rows import NOTIFICATIONS_ARROW, notification_of
+from tidings.spark.streaming.output.notifications import manifests, read_notifications
 from tidings.spark.streaming.subscriptions.registrar import Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
 from tidings.spark.streaming.subscriptions.requests import SubscriptionRequest
-from tidings.spark.streaming.unit import Told
+from tidings.spark.streaming.unit import Notification
 
 
 def day_from(seed: int, after: int, commits: int = 60, stays: int = 25) -> Day:
@@ -61,13 +61,15 @@ def test_units_without_state_tell_what_one_engine_tells(
     ]
     random.shuffle(rows)
     monkeypatch.setattr(bulk.pieces, "__defaults__", (random.choice((1, 20, 10_000)),))
-    told: list[Told] = []
-    for unit in {row[0] for row in rows}:
-        mine = sorted((row[1:] for row in rows if row[0] == unit), key=lambda row: row[2])
+    told: list[Notification] = []
+    for unit in {number for number, _ in rows}:
+        mine = sorted((row for number, row in rows if number == unit), key=lambda row: row.commit)
         found = [
-            dict(zip(TOLD_ARROW.names, each, strict=True)) for piece in bulk.tell_unit(unit, mine) for each in piece
+            dict(zip(NOTIFICATIONS_ARROW.names, each, strict=True))
+            for piece in bulk.notify_unit(unit, mine)
+            for each in piece
         ]
-        told += [told_of(each) for each in found if each["spuid"] is not None]
+        told += [notification_of(each) for each in found if each["spuid"] is not None]
         assert found[-1]["rows"] == len(mine)
     assert heard(told) == news_to(day, last)
 
@@ -93,6 +95,6 @@ def test_a_range_of_a_lake_is_replayed(spark: SparkSession, unhurried: None, tmp
         together=3,
     )
     (manifest,) = manifests(tmp_path / "out")
-    assert heard(read_told(tmp_path / "out", manifest)) == news_to(day, 50)
+    assert heard(read_notifications(tmp_path / "out", manifest)) == news_to(day, 50)
     assert {spuid: error.code for spuid, error in refused.items()} == {"urn:chance": "depends_on_chance"}
     assert main(["stream", "read", "--out", str(tmp_path / "out")]) == 0

@@ -14,10 +14,12 @@ from spark.streaming.days import heard, random_day, write_day
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.streaming import unit_state as processor
 from tidings.spark.streaming.input.routed_source import Feed, Offset
-from tidings.spark.streaming.rows import PACKED_ARROW, each_told, packs_of, told_table
+from tidings.spark.streaming.input.unit_rows import packed_batch
+from tidings.spark.streaming.output.notification_rows import notifications_in, table_of
+from tidings.spark.streaming.packs import PACKED_ARROW
 from tidings.spark.streaming.subscriptions.registrar import Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.unit import Member, Told, Unit
+from tidings.spark.streaming.unit import Member, Notification, Unit
 from tidings.spark.streaming.unit_state import UnitProcessor, Warm
 
 
@@ -33,17 +35,17 @@ class Cluster:
         self.offset = Offset(Mark(), 0)
         self.tester = TwsTester(UnitProcessor("job"))
 
-    def batch(self, last: int) -> Iterator[Told]:
+    def batch(self, last: int) -> Iterator[Notification]:
         end = self.feed.next(self.offset, Mark(last), None)
         packs: dict[int, list[Row]] = {}
         for part in self.feed.parts(self.offset, end):
             for rows in self.feed.read(part):
-                for unit, pack in zip(*(column.to_pylist() for column in packs_of(rows).columns), strict=True):
+                for unit, pack in zip(*(column.to_pylist() for column in packed_batch(rows).columns), strict=True):
                     packs.setdefault(unit, []).append(Row(unit=unit, pack=pack))
         for unit, given in packs.items():
             for row in self.tester.test(unit, given):
                 batch = pa.RecordBatch.from_pylist([row.asDict()], schema=PACKED_ARROW)
-                yield from each_told(told_table([batch]))
+                yield from notifications_in(table_of([batch]))
         self.offset = end
 
 
@@ -55,7 +57,7 @@ def test_a_unit_goes_on_wherever_it_is_done(seed: int, tmp_path: Path, monkeypat
         stay.begins, stay.ends = 0, None
     cluster = Cluster(tmp_path, [stay.member for stay in day.stays], write_day(day, tmp_path / "data"))
     day.stays = [stay for stay in day.stays if stay.member in cluster.members]
-    told: list[Told] = []
+    told: list[Notification] = []
     processes = (Warm(), Warm())
     seq = 0
     while seq < 50:

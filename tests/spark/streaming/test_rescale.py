@@ -15,7 +15,7 @@ from tidings.spark.lock import locked
 from tidings.spark.streaming.job import StreamJob
 from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 from tidings.spark.streaming.monitoring.figures import Watch
-from tidings.spark.streaming.output.notifications import manifests, read_told
+from tidings.spark.streaming.output.notifications import manifests, read_notifications
 from tidings.spark.streaming.rescaling import rescale
 from tidings.spark.streaming.subscriptions.requests import FileRequests, SubscriptionRequest
 
@@ -70,4 +70,4 @@ def test_a_stopped_job_goes_on_with_more_partitions(
     assert [each.number for each in told] == [0, 2]
     assert (place := checkpoints.place(check, 2)) is not None
     assert place.partitions == 3
-    assert heard(row for each in told for row in read_told(out, each)) == day.news()
+    assert heard(row for each in told for row in read_notifications(out, each)) == day.news()

@@ -18,7 +18,7 @@ from tidings.spark.log_source.origin import Mark, origin_of
 from tidings.spark.streaming.monitoring.checkpoint import claim
 from tidings.spark.streaming.monitoring.figures import Watch
 from tidings.spark.streaming.monitoring.metrics import serving
-from tidings.spark.streaming.unit import ENDED, Told
+from tidings.spark.streaming.unit import ENDED, Notification
 from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]
@@ -29,13 +29,13 @@ def job(tmp_path: Path) -> FakeJob:
     """Two batches: three begin, one is told a change, one ends, one fails."""
     made = FakeJob(tmp_path)
     made.begin("urn:s:one", "urn:s:two", "urn:s:three")
-    first = [Told(f"urn:s:{name}", 0, 0, 0, ("o",), [('"1"',)], []) for name in ("one", "two", "three")]
+    first = [Notification(f"urn:s:{name}", 0, 0, 0, ("o",), [('"1"',)], []) for name in ("one", "two", "three")]
     made.tell(Mark(5, 5_000_000), *first)
     made.tell(
         Mark(10, 10_000_000),
-        Told("urn:s:one", 1, 7, 7_000_000, ("o",), [("<urn:x>",), ('"a"@en',)], [('"1"',)]),
-        Told("urn:s:two", 1, 8, 8_000_000, ("o",), [], [], ENDED),
-        Told("urn:s:three", 1, 9, 9_000_000, ("o",), [], [], "its query failed: too long"),
+        Notification("urn:s:one", 1, 7, 7_000_000, ("o",), [("<urn:x>",), ('"a"@en',)], [('"1"',)]),
+        Notification("urn:s:two", 1, 8, 8_000_000, ("o",), [], [], ENDED),
+        Notification("urn:s:three", 1, 9, 9_000_000, ("o",), [], [], "its query failed: too long"),
     )
     return made
 
@@ -79,7 +79,7 @@ def test_who_follows_reads_what_comes_until_stopped(job: FakeJob) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         commits = [msgspec.json.decode(process.stdout.readline())["commit"] for _ in range(3)]
-        job.tell(Mark(11, 11_000_000), Told("urn:s:one", 2, 11, 11_000_000, ("o",), [], [("<urn:x>",)]))
+        job.tell(Mark(11, 11_000_000), Notification("urn:s:one", 2, 11, 11_000_000, ("o",), [], [("<urn:x>",)]))
         commits.append(msgspec.json.decode(process.stdout.readline())["commit"])
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
@@ -132,7 +132,7 @@ def test_a_tally_spares_reading_batches_again(job: FakeJob) -> None:
 def test_whoever_failed_and_begins_again_has_not_failed(job: FakeJob) -> None:
     watch = Watch(job.checkpoint, job.out)
     watch.look()
-    job.tell(Mark(11, 11_000_000), Told("urn:s:three", 0, 11, 11_000_000, ("o",), [], []))
+    job.tell(Mark(11, 11_000_000), Notification("urn:s:three", 0, 11, 11_000_000, ("o",), [], []))
     assert watch.look()
     assert watch.figures().failed == {}
     assert watch.figures().members == 3

@@ -11,11 +11,11 @@ from tidings.model.terms import Quad
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.streaming.errors import DependsOnChance
 from tidings.spark.streaming.input.routed_source import Feed, Offset
+from tidings.spark.streaming.input.unit_rows import UnitRow, inbox_of
 from tidings.spark.streaming.router import Following
-from tidings.spark.streaming.rows import Given, inbox_of
 from tidings.spark.streaming.subscriptions.registrar import Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
-from tidings.spark.streaming.unit import Arrival, Change, Inbox, Member, Record, Told, Unit
+from tidings.spark.streaming.unit import Arrival, Change, Inbox, Member, Notification, Record, Unit
 
 
 class Cluster:
@@ -29,7 +29,7 @@ class Cluster:
         self.offset = Offset(Mark(), 0)
         self.records: dict[int, list[Record]] = {}
         self.warm: dict[int, Unit] = {}
-        self.told: list[Told] = []
+        self.told: list[Notification] = []
         self.quads: dict[int, set[Quad]] = {}
 
     def register(self, seq: int, stays: list[Stay]) -> None:
@@ -47,11 +47,11 @@ class Cluster:
 
     def batch(self, upto: int) -> None:
         end = self.feed.next(self.offset, Mark(upto, self.day.time(upto)), None)
-        rows: dict[int, list[Given]] = {}
+        rows: dict[int, list[UnitRow]] = {}
         for part in self.feed.parts(self.offset, end):
             for given in self.feed.read(part):
-                for row in given:
-                    rows.setdefault(row[0], []).append(row[1:])
+                for number, row in given:
+                    rows.setdefault(number, []).append(row)
         for number, mine in rows.items():
             self.random.shuffle(mine)
             unit = self.warm.pop(number, None)

@@ -15,7 +15,7 @@ from tidings.model.formats.results.json import bindings_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidings.spark.streaming.unit import Told
+    from tidings.spark.streaming.unit import Notification
 
 _POLL = 0.5
 """Seconds between two looks for more."""
@@ -38,17 +38,17 @@ def read(arguments: Namespace) -> None:
 
 def _write(out: "Path", after: int, only: set[str]) -> int:
     """Print the batches after one; the last that there was."""
-    from tidings.spark.streaming.output.notifications import manifests, read_told
+    from tidings.spark.streaming.output.notifications import manifests, read_notifications
 
     for manifest in manifests(out, after):
         after = manifest.number
-        lines = (line(told) for told in read_told(out, manifest) if not only or told.spuid in only)
+        lines = (line(told) for told in read_notifications(out, manifest) if not only or told.spuid in only)
         sys.stdout.buffer.writelines(lines)
         sys.stdout.buffer.flush()
     return after
 
 
-def line(told: "Told") -> bytes:
+def line(told: "Notification") -> bytes:
     head = {"spuid": told.spuid, "sequence": told.sequence, "commit": told.commit, "time": told.time}
     if told.reason is not None:
         head["reason"] = told.reason

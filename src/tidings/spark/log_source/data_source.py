@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest, TidingsError
-from tidings.spark.errors import Told
+from tidings.spark.errors import WorkerError
 from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
 
 FORMAT = "tidings-log"
@@ -84,7 +84,7 @@ def read_slice(log: str, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     try:
         yield from batches(checked(origin_of(log), partition.start, partition.end))
     except TidingsError as error:
-        raise Told(error) from error
+        raise WorkerError(error) from error
 
 
 class TidingsLog(DataSource):
@@ -117,7 +117,7 @@ class BatchReader(DataSourceReader):
         try:
             end = origin_of(self._log).end()
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
         if self._last and self._last < end.seq:
             end = Mark(self._last)
         return slices(Mark(self._after), end, self._parts)
@@ -168,13 +168,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         try:
             return origin_of(self._log).end()
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
     def _mark(self, seq: int) -> Mark:
         try:
             return mark_at(origin_of(self._log), seq)
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
 
 def mark_at(origin: Origin, seq: int) -> Mark:
@@ -185,12 +185,12 @@ def mark_at(origin: Origin, seq: int) -> Mark:
 
 def _log(options: Mapping[str, str]) -> str:
     if not (log := options.get("path")):
-        raise Told(BadRequest("say which log: a data folder, or the address of a broker"))
+        raise WorkerError(BadRequest("say which log: a data folder, or the address of a broker"))
     return log
 
 
 def number(options: Mapping[str, str], name: str, default: int) -> int:
     given = options.get(name, str(default))
     if not given.isdecimal() or len(given) > 18:
-        raise Told(BadRequest(f"{name} is {given!r}, and can be a number of commits or tasks"))
+        raise WorkerError(BadRequest(f"{name} is {given!r}, and can be a number of commits or tasks"))
     return int(given)

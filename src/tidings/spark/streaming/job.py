@@ -1,4 +1,4 @@
-"""THE STORY of subscriptions on Spark: log -> routed -> units -> told."""
+"""THE STORY of subscriptions on Spark: log -> routed -> units -> notifications."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ from tidings.spark.session import adopt, translated
 from tidings.spark.streaming.input import routed_source
 from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 from tidings.spark.streaming.output import sink
-from tidings.spark.streaming.rows import PACKED
+from tidings.spark.streaming.packs import PACKED
 from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
 from tidings.spark.streaming.subscriptions.registrar import AT_ONCE, TOGETHER, Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
@@ -125,7 +125,7 @@ class StreamJob:
     def _start(self, job: str, follow: bool) -> StreamingQuery:
         spark, settings = self._spark, self._settings
         spark.dataSource.register(routed_source.RoutedLog)
-        spark.dataSource.register(sink.ToldSink)
+        spark.dataSource.register(sink.NotificationSink)
         routed = (
             spark.readStream.format(routed_source.FORMAT)
             .option("registry", str((self._checkpoint / "registry").absolute()))
@@ -134,9 +134,11 @@ class StreamJob:
             .option("partitions", spark.sparkContext.defaultParallelism)
             .load(self._log)
         )
-        told = routed.groupBy("unit").transformWithState(UnitProcessor(job, settings.largest), PACKED, "append", "none")
+        notifications = routed.groupBy("unit").transformWithState(
+            UnitProcessor(job, settings.largest), PACKED, "append", "none"
+        )
         writer = (
-            told.writeStream.format(sink.FORMAT)
+            notifications.writeStream.format(sink.FORMAT)
             .option("checkpointLocation", str((self._checkpoint / "spark").absolute()))
             .outputMode("append")
         )
@@ -168,8 +170,8 @@ class StreamJob:
             registrar,
             lambda spuid, error: self._refuse(requests[spuid].member, error),
         )
-        for seq, members in coming.items():
-            enrolling.begin(end if seq == end.seq else enrolling.mark(seq), members)
+        for commit, members in coming.items():
+            enrolling.begin(end if commit == end.seq else enrolling.mark(commit), members)
 
     def _refuse(self, member: Member, error: TidingsError) -> None:
         self._hopeless.add(member)

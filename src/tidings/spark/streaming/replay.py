@@ -8,7 +8,7 @@ they are, and the task goes through them piece by piece. The output is that of t
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +23,10 @@ from tidings.spark.log_source.origin import absolute, origin_of
 from tidings.spark.session import translated
 from tidings.spark.streaming.errors import StreamUnusable
 from tidings.spark.streaming.input import routed_source as source
-from tidings.spark.streaming.output.sink import ToldSink, ToldWriter
-from tidings.spark.streaming.rows import PACKED, PACKED_ARROW, ROUTED_ARROW, inbox_of, size_row, told_pack, told_row
+from tidings.spark.streaming.input.unit_rows import UnitRow, decode, inbox_of
+from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows, size_row
+from tidings.spark.streaming.output.sink import NotificationSink, NotificationWriter
+from tidings.spark.streaming.packs import PACKED, PACKED_ARROW
 from tidings.spark.streaming.subscriptions.enrolling import Enrolling, Refused
 from tidings.spark.streaming.subscriptions.registrar import TOGETHER, Registrar
 from tidings.spark.streaming.subscriptions.registry import Registry
@@ -70,8 +72,8 @@ def replay(
     check_fresh(out)
     registry = Registry(out / "registry")
     enrolling = Enrolling(spark, log, lake, Registrar(registry, together=together), refused)
-    for seq, members in sorted(_by_begin(requests, span).items()):
-        enrolling.begin(enrolling.mark(seq), members)
+    for commit, members in sorted(_by_begin(requests, span).items()):
+        enrolling.begin(enrolling.mark(commit), members)
     spark.dataSource.register(source.RoutedLog)
     spark.dataSource.register(BulkSink)
     routed = (
@@ -84,10 +86,10 @@ def replay(
     )
     # A number that is given is kept to: rows are few for what is done with them, and Spark would put them all together.
     parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-    in_order = routed.repartition(parts, "unit").sortWithinPartitions("unit", "seq")
-    told = in_order.mapInArrow(_telling(largest), PACKED)
+    in_order = routed.repartition(parts, "unit").sortWithinPartitions("unit", "commit")
+    notifications = in_order.mapInArrow(_notifying(largest), PACKED)
     with translated():
-        told.write.format(FORMAT).mode("append").save(str(out.absolute()))
+        notifications.write.format(FORMAT).mode("append").save(str(out.absolute()))
 
 
 def check_fresh(out: Path) -> None:
@@ -112,40 +114,39 @@ def _by_begin(requests: Iterable[SubscriptionRequest], span: Span) -> dict[int, 
 # -- in a task --------------------------------------------------------------------------------------------------
 
 
-def _telling(largest: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def tell(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _notifying(largest: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def notify(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for unit, rows in groupby(_rows(batches), itemgetter(0)):
-            for told in tell_unit(unit, (row[1:] for row in rows), largest):
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array([each]) for each in told_pack(unit, told)], schema=PACKED_ARROW
-                )
+            for piece in notify_unit(unit, (row for _, row in rows), largest):
+                pack = packed_rows(unit, piece)
+                yield pa.RecordBatch.from_arrays([pa.array([each]) for each in pack], schema=PACKED_ARROW)
 
-    return tell
+    return notify
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, UnitRow]]:
     for batch in batches:
-        yield from zip(*(batch[name].to_pylist() for name in ROUTED_ARROW.names), strict=True)
+        yield from zip(batch["unit"].to_pylist(), map(decode, batch["row"].to_pylist()), strict=True)
 
 
-def tell_unit(number: int, rows: Iterable[Row], largest: int = LARGEST) -> Iterator[list[Row]]:
-    """All that a unit tells, piece by piece, from rows in the order of commits."""
+def notify_unit(number: int, rows: Iterable[UnitRow], largest: int = LARGEST) -> Iterator[list[Row]]:
+    """All that a unit has to tell, piece by piece, from rows in the order of commits."""
     unit = Unit(largest=largest)
     given = 0
     for piece in pieces(rows):
         given += len(piece)
-        told = [told_row(number, each) for each in unit.take(inbox_of(piece))]
+        found = [notification_row(number, each) for each in unit.take(inbox_of(piece))]
         unit.record(whole=False)  # or it would keep all that became of it
-        if told:
-            yield told
+        if found:
+            yield found
     yield [size_row(number, len(unit), 0, given)]
 
 
-def pieces(rows: Iterable[Row], most: int = PIECE) -> Iterator[list[Row]]:
+def pieces(rows: Iterable[UnitRow], most: int = PIECE) -> Iterator[list[UnitRow]]:
     """Rows in pieces that end with a commit."""
-    piece: list[Row] = []
-    for _, commit in groupby(rows, itemgetter(2)):
-        piece.extend(commit)
+    piece: list[UnitRow] = []
+    for _, of_commit in groupby(rows, attrgetter("commit")):
+        piece.extend(of_commit)
         if len(piece) >= most:
             yield piece
             piece = []
@@ -156,7 +157,7 @@ def pieces(rows: Iterable[Row], most: int = PIECE) -> Iterator[list[Row]]:
 # -- Spark's ways -----------------------------------------------------------------------------------------------
 
 
-class BulkSink(ToldSink):
+class BulkSink(NotificationSink):
     """The sink of the stream, for one batch."""
 
     @classmethod
@@ -169,7 +170,7 @@ class BulkSink(ToldSink):
 
 class BulkWriter(DataSourceArrowWriter):
     def __init__(self, out: Path) -> None:
-        self._batch = ToldWriter(out)
+        self._batch = NotificationWriter(out)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         return self._batch.write(iterator)

@@ -68,10 +68,10 @@ class Following:
                 match command:
                     case Begin(unit, member):
                         self._here[member.spuid] = self._router.enter(unit, member)
-                    case End(_, spuid, seq):
-                        self._ending.append((seq, self._here.pop(spuid)))
-        for seq, member_number in self._ending:
-            if seq <= start:
+                    case End(_, spuid, commit):
+                        self._ending.append((commit, self._here.pop(spuid)))
+        for commit, member_number in self._ending:
+            if commit <= start:
                 self._router.leave(member_number)
         self._ending = [each for each in self._ending if each[0] > start]
         self._version, self._start = version, start

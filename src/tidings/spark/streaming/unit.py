@@ -44,7 +44,7 @@ class Member(Struct, frozen=True, omit_defaults=True):
 class Change(NamedTuple):
     """What a commit did to a quad."""
 
-    seq: int
+    commit: int
     time: int
     quad: Quad
     weight: int
@@ -53,7 +53,7 @@ class Change(NamedTuple):
 class Arrival(Struct):
     """Members that begin together, after a commit, and what they need to know of what was before."""
 
-    seq: int
+    commit: int
     time: int
     members: list[Member] = field(default_factory=list)
     seed: list[Quad] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Arrival(Struct):
 class Departure(NamedTuple):
     """A member that ends: after a commit, or now if that is past."""
 
-    seq: int
+    commit: int
     version: int
     spuid: str
 
@@ -78,7 +78,7 @@ class Inbox(Struct):
     departures: list[Departure] = field(default_factory=list)
 
 
-class Told(NamedTuple):
+class Notification(NamedTuple):
     """What a subscriber is told. The first is its answer, with the number 0; with a reason, it is the last."""
 
     spuid: str
@@ -171,28 +171,28 @@ class Unit:
 
     # -- what comes -------------------------------------------------------------------------------------------------
 
-    def take(self, inbox: Inbox) -> Iterator[Told]:
+    def take(self, inbox: Inbox) -> Iterator[Notification]:
         """Go through all that came, commit by commit; what there is to tell."""
         # Who comes or goes does so after its commit, and in the order of versions.
         turns: list[tuple[int, int, Arrival | Departure]] = [
-            *((arrival.seq, version, arrival) for version, arrival in inbox.arrivals.items()),
-            *((departure.seq, departure.version, departure) for departure in inbox.departures),
+            *((arrival.commit, version, arrival) for version, arrival in inbox.arrivals.items()),
+            *((departure.commit, departure.version, departure) for departure in inbox.departures),
         ]
         turns.sort(key=lambda turn: turn[:2], reverse=True)
         now = self._engine.core.moment.now
-        for seq, now, delta in _by_commit(inbox.changes):
-            while turns and turns[-1][0] < seq:
+        for commit, now, delta in _by_commit(inbox.changes):
+            while turns and turns[-1][0] < commit:
                 yield from self._turn(turns.pop()[2], now)
-            yield from self._commit(seq, now, delta)
+            yield from self._commit(commit, now, delta)
         while turns:
             yield from self._turn(turns.pop()[2], now)
         if inbox.departures:
             self._forget_unseen()
 
-    def _turn(self, turn: Arrival | Departure, now: int) -> Iterator[Told]:
+    def _turn(self, turn: Arrival | Departure, now: int) -> Iterator[Notification]:
         return self._arrive(turn) if isinstance(turn, Arrival) else self._depart(turn, now)
 
-    def _commit(self, seq: int, time: int, delta: dict[Quad, int]) -> Iterator[Told]:
+    def _commit(self, commit: int, time: int, delta: dict[Quad, int]) -> Iterator[Notification]:
         store = self._engine.core.store
         if not self._subscriptions:
             self._forget_unseen()  # whoever comes next brings all that it needs
@@ -201,20 +201,20 @@ class Unit:
         if not exact:
             return
         self._changed.absorb(exact)
-        yield from self._told(self._engine.absorb(exact, now=time), seq, time)
+        yield from self._notify(self._engine.absorb(exact, now=time), commit, time)
         if len(store) > self._largest:
-            yield from self._give_up(seq, time)
+            yield from self._give_up(commit, time)
 
-    def _told(self, commit: Commit, seq: int, time: int) -> Iterator[Told]:
-        for notification in commit.notifications:
-            subscription, changes = notification.subscription, notification.changes
+    def _notify(self, done: Commit, commit: int, time: int) -> Iterator[Notification]:
+        for change in done.notifications:
+            subscription, changes = change.subscription, change.changes
             added, removed = list(changes.added()), list(changes.removed())
             spuid = self._spuids[subscription.id]
             self._touched.add(spuid)
-            yield Told(
+            yield Notification(
                 spuid,
-                notification.sequence,
-                seq,
+                change.sequence,
+                commit,
                 time,
                 subscription.variables,
                 added,
@@ -226,11 +226,11 @@ class Unit:
                 spuid = self._spuids.pop(subscription.id)
                 del self._subscriptions[spuid]
                 self._touched.add(spuid)
-                yield _last(spuid, subscription, seq, time, f"its query failed: {failure.error}")
+                yield _last(spuid, subscription, commit, time, f"its query failed: {failure.error}")
 
     # -- members that come and go -----------------------------------------------------------------------------------
 
-    def _arrive(self, arrival: Arrival) -> Iterator[Told]:
+    def _arrive(self, arrival: Arrival) -> Iterator[Notification]:
         if arrival.past:
             yield from self._catch_up(arrival)
             return
@@ -239,19 +239,19 @@ class Unit:
         for member in arrival.members:
             yield self._begin(member, arrival)
         if len(self) > self._largest:
-            yield from self._give_up(arrival.seq, arrival.time)
+            yield from self._give_up(arrival.commit, arrival.time)
 
-    def _begin(self, member: Member, arrival: Arrival) -> Told:
+    def _begin(self, member: Member, arrival: Arrival) -> Notification:
         try:
             answer = self._enter(member)
         except TidingsError as error:
-            return Told(member.spuid, 0, arrival.seq, arrival.time, (), [], [], f"its query failed: {error}")
+            return Notification(member.spuid, 0, arrival.commit, arrival.time, (), [], [], f"its query failed: {error}")
         variables = self._subscriptions[member.spuid][1].variables
-        return Told(member.spuid, 0, arrival.seq, arrival.time, variables, answer, [])
+        return Notification(member.spuid, 0, arrival.commit, arrival.time, variables, answer, [])
 
-    def _catch_up(self, arrival: Arrival) -> Iterator[Told]:
+    def _catch_up(self, arrival: Arrival) -> Iterator[Notification]:
         alone = Unit(largest=self._largest)
-        first = Arrival(arrival.seq, arrival.time, arrival.members, arrival.seed)
+        first = Arrival(arrival.commit, arrival.time, arrival.members, arrival.seed)
         yield from alone.take(Inbox(arrival.past, {0: first}))
         self._learn(alone.quads())
         moment = self._engine.core.moment
@@ -274,7 +274,7 @@ class Unit:
             if store.add(*quad):
                 self._changed.add(quad)
 
-    def _depart(self, departure: Departure, time: int) -> Iterator[Told]:
+    def _depart(self, departure: Departure, time: int) -> Iterator[Notification]:
         found = self._subscriptions.pop(departure.spuid, None)
         if found is None:
             return  # it failed before
@@ -282,7 +282,7 @@ class Unit:
         self._touched.add(departure.spuid)
         del self._spuids[subscription.id]
         self._engine.unsubscribe(subscription.id)
-        yield _last(departure.spuid, subscription, departure.seq, time, ENDED)
+        yield _last(departure.spuid, subscription, departure.commit, time, ENDED)
 
     def _forget_unseen(self) -> None:
         """Let go of the quads that concern nobody any more, for nobody will say when they are removed."""
@@ -291,11 +291,11 @@ class Unit:
             store.remove(*quad)
             self._changed.add(quad, -1)
 
-    def _give_up(self, seq: int, time: int) -> Iterator[Told]:
+    def _give_up(self, commit: int, time: int) -> Iterator[Notification]:
         """More than one task can keep: all members are told so, and the quads are let go."""
         error = ContextTooLarge(len(self), self._largest)
         for spuid, (_, subscription) in self._subscriptions.items():
-            yield _last(spuid, subscription, seq, time, str(error))
+            yield _last(spuid, subscription, commit, time, str(error))
         self._touched.update(self._subscriptions)
         for quad in self.quads():
             self._changed.add(quad, -1)
@@ -304,16 +304,16 @@ class Unit:
         self._spuids.clear()
 
 
-def _last(spuid: str, subscription: Subscription, seq: int, time: int, reason: str) -> Told:
-    return Told(spuid, subscription.sequence + 1, seq, time, subscription.variables, [], [], reason)
+def _last(spuid: str, subscription: Subscription, commit: int, time: int, reason: str) -> Notification:
+    return Notification(spuid, subscription.sequence + 1, commit, time, subscription.variables, [], [], reason)
 
 
 def _by_commit(changes: list[Change]) -> list[tuple[int, int, dict[Quad, int]]]:
     """Changes in the order of commits. A quad may come twice, by two entries of the LUTT."""
     found: dict[int, tuple[int, dict[Quad, int]]] = {}
-    for seq, time, quad, weight in changes:
-        commit = found.get(seq)
-        if commit is None:
-            commit = found[seq] = time, {}
-        commit[1][quad] = weight
-    return [(seq, *found[seq]) for seq in sorted(found)]
+    for commit, time, quad, weight in changes:
+        known = found.get(commit)
+        if known is None:
+            known = found[commit] = time, {}
+        known[1][quad] = weight
+    return [(commit, *found[commit]) for commit in sorted(found)]

@@ -14,7 +14,8 @@ import msgspec
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from tidings.spark.streaming.rows import Given, given_in, inbox_of, size_row, told_pack, told_row
+from tidings.spark.streaming.input.unit_rows import UnitRow, inbox_of, unpacked
+from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows, size_row
 from tidings.spark.streaming.unit import LARGEST, Record, Unit
 
 HEAD = "stamp bigint, whole bigint, since bigint"
@@ -69,15 +70,15 @@ class UnitProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         (number,) = key
-        given = given_in(bytes(row.pack) for row in rows)
+        given = unpacked(bytes(row.pack) for row in rows)
         stamp, whole, since = self._head.get() or (0, 0, 0)
         unit = self._unit(number, stamp)
-        told = [told_row(number, each) for each in unit.take(inbox_of(given))]
+        told = [notification_row(number, each) for each in unit.take(inbox_of(given))]
         stamp = _stamp(stamp, given)
         size = self._write(unit, stamp, whole, since)
         _warm.keep(self._job, number, stamp, unit)
         told.append(size_row(number, len(unit), size, len(given)))
-        yield _row(*told_pack(number, told))
+        yield _row(*packed_rows(number, told))
 
     def _unit(self, number: int, stamp: int) -> Unit:
         """A unit as it is after a take."""
@@ -110,6 +111,6 @@ class UnitProcessor(StatefulProcessor):
         pass
 
 
-def _stamp(before: int, given: list[Given]) -> int:
+def _stamp(before: int, given: list[UnitRow]) -> int:
     """A number for all that a unit was ever given."""
     return crc32(_encode(given), before) + 1

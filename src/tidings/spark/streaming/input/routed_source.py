@@ -9,8 +9,9 @@ join with it as a table would have to carry the table to every task of every bat
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeAlias, assert_never
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,16 +19,30 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from tidings.engine.lutt import Items
 from tidings.model.errors import TidingsError
-from tidings.spark.errors import Told
+from tidings.spark.errors import WorkerError
 from tidings.spark.log_source.data_source import ROWS, Slice, mark_at, number, slices
 from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
+from tidings.spark.streaming.input import unit_rows
+from tidings.spark.streaming.input.unit_rows import (
+    ROUTED,
+    Addressed,
+    BeginRow,
+    EndRow,
+    SeedRow,
+    packed_batch,
+    routed_batch,
+)
+from tidings.spark.streaming.packs import PACKED
 from tidings.spark.streaming.router import Following, Router
-from tidings.spark.streaming.rows import CHANGE, PACKED, PAST, ROUTED, Addressed, Rows, columns_of, packs_of
 from tidings.spark.streaming.subscriptions.registry import Begin, End, Registry
 
 FORMAT = "tidings-routed"
 COMMITS = 20_000
+
+RowsOfCommit: TypeAlias = Callable[[int, int, dict[int, Items]], Iterator[Addressed]]
+"""Rows of what a commit did, of its number, its time, and which units its changes concern."""
 
 
 class Offset(dict[str, int]):
@@ -109,8 +124,8 @@ class Feed:
             version = registry.version(number_)
             found.append(Commands(number_))
             found += [Seeds(number_, str(registry.path / file.path)) for file in version.seeds]
-            if version.begins and version.seq < since.seq:
-                missed = slices(Mark(version.seq, version.time), since, self._parts)
+            if version.begins and version.commit < since.seq:
+                missed = slices(Mark(version.commit, version.time), since, self._parts)
                 found += [CaughtUp(slice_, number_) for slice_ in missed]
         return found
 
@@ -119,21 +134,23 @@ class Feed:
         match part:
             case Commits(slice_, version, since):
                 router = _following(self._folder).at(version, since)
-                yield from self._changes(slice_, router, Rows(), CHANGE)
+                yield from self._routed(slice_, router, unit_rows.changes)
             case CaughtUp(slice_, version):
                 router = _members_of(self._folder, version)
-                yield from self._changes(slice_, router, Rows(version), PAST)
+                yield from self._routed(slice_, router, partial(unit_rows.past, version))
             case Commands(version):
                 yield _commands(registry, version)
             case Seeds(version, path):
                 yield from _seeds(registry, version, Path(path))
 
-    def _changes(self, slice_: Slice, router: Router, found: Rows, kind: str) -> Iterator[list[Addressed]]:
+    def _routed(self, slice_: Slice, router: Router, rows_of: RowsOfCommit) -> Iterator[list[Addressed]]:
+        found: list[Addressed] = []
         for entry in checked(self.origin, slice_.start, slice_.end):
-            found.changes(kind, entry.seq, entry.time, router.find(entry.delta.items()))
+            found.extend(rows_of(entry.seq, entry.time, router.find(entry.delta.items())))
             if len(found) >= ROWS:
-                yield found.take()
-        yield found.take()
+                yield found
+                found = []
+        yield found
 
 
 def _mark(offset: Mapping[str, int]) -> Mark:
@@ -142,23 +159,23 @@ def _mark(offset: Mapping[str, int]) -> Mark:
 
 def _commands(registry: Registry, number_: int) -> list[Addressed]:
     version = registry.version(number_)
-    found = Rows(number_)
+    found: list[Addressed] = []
     for command in registry.commands(number_):
         match command:
             case Begin(unit, member):
-                found.begin(unit, version.seq, version.time, member)
-            case End(unit, spuid, seq):
-                found.end(unit, seq, spuid)
-    return found.take()
+                found.append((unit, BeginRow(number_, version.commit, version.time, member)))
+            case End(unit, spuid, commit):
+                found.append((unit, EndRow(number_, commit, spuid)))
+            case _:
+                assert_never(command)
+    return found
 
 
 def _seeds(registry: Registry, number_: int, path: Path) -> Iterator[list[Addressed]]:
     version = registry.version(number_)
-    found = Rows(number_)
     for batch in pq.ParquetFile(path).iter_batches(ROWS):
-        for unit, *quad in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            found.seed(unit, version.seq, version.time, tuple(quad))
-        yield found.take()
+        quads = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        yield [(unit, SeedRow(number_, version.commit, version.time, *quad)) for unit, *quad in quads]
 
 
 # A process of Python does one task after another, for many batches: what was read once is kept.
@@ -213,7 +230,7 @@ class BatchReader(DataSourceReader):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
-        self._made = packs_of if "packed" in options else columns_of
+        self._made = packed_batch if "packed" in options else routed_batch
         self._after = number(options, "after", 0)
         self._last = number(options, "last", 0) if "last" in options else None
 
@@ -223,7 +240,7 @@ class BatchReader(DataSourceReader):
             first = Offset(Mark(self._after), 0)
             return self._feed.parts(first, self._feed.next(first, end, None))
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _batches(self._feed.read(partition), self._made)
@@ -234,7 +251,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
-        self._made = packs_of if "packed" in options else columns_of
+        self._made = packed_batch if "packed" in options else routed_batch
         self._after = number(options, "after", 0)
         self._commits = number(options, "commits", COMMITS)
         self._until: tuple[Mark, int] | None = None
@@ -250,7 +267,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         try:
             self._until = self._feed.origin.end(), _registry(self._feed._folder).last()
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         try:
@@ -260,13 +277,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             commits = None if isinstance(limit, ReadAllAvailable) else self._commits
             return dict(self._feed.next(start, end, commits, last))
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         try:
             return self._feed.parts(start, end)
         except TidingsError as error:
-            raise Told(error) from error
+            raise WorkerError(error) from error
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _batches(self._feed.read(partition), self._made)
@@ -281,4 +298,4 @@ def _batches(
             if part:
                 yield made(part)
     except TidingsError as error:
-        raise Told(error) from error
+        raise WorkerError(error) from error

@@ -1,6 +1,6 @@
-"""What was told, as files that count once the manifest of their batch is there. Reading it needs no Spark.
+"""Notifications, as files that count once the manifest of their batch is there. Reading it needs no Spark.
 
-OUT/told/…                     Parquet: the columns of `rows.TOLD`
+OUT/told/…                     Parquet: the columns of `notification_rows.NOTIFICATIONS`
 OUT/batches/NUMBER.json        a batch: its files, how much it told, and which units it gave most to do
 """
 
@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from tidings.log.lines import is_sealed
 from tidings.spark.streaming.errors import StreamUnusable
-from tidings.spark.streaming.rows import each_told
-from tidings.spark.streaming.unit import Told
+from tidings.spark.streaming.output.notification_rows import notifications_in
+from tidings.spark.streaming.unit import Notification
 
 
 class Busy(msgspec.Struct, frozen=True, order=True):
@@ -100,12 +100,12 @@ class Batches:
         return None
 
 
-def read_told(out: Path, manifest: Manifest) -> list[Told]:
-    """What a batch tells: to each subscriber in its order."""
-    found: list[Told] = []
+def read_notifications(out: Path, manifest: Manifest) -> list[Notification]:
+    """The notifications of a batch: to each subscriber in its order."""
+    found: list[Notification] = []
     for name in manifest.files:
         try:
-            found.extend(each_told(pq.read_table(out / "told" / name)))
+            found.extend(notifications_in(pq.read_table(out / "told" / name)))
         except (OSError, pa.ArrowInvalid) as error:
             raise StreamUnusable(f"{out / 'told' / name} cannot be read: {error}") from error
-    return sorted(found, key=lambda told: (told.commit, told.spuid, told.sequence))
+    return sorted(found, key=lambda each: (each.commit, each.spuid, each.sequence))

@@ -1,4 +1,4 @@
-"""What was told, exactly once, as a data sink of Spark: it writes what `telling` reads.
+"""Notifications, each exactly once, as a data sink of Spark: it writes what `notifications` reads.
 
 A batch that is done again finds its manifest there, and changes nothing.
 """
@@ -17,8 +17,9 @@ from pyspark.sql.types import StructType
 
 from tidings.log.layout import sync_file, sync_folder, write_whole
 from tidings.log.lines import sealed
+from tidings.spark.streaming.output.notification_rows import table_of
 from tidings.spark.streaming.output.notifications import Busy, Manifest, manifest_path
-from tidings.spark.streaming.rows import PACKED, told_table
+from tidings.spark.streaming.packs import PACKED
 
 FORMAT = "tidings-told"
 HOTTEST = 20
@@ -34,7 +35,7 @@ class Written(WriterCommitMessage):
     busy: tuple[Busy, ...]
 
 
-class ToldSink(DataSource):
+class NotificationSink(DataSource):
     """What Spark makes a writer with."""
 
     @classmethod
@@ -44,16 +45,16 @@ class ToldSink(DataSource):
     def schema(self) -> str:
         return PACKED
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> "ToldWriter":  # noqa: N802
-        return ToldWriter(Path(self.options["path"]))
+    def streamWriter(self, schema: StructType, overwrite: bool) -> "NotificationWriter":  # noqa: N802
+        return NotificationWriter(Path(self.options["path"]))
 
 
-class ToldWriter(DataSourceStreamArrowWriter):
+class NotificationWriter(DataSourceStreamArrowWriter):
     def __init__(self, out: Path) -> None:
         self._out = out
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        table = told_table(iterator)
+        table = table_of(iterator)
         if not len(table):
             return Written(None, 0, ())
         sizes = table.filter(pa.compute.is_null(table["spuid"]))

@@ -57,8 +57,8 @@ class Registrar:
                 wrong[member.spuid] = error
         return begun, wrong
 
-    def end(self, spuids: Iterable[str], seq: int) -> list[End]:
-        return [End(self._leave(spuid), spuid, seq) for spuid in spuids]
+    def end(self, spuids: Iterable[str], commit: int) -> list[End]:
+        return [End(self._leave(spuid), spuid, commit) for spuid in spuids]
 
     def _enter(self, member: Member, unit: int | None = None) -> int:
         """Enrol a member, in the unit that it was in before or in one that suits it."""

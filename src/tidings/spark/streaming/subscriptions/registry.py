@@ -30,19 +30,19 @@ class Begin(msgspec.Struct, frozen=True, tag="begin"):
     member: Member
 
 
-class End(msgspec.Struct, frozen=True, tag="end"):
+class End(msgspec.Struct, frozen=True, tag="end", rename={"commit": "seq"}):
     """A member ends after a commit."""
 
     unit: int
     spuid: str
-    seq: int
+    commit: int
 
 
-class Version(msgspec.Struct, frozen=True):
+class Version(msgspec.Struct, frozen=True, rename={"commit": "seq"}):
     """The first line of a version."""
 
     number: int
-    seq: int
+    commit: int
     """The commit after which its members begin."""
     time: int
     reach: int
@@ -102,7 +102,7 @@ class Registry:
     def publish(self, mark: Mark, commands: Sequence[Begin | End], seeds: tuple[File, ...] = ()) -> Version:
         """The next version. One process publishes at a time."""
         rest = b"".join(msgspec.json.encode(command) + b"\n" for command in commands)
-        ends = [command.seq for command in commands if isinstance(command, End)]
+        ends = [command.commit for command in commands if isinstance(command, End)]
         begins = len(commands) - len(ends)
         version = Version(self.last() + 1, *mark, max([*ends, mark.seq * bool(begins)]), begins, crc32(rest), seeds)
         try:

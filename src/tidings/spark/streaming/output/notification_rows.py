@@ -1,0 +1,74 @@
+"""What units have to tell, as rows: a notification of a subscriber, or how large a unit is now.
+
+Rows leave a task in packs (`packs`), and become the columns of a Parquet file where they are written.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from tidings.spark.streaming.unit import Notification
+
+NOTIFICATIONS = (
+    "unit bigint, spuid string, sequence bigint, commit bigint, time bigint, variables string, added string, "
+    "removed string, reason string, quads bigint, bytes bigint, rows bigint"
+)
+"""A notification; or, without a spuid, how large a unit is, and how many rows it was given."""
+NOTIFICATIONS_ARROW = pa.schema(
+    [
+        (name, pa.string() if kind == "string" else pa.int64())
+        for name, kind in (column.split() for column in NOTIFICATIONS.split(", "))
+    ]
+)
+
+_pack = msgspec.msgpack.encode
+_unpack = msgspec.msgpack.Decoder(list[tuple[Any, ...]]).decode
+_json = msgspec.json.encode
+
+
+def notification_row(unit: int, notification: Notification) -> tuple[Any, ...]:
+    spuid, sequence, commit, time, variables, added, removed, reason = notification
+    return (
+        *(unit, spuid, sequence, commit, time, _json(variables).decode()),
+        *(_json(added).decode(), _json(removed).decode(), reason, None, None, None),
+    )
+
+
+def size_row(unit: int, quads: int, size: int, rows: int) -> tuple[Any, ...]:
+    return unit, *(None for _ in range(8)), quads, size, rows
+
+
+def notification_of(row: dict[str, Any]) -> Notification:
+    """What `notification_row` made a row of."""
+    decode = msgspec.json.decode
+    return Notification(
+        row["spuid"],
+        row["sequence"],
+        row["commit"],
+        row["time"],
+        tuple(decode(row["variables"])),
+        [tuple(each) for each in decode(row["added"])],
+        [tuple(each) for each in decode(row["removed"])],
+        row["reason"],
+    )
+
+
+def notifications_in(batch: pa.Table) -> Iterator[Notification]:
+    for row in batch.to_pylist():
+        if row["spuid"] is not None:
+            yield notification_of(row)
+
+
+def packed_rows(unit: int, rows: list[tuple[Any, ...]]) -> tuple[int, bytes]:
+    """Rows of `NOTIFICATIONS`, packed: the columns of a row of `PACKED`."""
+    return unit, _pack(rows)
+
+
+def table_of(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Packs of rows as a table."""
+    rows = [row for batch in batches for pack in batch.column("pack").to_pylist() for row in _unpack(pack)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(NOTIFICATIONS_ARROW)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, NOTIFICATIONS_ARROW, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=NOTIFICATIONS_ARROW)
