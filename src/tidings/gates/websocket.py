@@ -29,7 +29,7 @@ from picows import (
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.outbox import TOO_SLOW
 from tidings.broker.subscriptions.subscriber import Alias, Parcel, Session, Subscriber
-from tidings.broker.updates.queue import Outcome
+from tidings.broker.updates.accepted import Outcome
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.errors import BadMessage, TooManyConnections, TooManyPrepared, UnknownPrepared
 from tidings.gates.http.results import results_document
@@ -148,10 +148,10 @@ class Connection(WSListener):
         self._broker.disconnect(self._session)
 
     def pause_writing(self) -> None:
-        self._broker.subscriptions.outboxes.filled(self._session)
+        self._broker.filled(self._session)
 
     def resume_writing(self) -> None:
-        self._broker.subscriptions.outboxes.drained(self._session)
+        self._broker.drained(self._session)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type
@@ -262,14 +262,11 @@ class Connection(WSListener):
         resume = request.resume
         if resume is not None:
             try:
-                known = self._broker.subscriptions.find(resume.spuid)
+                self._broker.resume(self._session, resume.spuid, resume.sequence, request.alias, answered, refused)
             except NotFound:
                 if request.sparql is None:
                     raise
             else:
-                if request.alias is not None and known.alias != request.alias:
-                    known.alias, known.head = request.alias, None
-                self._broker.resume(self._session, resume.spuid, resume.sequence, answered, refused)
                 return
         dataset = request.dataset(self._gate.terms.base)
         self._broker.subscribe(
@@ -279,7 +276,7 @@ class Connection(WSListener):
     def _unsubscribe(self, request: Request) -> None:
         spuid = request.spuid or self._spuid_of(request.alias)
         done = orjson.dumps({"unsubscribed": {"spuid": spuid} | _echo(request.alias)})
-        self._broker.subscriptions.unsubscribe(self._session, spuid, lambda: self._send(done))
+        self._broker.unsubscribe(self._session, spuid, lambda: self._send(done))
 
     def _spuid_of(self, alias: Alias) -> str:
         """The subscription of this connection that has an alias, if there is exactly one."""
@@ -305,7 +302,7 @@ class Connection(WSListener):
                 raise BadMessage("a prepared update happens at once; send a delayed one as text")
             self._broker.submit_bound(template, request.bound(self._gate.terms.base), reply, publisher)
             return
-        at = request.instant(self._broker.chronicle.clock())
+        at = request.instant(self._broker.now())
         dataset = request.dataset(self._gate.terms.base)
         if at is None:
             self._broker.submit(request.text, dataset, reply, publisher)
@@ -323,7 +320,7 @@ class Connection(WSListener):
         number = request.delayed
 
         async def cancel() -> bytes:
-            delayed = await self._broker.delays.cancel(number)
+            delayed = await self._broker.cancel_delayed(number)
             return wire.response({"cancelled": delayed.id}, request.alias)
 
         self._answer_later(request, cancel())
@@ -342,7 +339,7 @@ class Connection(WSListener):
     def _prepare(self, request: Request) -> None:
         if len(self._prepared) >= _MOST_PREPARED:
             raise TooManyPrepared(f"{_MOST_PREPARED:,} updates are prepared on this connection already")
-        template = self._broker.engine.core.prepare_template(request.text, request.dataset(self._gate.terms.base))
+        template = self._broker.prepare(request.text, request.dataset(self._gate.terms.base))
         name = uuid4().hex
         self._prepared[name] = template
         self._send(wire.response({"prepared": name, "variables": template.variables}, request.alias))

@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from tidings.broker.subscriptions.subscriber import Alias, Parcel, Subscriber
-from tidings.broker.updates.queue import Done, Outcome
+from tidings.broker.updates.accepted import Done, Outcome
 from tidings.broker.updates.schedule import Delayed
 from tidings.model.errors import TidingsError
 from tidings.model.formats.results_json import bindings_json
@@ -73,7 +73,7 @@ def outcome(result: Outcome, alias: Alias) -> bytes:
         return refusal(result, alias)
     echo = b"" if alias is None else b',"alias":' + msgspec.json.encode(alias)
     return b'{"response":{"sequence":%d,"time":%d,"added":%d,"removed":%d%b}}' % (
-        result.sequence, result.time, result.added, result.removed, echo,
+        result.commit, result.time, result.added, result.removed, echo,
     )  # fmt: skip
 
 

@@ -141,7 +141,7 @@ class HttpGate:
         format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
             _address(request, self._terms.base),
-            self._broker.engine.core.store,
+            self._broker.store,
             updates=not self._terms.read_only,
             loads=self._terms.loads,
             sockets=self._sockets(request),

@@ -23,7 +23,7 @@ async def publish(broker: Broker, asked: Asked, headers: Mapping[bytes, bytes], 
     publisher = publisher_of(headers)
     at = None
     if asked.at is not None or asked.delay is not None:
-        at = Instant.of(asked.at, asked.delay, broker.chronicle.clock())
+        at = Instant.of(asked.at, asked.delay, broker.now())
     if at is None:
         return outcome(await broker.update(asked.text, asked.dataset, publisher), None)
     return orjson.dumps({"response": delayed_json(await broker.delay(asked.text, asked.dataset, at, publisher))})
