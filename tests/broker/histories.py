@@ -134,7 +134,7 @@ class Scene:
 
     def _watch(self, broker: Broker) -> None:
         self.broker = broker
-        broker.chronicle.followers.add(self._promise)
+        broker.follow(self._promise)
 
     def _promise(self, commit: Entry) -> None:
         """A commit is durable."""
@@ -228,15 +228,15 @@ class Scene:
 
     async def cancel(self, which: int) -> None:
         await self.settle()  # whether any is carried out is decided
-        waiting = [each.id for each in self.broker.delays.agenda]
+        waiting = [each.id for each in self.broker.schedule]
         if waiting:
             with suppress(LogWriteFailed, UnknownDelayed):
-                await self.broker.delays.cancel(waiting[which % len(waiting)])
+                await self.broker.cancel_delayed(waiting[which % len(waiting)])
                 self.accepted -= 1
 
     async def pass_by(self, seconds: int) -> None:
         self.clock.pass_by(seconds)
-        self.broker._tick()
+        self.broker.run_due()
 
     async def turn(self) -> None:
         await asyncio.sleep(0)
@@ -263,9 +263,9 @@ class Scene:
 
     def _check_counter(self) -> None:
         """Delayed updates are carried out once."""
-        done = self.accepted - len(self.broker.delays.agenda)
+        done = self.accepted - len(self.broker.schedule)
         integer = "http://www.w3.org/2001/XMLSchema#integer"
-        assert (f"<{BASE}counter>", f"<{BASE}is>", f'"{done}"^^<{integer}>', "") in self.broker.engine.core.store
+        assert (f"<{BASE}counter>", f"<{BASE}is>", f'"{done}"^^<{integer}>', "") in self.broker.store
 
     async def snapshot(self) -> None:
         if self.broker.snapshots and not self.broker.snapshots.running:
@@ -287,13 +287,13 @@ class Scene:
             os.kill(child, signal.SIGKILL)
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         shutil.copytree(self.folder / str(self.crashes - 1), copy)
-        waiting = [each.id for each in before.delays.agenda]
+        waiting = [each.id for each in before.schedule]
         alive = {each.spuid for each in before.subscriptions}
         up_to_date = self._up_to_date()
         await self._abandon()
         broker = self.opened(copy)
         assert quads_of(broker) == self.promised
-        assert [each.id for each in broker.delays.agenda] == waiting
+        assert [each.id for each in broker.schedule] == waiting
         for client in self.clients:
             for spuid, known in client.known.items():
                 if spuid in alive and not self.troubled:
@@ -321,7 +321,7 @@ class Scene:
 
     async def _abandon(self) -> None:
         """Nobody hears of this broker any more, and nothing it does counts."""
-        self.broker.chronicle.followers.clear()
+        self.broker.commit_log.followers.clear()
         for client in self.clients:
             client.line.down = True
         self.stale = {0: [], 1: []}

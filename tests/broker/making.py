@@ -12,13 +12,15 @@ from typing import Any
 from unittest import mock
 
 from oracles.recomputation import recomputed
-from tidings.broker.broker import Broker, Policy
+from tidings.broker.broker import Broker
 from tidings.broker.errors import UnknownSubscription
-from tidings.broker.subscriptions.external_answers import Elsewhere
+from tidings.broker.policy import Policy
+from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.broker.updates import queue as room
-from tidings.broker.updates.queue import Done, Outcome, Update, Updates
+from tidings.broker.updates.accepted import Done, Outcome, Update
+from tidings.broker.updates.queue import Prepared, UpdateQueue
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.log.folder import Folder
@@ -66,12 +68,12 @@ def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Brok
     return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
 
 
-def opened(clock: Clock, path: Path, elsewhere: Elsewhere | None = None, **changes: Any) -> Broker:
+def opened(clock: Clock, path: Path, external: ExternalEngine | None = None, **changes: Any) -> Broker:
     """The broker that a folder holds; it must still be entered."""
     values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
     settings = Settings(**values)
     Folder(path).release()
-    return app.open_broker(settings, path, lambda _: None, elsewhere, app.Watch(clock.now, clock.monotonic))
+    return app.open_broker(settings, path, lambda _: None, external, app.Watch(clock.now, clock.monotonic))
 
 
 def crashed(path: Path, copy: Path) -> Path:
@@ -83,7 +85,7 @@ async def settled(broker: Broker) -> None:
     """Until nothing is on its way: neither updates nor what rests on the disk."""
     for _ in range(3):
         await until(lambda: not broker.updates.accepted and not broker.forks.running)
-        await broker.chronicle.scribe.idle()
+        await broker.commit_log.group_commit.idle()
         await asyncio.sleep(0)
 
 
@@ -96,7 +98,7 @@ def delete(n: int) -> str:
 
 
 def quads_of(broker: Broker) -> set[tuple[str, ...]]:
-    return set(broker.engine.core.store)
+    return set(broker.store)
 
 
 # -- publishers -------------------------------------------------------------------------------------------------
@@ -158,8 +160,8 @@ class Known:
 
     def check(self, broker: Broker) -> None:
         """What was told adds up to what a fresh query answers."""
-        store = broker.engine.core.store
-        assert self.answer == recomputed(self.text, store, now=broker.chronicle.time, base=BASE), self.text
+        store = broker.store
+        assert self.answer == recomputed(self.text, store, now=broker.commit_log.time, base=BASE), self.text
 
 
 class Line:
@@ -227,12 +229,12 @@ class Client:
 
         seen = known.sequence if sequence is None else sequence
         try:
-            self.broker.resume(line.session, spuid, seen, answered, refused)
+            self.broker.resume(line.session, spuid, seen, None, answered, refused)
         except UnknownSubscription as error:
             refused(error)
 
     def unsubscribe(self, spuid: str, done: Callable[[], None] = lambda: None) -> None:
-        self.broker.subscriptions.unsubscribe(self.line.session, spuid, done)
+        self.broker.unsubscribe(self.line.session, spuid, done)
         del self.known[spuid]
 
     def lose(self) -> None:
@@ -246,10 +248,10 @@ class Client:
         self.line = Line(self, self.broker)
 
     def fill(self) -> None:
-        self.broker.subscriptions.outboxes.filled(self.line.session)
+        self.broker.filled(self.line.session)
 
     def drain(self) -> None:
-        self.broker.subscriptions.outboxes.drained(self.line.session)
+        self.broker.drained(self.line.session)
 
     @property
     def only(self) -> Known:
@@ -287,13 +289,13 @@ class Gate:
 @contextmanager
 def work_aside_waits_for(gate: Gate) -> Iterator[None]:
     """Updates with a text of more than a hundred characters are worked out aside, and not before the gate opens."""
-    worked_out = Updates._worked_out
+    work_out = UpdateQueue._work_out
 
-    def slowly(updates: Updates, update: Update) -> Any:
+    def slowly(updates: UpdateQueue, update: Update, prepared: Prepared | None) -> Any:
         gate.pass_through()
-        return worked_out(updates, update)
+        return work_out(updates, update, prepared)
 
-    with mock.patch.object(room, "LONG_TEXT", 100), mock.patch.object(Updates, "_worked_out", slowly):
+    with mock.patch.object(room, "LONG_TEXT", 100), mock.patch.object(UpdateQueue, "_work_out", slowly):
         yield
 
 

@@ -56,7 +56,7 @@ async def test_a_delayed_update_without_effect_is_done_and_published_by_nobody(c
     async with opened(clock, tmp_path) as broker:
         await broker.update(insert(1))
         await broker.delay(insert(1), None, clock.micros, publisher="alice")
-        broker._tick()
+        broker.run_due()
         await settled(broker)
     assert [[note.kind for note in entry.notes] for entry in read(tmp_path)] == [[], ["delay"], ["done"]]
 

@@ -1,4 +1,4 @@
-"""After a crash everything that was promised is there: quads, subscriptions with their numbers, the agenda."""
+"""After a crash everything that was promised is there: quads, subscriptions with their numbers, the schedule."""
 
 import asyncio
 from pathlib import Path
@@ -57,14 +57,14 @@ async def test_a_snapshot_has_the_delayed_updates_that_are_due_and_wait_for_thei
         await broker.delay(insert(1), None, clock.micros + 1_000_000)
         broker.updates.hold()
         clock.pass_by(2)
-        broker._tick()
+        broker.run_due()
         assert broker.snapshots
         await broker.snapshots.write()
         second = opened(clock, crashed(tmp_path / "a", tmp_path / "b"))
-        broker.updates.go_on()
+        broker.updates.resume()
     async with second:
         await settled(second)
-        assert len(second.engine.core.store) == 1
+        assert len(second.store) == 1
 
 
 @asynchronous
@@ -93,7 +93,7 @@ async def test_a_snapshot_without_durability_shows_what_the_log_has(clock: Clock
     async with opened(clock, tmp_path) as second:
         assert len(second.subscriptions) == second.subscriptions.absent == 1
         assert second.subscriptions.find(client.only.spuid).sequence == 2
-        assert second.chronicle.seq == 2
+        assert second.last_commit == 2
         assert quads_of(second) == quads_of(broker)
 
 
@@ -112,7 +112,7 @@ async def test_a_broker_that_was_closed_comes_back_whatever_its_durability(
         client.lose()
     async with opened(clock, tmp_path, durability=durability) as second:
         assert quads_of(second) == quads_of(broker)
-        assert len(second.delays.agenda) == 1
+        assert len(second.schedule) == 1
         client.come_back(second)
         client.resume(client.only.spuid)
         await settled(second)

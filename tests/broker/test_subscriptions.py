@@ -23,10 +23,11 @@ from broker.making import (
     opened,
     settled,
 )  # fmt: skip
-from tidings.broker.broker import Broker, Policy
+from tidings.broker.broker import Broker
 from tidings.broker.errors import NotYours, ShuttingDown, TooManySubscriptions, UnknownSubscription
+from tidings.broker.policy import Policy
 from tidings.broker.subscriptions.outbox import LOST, TOO_SLOW
-from tidings.broker.subscriptions.registry import TAKEN_OVER
+from tidings.broker.subscriptions.resumption import TAKEN_OVER
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Spuid, Subscriber
 from tidings.engine.engine import Engine
 from tidings.engine.plans.spu import Spu
@@ -125,6 +126,43 @@ def test_what_waits_is_the_sum_of_all_that_came(changes: list[list[tuple[str, in
 
 
 @asynchronous
+async def test_a_first_answer_is_found_once(clock: Clock) -> None:
+    enroll = Engine.enroll
+    read: list[Row] = []
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        handle, rows = enroll(*arguments, **named)
+        return handle, map(read.append, rows)
+
+    async with in_memory(clock) as broker:
+        await broker.update(insert(1))
+        client = Client(broker)
+        with (
+            mock.patch.object(Engine, "enroll", watched),
+            mock.patch.object(Engine, "first_answer", autospec=True, side_effect=Engine.first_answer) as found,
+        ):
+            client.subscribe(ALL)
+        assert (found.call_count, read) == (1, [])
+        client.check()
+        await broker.update(insert(2))
+        client.check()
+
+
+@asynchronous
+@pytest.mark.parametrize("text", ["SELECT (RAND() AS ?x) {}", "SELECT ?s (RAND() AS ?x) { ?s <p> ?o }"])
+async def test_a_first_answer_that_depends_on_chance_is_the_one_that_later_changes_take_away(
+    clock: Clock, text: str
+) -> None:
+    async with in_memory(clock) as broker:
+        await broker.update(insert(1))
+        client = Client(broker)
+        client.subscribe(text)
+        (first,) = client.only.answer
+        await broker.update(insert(2))
+        assert first not in client.only.answer
+
+
+@asynchronous
 async def test_the_first_answer_is_whole_and_then_every_change_has_the_next_number(clock: Clock) -> None:
     async with in_memory(clock) as broker:
         await broker.update(insert(1))
@@ -197,7 +235,7 @@ async def test_an_end_is_an_end(clock: Clock, tmp_path: Path) -> None:
         await broker.update(insert(1))
         assert len(broker.subscriptions) == len(broker.engine.subscriptions) == 0
         with pytest.raises(UnknownSubscription):
-            broker.subscriptions.unsubscribe(client.line.session, spuid, lambda: None)
+            broker.unsubscribe(client.line.session, spuid, lambda: None)
     async with opened(clock, tmp_path) as second:
         assert len(second.subscriptions) == 0
 
@@ -208,7 +246,7 @@ async def test_nobody_ends_what_belongs_to_another(clock: Clock) -> None:
         client, other = Client(broker), Client(broker)
         client.subscribe(ALL)
         with pytest.raises(NotYours) as refused:
-            broker.subscriptions.unsubscribe(other.line.session, client.only.spuid, lambda: None)
+            broker.unsubscribe(other.line.session, client.only.spuid, lambda: None)
         assert refused.value.status == 403
         await broker.update(insert(1))
         client.check()
@@ -274,20 +312,20 @@ async def test_a_subscription_is_released_when_its_grace_is_over(clock: Clock, t
         clock.pass_by(5)
         stays.lose()
         clock.pass_by(4.9)
-        broker._tick()
+        broker.run_due()
         assert len(broker.subscriptions) == 2
         clock.pass_by(0.2)
-        broker._tick()
+        broker.run_due()
         assert [each.spuid for each in broker.subscriptions] == [stays.only.spuid]
-        assert broker.subscriptions.released == 1
+        assert broker.resumption.released == 1
         goes.come_back()
         with pytest.raises(UnknownSubscription):
-            broker.resume(goes.line.session, goes.only.spuid, 0, lambda *_: None, goes.errors.append)
+            broker.resume(goes.line.session, goes.only.spuid, 0, None, lambda *_: None, goes.errors.append)
         stays.come_back()
         stays.resume(stays.only.spuid)
         await settled(broker)
         clock.pass_by(60)
-        broker._tick()
+        broker.run_due()
         assert len(broker.subscriptions) == len(broker.engine.subscriptions) == 1
     async with opened(clock, tmp_path, grace=10.0) as second:
         assert len(second.subscriptions) == second.subscriptions.absent == 1
@@ -347,7 +385,7 @@ async def test_who_resumes_and_leaves_at_once_is_away(clock: Clock, tmp_path: Pa
         await settled(broker)
         assert broker.subscriptions.absent == 1
         clock.pass_by(11)
-        broker._tick()
+        broker.run_due()
         assert len(broker.subscriptions) == 0
 
 
@@ -370,7 +408,7 @@ async def test_what_was_merged_for_the_old_connection_is_not_told_twice_to_the_n
         if how == "noticed":
             broker.disconnect(old.session)
         else:
-            broker.subscriptions.outboxes.drained(old.session)
+            broker.drained(old.session)
         await settled(broker)
         client.check()
         await broker.update(insert(3))
@@ -405,8 +443,8 @@ async def test_what_ended_meanwhile_cannot_be_resumed(clock: Clock, tmp_path: Pa
         await settled(broker)
         client.lose()
         client.come_back()
-        broker.resume(client.line.session, client.only.spuid, 0, lambda *_: None, client.errors.append)
-        broker.subscriptions.unsubscribe(None, client.only.spuid, lambda: None)
+        broker.resume(client.line.session, client.only.spuid, 0, None, lambda *_: None, client.errors.append)
+        broker.unsubscribe(None, client.only.spuid, lambda: None)
         await settled(broker)
         assert [type(error) for error in client.errors] == [UnknownSubscription]
         assert not client.line.session.subscribers
@@ -462,7 +500,7 @@ async def test_what_a_full_connection_misses_is_added_up_and_told_as_one(clock: 
         await settled(broker)
         assert client.only.sequence == 2
         client.check()
-        assert broker.subscriptions.outboxes.merged == 4
+        assert broker.outboxes.merged == 4
 
 
 @asynchronous
@@ -492,7 +530,7 @@ async def test_a_slow_client_is_let_go_once_if_that_is_the_policy(clock: Clock) 
         for n in range(3):
             await broker.update(insert(n))
         assert client.line.closed == [TOO_SLOW]
-        assert broker.subscriptions.outboxes.dropped == 1
+        assert broker.outboxes.dropped == 1
         assert other.only.sequence == 3
         client.lose()
         client.come_back()
@@ -599,7 +637,7 @@ async def test_a_plan_that_fails_ends_its_subscribers_and_nobody_elses(
         unlucky.lose()
         unlucky.come_back()
         with pytest.raises(UnknownSubscription):
-            broker.resume(unlucky.line.session, unlucky.only.spuid, 0, lambda *_: None, unlucky.errors.append)
+            broker.resume(unlucky.line.session, unlucky.only.spuid, 0, None, lambda *_: None, unlucky.errors.append)
         await broker.update(insert(2))
         await settled(broker)
         other.check()
@@ -620,12 +658,12 @@ async def test_a_client_may_go_while_the_failure_of_its_plan_is_still_on_its_way
         try:
             match what:
                 case "unsubscribe":
-                    broker.subscriptions.unsubscribe(client.line.session, spuid, lambda: None)
+                    broker.unsubscribe(client.line.session, spuid, lambda: None)
                 case "resume":
                     client.resume(spuid, 99)
                 case _:
                     client.lose()
-                    broker._tick()
+                    broker.run_due()
         except UnknownSubscription:
             pass
         await settled(broker)

@@ -25,9 +25,10 @@ from broker.making import (
     settled,
     work_aside_waits_for,
 )  # fmt: skip
-from tidings.broker.broker import Broker, Policy
+from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown, TooManyRequests
-from tidings.broker.updates.queue import Done
+from tidings.broker.policy import Policy
+from tidings.broker.updates.accepted import Done
 from tidings.engine.engine import Commit, Engine
 from tidings.gates.http.results import results_document
 from tidings.log.errors import LogBroken, LogWriteFailed
@@ -54,7 +55,7 @@ async def test_updates_happen_and_are_answered_in_the_order_they_came(clock: Clo
             )
         await settled(broker)
         assert replies.order == list(range(20))
-        assert [done.sequence for done in replies.done()] == list(range(1, 21))
+        assert [done.commit for done in replies.done()] == list(range(1, 21))
         assert [(done.added, done.removed) for done in replies.done()] == [(1, 0)] + [(1, 1)] * 19
         assert b'"19"' in await asked(broker, "SELECT ?o { <last> <is> ?o }")
 
@@ -70,9 +71,9 @@ async def test_one_update_too_many_is_asked_to_come_back(clock: Clock) -> None:
         assert isinstance(error, TooManyRequests)
         assert (error.status, error.code) == (429, "too_many_requests")
         assert broker.updates.refused == 1
-        broker.updates.go_on()
+        broker.updates.resume()
         assert replies.order == [2, 0, 1]
-        assert (await broker.update(insert(3))).sequence == 3
+        assert (await broker.update(insert(3))).commit == 3
 
 
 @asynchronous
@@ -81,11 +82,11 @@ async def test_an_update_without_effect_is_no_commit(clock: Clock, tmp_path: Pat
         first = await broker.update(insert(1))
         again = await broker.update(insert(1))
         undone = await broker.update(f"{insert(2)} ; {delete(2)}")
-        assert (first.sequence, again.sequence, undone.sequence) == (1, 1, 1)
+        assert (first.commit, again.commit, undone.commit) == (1, 1, 1)
         assert (again.added, again.removed, undone.added, undone.removed) == (0, 0, 0, 0)
-        assert broker.chronicle.seq == 1
+        assert broker.last_commit == 1
     async with opened(clock, tmp_path) as second:
-        assert second.chronicle.seq == 1
+        assert second.last_commit == 1
 
 
 @asynchronous
@@ -124,8 +125,8 @@ async def test_an_update_that_fails_leaves_no_trace(clock: Clock, text: str, err
         with mock.patch("tidings.broker.updates.queue.LONG_TEXT", 1), pytest.raises(error):
             await broker.update(text)
         assert quads_of(broker) == before
-        assert broker.chronicle.seq == client.only.sequence == 3
-        assert (await broker.update(insert(4))).sequence == 4
+        assert broker.last_commit == client.only.sequence == 3
+        assert (await broker.update(insert(4))).commit == 4
         client.check()
 
 
@@ -137,7 +138,7 @@ async def test_who_does_not_wait_for_the_answer_has_published_all_the_same(clock
         await asyncio.sleep(0)
         publishing.cancel()
         await asyncio.gather(publishing, return_exceptions=True)
-        broker.updates.go_on()
+        broker.updates.resume()
         assert len(quads_of(broker)) == 1
 
 
@@ -151,7 +152,7 @@ async def test_a_broker_that_is_stopping_takes_no_more_and_answers_what_it_has(c
         replies.submit(insert(2))
         (error,) = replies.errors()
         assert isinstance(error, ShuttingDown)
-        broker.updates.go_on()
+        broker.updates.resume()
         await broker.finish()
         assert replies.order == [1, 0]
 
@@ -178,12 +179,12 @@ async def test_others_go_on_while_a_long_update_is_worked_out_and_later_updates_
             assert replies.order == []
             assert b'"1"' in await asked(broker, "SELECT ?o { <s1> <p> ?o }")
             client.subscribe("SELECT ?o { <s1> <p> ?o }")
-            await broker.chronicle.settled()
+            await broker.commit_log.settled()
             assert len(client.known) == 2
             gate.open()
             await settled(broker)
         assert replies.order == [0, 1, 2, 3]
-        assert [done.sequence for done in replies.done()] == [2, 3, 4, 5]
+        assert [done.commit for done in replies.done()] == [2, 3, 4, 5]
         assert broker.updates.aside == 2
         assert len(quads_of(broker)) == 2
         client.check()
@@ -243,7 +244,7 @@ async def test_what_was_worked_out_aside_on_a_commit_that_is_taken_back_is_worke
             replies.submit(insert(1))
             replies.submit(long("INSERT { ?s <seen> ?o } WHERE { ?s <p> ?o }"))
             with full_disk():
-                await broker.chronicle.scribe.idle()
+                await broker.commit_log.group_commit.idle()
             gate.open()
             await settled(broker)
         assert [type(outcome) for _, outcome in replies.outcomes] == [LogWriteFailed, Done]
@@ -281,13 +282,13 @@ async def test_what_cannot_be_written_is_undone_for_the_store_and_for_subscriber
         assert quads_of(broker) == before
         client.check()
         assert not client.line.closed
-        assert (await broker.update(insert(3))).sequence == 2
-        assert (await broker.update(delete(1))).sequence == 3
+        assert (await broker.update(insert(3))).commit == 2
+        assert (await broker.update(delete(1))).commit == 3
         await settled(broker)
         client.check()
         copy = crashed(tmp_path / "a", tmp_path / "b")
     async with opened(clock, copy) as second:
-        assert second.chronicle.seq == 3
+        assert second.last_commit == 3
         assert quads_of(second) == quads_of(broker)
         client.come_back(second)
         for spuid in client.known:
@@ -356,7 +357,7 @@ async def test_a_log_that_breaks_meanwhile_is_an_error_and_no_commit(clock: Cloc
         with pytest.raises(LogBroken):
             await broker.update(insert(3))
         assert quads_of(broker) == before
-        assert broker.chronicle.seq == 1
+        assert broker.last_commit == 1
         assert broker.updates.accepted == 0
         with pytest.raises(LogBroken):
             await broker.delay(insert(4), None, clock.micros)
@@ -378,7 +379,7 @@ async def test_a_log_that_breaks_while_an_update_is_worked_out_aside_is_an_error
             await settled(broker)
         assert [type(error) for error in replies.errors()] == [LogBroken] * 2
         assert quads_of(broker) == set()
-        assert broker.chronicle.seq == 0
+        assert broker.last_commit == 0
 
 
 @asynchronous
@@ -399,7 +400,7 @@ async def test_an_entry_that_cannot_be_written_down_is_an_error_and_the_queue_go
         assert len(client.errors) == 1
         assert len(broker.subscriptions) == len(client.line.session.subscribers) == 1
         assert quads_of(broker) == set()
-        assert (await broker.update(insert(2))).sequence == 1
+        assert (await broker.update(insert(2))).commit == 1
         await settled(broker)
         client.check()
 
@@ -421,5 +422,5 @@ async def test_with_a_broken_log_clients_can_still_leave(clock: Clock, tmp_path:
         client.lose()
         assert broker.subscriptions.absent == 2
         for spuid in client.known:
-            broker.subscriptions.unsubscribe(None, spuid, lambda: None)
+            broker.unsubscribe(None, spuid, lambda: None)
         assert len(broker.subscriptions) == 0

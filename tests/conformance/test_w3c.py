@@ -6,7 +6,8 @@ import pytest
 
 from conformance.cases import PATH, cases, same_rows
 from tidings.engine.store.store import Store
-from tidings.engine.updates.operations import PreparedUpdate, Updater
+from tidings.engine.updates.executor import Core
+from tidings.engine.updates.operations import PreparedUpdate
 from tidings.model.errors import SparqlSyntaxError
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.results import Boolean, Solutions, Triples
@@ -69,7 +70,7 @@ def test_a_query_gives_the_expected_result(case: dict[str, Any]) -> None:
 def test_an_update_leaves_the_expected_dataset_and_tells_the_exact_delta(case: dict[str, Any]) -> None:
     store = Store(_quads(case["data"]))
     before = set(store)
-    delta = Updater(store).execute(PreparedUpdate(parse_update(case["request"], case["base"])), Moment())
+    delta = Core(store).execute(PreparedUpdate(parse_update(case["request"], case["base"])), (), now=0)
     assert same_rows(store, set(_quads(case["expected"])))
     assert (before - set(delta.removed())) | set(delta.added()) == set(store)
     assert set(delta.removed()) <= before

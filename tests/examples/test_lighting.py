@@ -119,19 +119,19 @@ async def test_a_presence_in_between_keeps_it_on() -> None:
     clock = Clock()
     async with listening(watch=Watch(clock.now, clock.monotonic)) as house, with_websockets(house) as ws:
         await house.update(insertion(CITY))
-        agenda = house.broker.delays.agenda
+        schedule = house.broker.schedule
         async with lamps(str(house.http.base_url), ws, delta=60.0) as (sensors, switched):
             await sensors.sense("1_5", present=True)
             await until(lambda: switched)
             await sensors.sense("1_5", present=False)
-            await until(lambda: len(agenda))
+            await until(lambda: len(schedule))
             await sensors.sense("1_5", present=True)
             clock.pass_by(60)
-            await until(lambda: not len(agenda))
+            await until(lambda: not len(schedule))
             lit = (await house.get("/query", params={"query": LIGHTS})).json()["results"]["bindings"]
             assert [row["lamp"]["value"].partition("#")[2] for row in lit] == ["LAMP_1_5"]
             await sensors.sense("1_5", present=False)
-            await until(lambda: len(agenda))
+            await until(lambda: len(schedule))
             clock.pass_by(60)
             await until(lambda: len(switched) == 2)
     assert switched == [("LAMP_1_5", "ON"), ("LAMP_1_5", "OFF")]

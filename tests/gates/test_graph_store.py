@@ -170,7 +170,7 @@ async def test_every_format_goes_in_and_comes_out(format_: RdfFormat) -> None:
 async def test_what_cannot_be_read_or_written_is_refused_and_changes_nothing() -> None:
     async with indoors(max_body=1000) as house:
         await put(house, A)
-        before = house.broker.chronicle.seq
+        before = house.broker.last_commit
         for body, content_type, status, code in [
             (A, "image/png", 415, "unsupported_format"),
             ("<a> <b> .", "text/turtle", 400, "rdf_syntax_error"),
@@ -185,7 +185,7 @@ async def test_what_cannot_be_read_or_written_is_refused_and_changes_nothing() -
         assert is_error(await house.http.put(SERVICE, params=G, content=A), 415, "unsupported_format")
         not_ours = {"accept": "image/png"}
         assert is_error(await house.http.get(SERVICE, params=G, headers=not_ours), 406, "not_acceptable")
-        assert (await subjects(house), house.broker.chronicle.seq) == ({"<http://e/a>"}, before)
+        assert (await subjects(house), house.broker.last_commit) == ({"<http://e/a>"}, before)
 
 
 @asynchronous

@@ -345,7 +345,7 @@ def test_one_update_too_many_is_asked_to_come_back() -> None:
             second = await client.post("/update", content="CLEAR ALL", headers=UPDATE)
             assert is_error(second, 429, "too_many_requests")
             assert second.headers["retry-after"] == "1"
-            broker.updates.go_on()
+            broker.updates.resume()
             assert (await first).json()["response"]["added"] == 1
 
     asyncio.run(story())

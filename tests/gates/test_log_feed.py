@@ -200,7 +200,7 @@ async def test_a_follower_that_falls_behind_reads_the_log(tmp_path: Path, monkey
         assert found == sorted(found)
         assert (found.count(20), found.count(21), found.count(22)) == (2, 4, 2)
         await pieces.aclose()
-        assert not house.broker.chronicle.followers
+        assert not house.broker.commit_log.followers
 
 
 @asynchronous
@@ -220,7 +220,7 @@ async def test_a_commit_that_could_not_be_written_is_told_to_nobody(tmp_path: Pa
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(journal, "write", fail)
             lost = asyncio.create_task(house.http.post("/update", data={"update": "INSERT DATA { <a> <b> <lost> }"}))
-            while house.broker.chronicle.seq < 2:
+            while house.broker.last_commit < 2:
                 await asyncio.sleep(0)
             later = late.follow(2, feed.MOST)  # begins while the commit is on its way to a disk that will not take it
             waiting = asyncio.create_task(anext(later))
@@ -262,4 +262,4 @@ async def test_followers_are_connections_and_end_with_the_broker(tmp_path: Path)
             async with asyncio.timeout(PATIENCE):
                 rest = [line async for line in lines if line]
         assert len(rest) in {0, 2}
-        assert not house.broker.chronicle.followers
+        assert not house.broker.commit_log.followers

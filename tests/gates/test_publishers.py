@@ -63,7 +63,7 @@ async def test_a_name_that_is_empty_too_long_or_unprintable_is_refused(name: byt
             assert "ublisher" in answer.json()["error_description"]
         graph = [(HEADER.encode(), name), (b"content-type", b"text/turtle")]
         assert is_error(await house.http.put(SERVICE, content="<a> <b> 1 .", headers=graph), 400, "bad_request")
-        assert len(house.broker.engine.core.store) == 0
+        assert len(house.broker.store) == 0
 
 
 @asynchronous
@@ -78,7 +78,7 @@ async def test_a_delayed_update_is_published_by_who_asked_for_it(tmp_path: Path)
     async with indoors(tmp_path) as house:
         form = {"update": INSERT % 1, "delay": "0.01"}
         assert (await house.http.post("/update", data=form, headers={HEADER: "alice"})).status_code == 200
-        await until(lambda: house.broker.delays.done)
+        await until(lambda: house.broker.delayed.done)
         assert await feed(house) == ["alice"]
 
 

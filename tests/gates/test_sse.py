@@ -9,7 +9,7 @@ import pytest
 from gates.doors import House, indoors, is_error, listening, subscribed
 from gates.wire import rows, serving
 from tidings.broker.subscriptions.outbox import LOST
-from tidings.gates import event_stream as sse
+from tidings.gates.http.streaming import event_stream as sse
 from waiting import PATIENCE, asynchronous, until
 
 ALL = "SELECT ?s ?o WHERE { ?s <http://e/p> ?o }"
@@ -194,7 +194,7 @@ async def test_a_stream_whose_subscription_fails_says_so() -> None:
     async with listening() as house, subscribed(house, ALL) as stream:
         await stream.next()
         (session,) = house.broker.sessions.values()
-        session.post.close(LOST, "it failed")
+        session.link.close(LOST, "it failed")
         end = await stream.next()
         assert (end.data["error"], end.data["error_description"], end.data["code"]) == (
             "subscription_lost", "it failed", LOST,
@@ -255,7 +255,7 @@ async def test_what_a_slow_client_does_not_take_is_added_up() -> None:
         for _ in range(1000):
             pipe.room.release()
         await until(lambda: not session.full and b"s99" in b"".join(pipe.taken))
-        assert house.broker.subscriptions.outboxes.merged > 50
+        assert house.broker.outboxes.merged > 50
         document = b"".join(pipe.taken)
         assert document.count(b"data: ") < 50
         assert all(document.count(b"<http://e/s%d>" % n) or document.count(b'/s%d"' % n) == 1 for n in range(100))

@@ -51,6 +51,8 @@ class Follower:
         self.dataset = dataset
         self.subscription, first = engine.subscribe(text, dataset, now=now, rights=rights)
         self.answer: Answer = Counter(first)
+        if not engine.is_evaluated_every_time(self.subscription):
+            assert Counter(engine.first_answer(text, dataset, now=now)) == self.answer, text
         self.told = 0
 
     def hear(self, notifications: Iterable[Notification]) -> None:
@@ -80,7 +82,7 @@ def commit(engine: Engine, delta: ZSet[Quad], followers: Iterable[Follower] = ()
     if not delta:
         return []
     engine.core.store.apply(delta)
-    notifications = engine.advance(delta)
+    notifications = engine.advance(delta).notifications
     for follower in followers:
         follower.hear(notifications)
     return notifications

@@ -1,19 +1,26 @@
 """The broker without its gates: what happens to a request between the gate that took it in and the one that answers.
 
-broker         the story: updates, queries, subscriptions, delayed updates, restoring; read this first
-updates        one after the other, in the order in which they came
-chronicle      numbers and times of commits, and the log they are written to
-scribe         nothing is answered before it is durable
-subscriptions  who has which, who is told what, who came back
-subscriber     one of them: what it is owed, and what can still be told again
-outboxes       what happens while a client has no room, and to numbers that are not mere counts
-records        subscriptions as the log has them
-relay          subscriptions that are worked out elsewhere; relaying tells what was
-queries        on the loop for a slice of time, then in a fork
-forks          long work, in a copy of the process
-delays         updates that wait for their time; agenda keeps them in order
-snapshots      the state with one commit, written in the background
-changes        a change of one graph, as an update
-seeding        what a broker begins with
-spool          an answer that is complete before its first byte is sent
+broker                the story, and all that gates may use: updates, queries, subscriptions, restoring; read this first
+policy, status        what a broker is told when it is made; how it is
+pending, settlement   what waits for the disk, as values; what becomes of each, once it is durable or cannot be
+queries               on the loop for a slice of time, then in a fork
+forks                 long work, in a copy of the process
+spool                 an answer that is complete before its first byte is sent
+
+updates               accepted       what an update can be
+                      queue          one after the other, in the order in which they came
+                      delayed        updates that wait for their time; schedule keeps them in order
+                      graph_change   a change of one graph, as an update
+                      initial_data   what a broker begins with
+durability            commit_log     numbers and times of commits, and the log they are written to
+                      group_commit   nothing is settled before it is durable
+                      snapshots      the state with one commit, written in the background
+subscriptions         registry       who has which, and who is away
+                      admission      how one begins
+                      notifier       who is told what of a commit
+                      outbox         what happens while a client has no room, and to numbers that are not mere counts
+                      resumption     who goes away, comes back, or does not
+                      restoration    made again from the log; stored is what the log has of them
+                      subscriber     one of them: what it is owed, and what can still be told again
+                      external_answers, external_batches   those that another engine works out
 """

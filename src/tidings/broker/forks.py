@@ -150,20 +150,20 @@ async def _read_all(pipe: int) -> bytes:
     os.set_blocking(pipe, False)
     parts: list[bytes] = []
     ended: asyncio.Future[None] = loop.create_future()
-
-    def read() -> None:
-        try:
-            part = os.read(pipe, _CHUNK)
-        except BlockingIOError:
-            return
-        if part:
-            parts.append(part)
-        elif not ended.done():
-            ended.set_result(None)
-
-    loop.add_reader(pipe, read)
+    loop.add_reader(pipe, _read_part, pipe, parts, ended)
     try:
         await ended
     finally:
         loop.remove_reader(pipe)
     return b"".join(parts)
+
+
+def _read_part(pipe: int, parts: list[bytes], ended: "asyncio.Future[None]") -> None:
+    try:
+        part = os.read(pipe, _CHUNK)
+    except BlockingIOError:
+        return
+    if part:
+        parts.append(part)
+    elif not ended.done():
+        ended.set_result(None)

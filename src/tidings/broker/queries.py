@@ -6,16 +6,17 @@ sees the store as it is at that moment: updates go on meanwhile, and it holds up
 
 import tempfile
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import BinaryIO, TypeAlias, cast
 
-from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
-from tidings.engine.updates.executor import Core
+from tidings.engine.engine import Engine
 from tidings.model.errors import TimeLimitExceeded
-from tidings.model.results import Boolean, Result, Solutions, Triples
+from tidings.model.results import Result, Row
 from tidings.sparql.algebra import Dataset
-from tidings.sparql.evaluate.context import Limits, Moment
+from tidings.sparql.evaluate.context import Limits
 
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
@@ -26,8 +27,8 @@ class Queries:
 
     def __init__(
         self,
-        core: Core,
-        chronicle: Chronicle,
+        engine: Engine,
+        commit_log: CommitLog,
         forks: Forks,
         *,
         slice_seconds: float,
@@ -35,8 +36,8 @@ class Queries:
         rows: int | None,
         clock: Callable[[], float],
     ) -> None:
-        self._core = core
-        self._chronicle = chronicle
+        self._engine = engine
+        self._commit_log = commit_log
         self._forks = forks
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
@@ -46,24 +47,17 @@ class Queries:
     async def answer(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
         """The answer as a document. If the caller is cancelled, so is the evaluation."""
         try:
-            spool = Spool.of(*write(self._core.query(text, dataset, now=self._now(), limits=self._slice)))
+            spool = Spool.of(*write(self._engine.query(text, dataset, now=self._now(), limits=self._slice)))
         except TimeLimitExceeded:
             spool = await self._aside(text, dataset, write)
-        await self._chronicle.settled()  # nobody is shown what a crash could still undo
+        await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
         return spool
 
     async def _aside(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
         self.aside += 1
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 -- whoever sends it closes it
-
-        def work() -> tuple[str, int]:
-            self._core.moment = Moment()
-            media_type, chunks = write(self._core.query(text, dataset, now=self._now(), limits=self._whole))
-            size = fill(file, chunks)
-            file.flush()
-            return media_type, size
-
+        work = partial(self._write, file, text, dataset, write)
         try:
             media_type, size = await self._forks.run(work, seconds=self._whole.seconds, keep=(file.fileno(),))
         except BaseException:
@@ -72,30 +66,28 @@ class Queries:
         file.seek(0)
         return Spool(media_type, file, size)
 
-    def within_slice(self, text: str, dataset: Dataset | None) -> bool:
-        """Whether a query can be answered within a slice. Raises whatever is wrong with it."""
+    def _write(self, file: BinaryIO, text: str, dataset: Dataset | None, write: Writer) -> tuple[str, int]:
+        """In the fork: the media type and the size of the answer."""
+        self._engine.begin_apart(self._now())
+        media_type, chunks = write(self._engine.query(text, dataset, now=self._now(), limits=self._whole))
+        size = fill(file, chunks)
+        file.flush()
+        return media_type, size
+
+    def first_answer(self, text: str, dataset: Dataset | None) -> list[Row] | None:
+        """What a subscription is told first; None if that takes longer than a slice. Raises what is wrong with it."""
         try:
-            _count(self._core.query(text, dataset, now=self._now(), limits=self._slice))
+            return self._engine.first_answer(text, dataset, now=self._now(), limits=self._slice)
         except TimeLimitExceeded:
-            return False
-        return True
+            return None
 
     async def rehearse(self, text: str, dataset: Dataset | None) -> None:
-        """Find out, aside, whether a query can be answered within the limits. Raises a TidingsError if not."""
-        await self._forks.run(
-            lambda: _count(self._core.query(text, dataset, now=self._now(), limits=self._whole)),
-            seconds=self._whole.seconds,
-        )
+        """Find out, in a fork, whether a subscription can be answered within the limits. Raises a TidingsError."""
+        await self._forks.run(partial(self._rows, text, dataset), seconds=self._whole.seconds)
+
+    def _rows(self, text: str, dataset: Dataset | None) -> int:
+        """In the fork: how long the first answer is."""
+        return len(self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole))
 
     def _now(self) -> int:
-        return self._chronicle.now()
-
-
-def _count(result: Result) -> int:
-    match result:
-        case Solutions(_, rows):
-            return sum(1 for _ in rows)
-        case Triples(triples):
-            return sum(1 for _ in triples)
-        case Boolean():
-            return 1
+        return self._commit_log.now()

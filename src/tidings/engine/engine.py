@@ -14,25 +14,37 @@ from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes, Hits, Route
+from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.query_template import QueryTemplate
-from tidings.engine.plans.spu import Spu, Subscription, keys_of
+from tidings.engine.plans.spu import Spu, Subscription, answer_rows, keys_of
 from tidings.engine.store.before import Before
+from tidings.engine.store.store import Store
 from tidings.engine.timing import Timing
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.model.errors import NotFound
+from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset
-from tidings.sparql.evaluate.context import UNLIMITED, Limits
+from tidings.sparql.algebra import Dataset, Query, with_pattern
+from tidings.sparql.binding import Bindable
+from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment
 from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser.cursor import Cursor
 from tidings.sparql.parser.query import read_query
 from tidings.sparql.prepared import Parameters, Templates
 
 
 def _no_clock() -> float:
     return 0.0
+
+
+def _understood(cursor: Cursor, dataset: Dataset | None) -> Query:
+    """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
+    query = read_query(cursor, dataset)
+    return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
 
 class Notification(Struct, frozen=True):
@@ -43,18 +55,19 @@ class Notification(Struct, frozen=True):
     changes: ZSet[Row]
 
 
-class Commit(Struct, frozen=True):
-    """What one update did, and who has to be told."""
-
-    delta: ZSet[Quad]
-    notifications: list[Notification]
-
-
 class Failure(Struct, frozen=True):
-    """A plan that could not be brought up to date: the answers of its subscribers are no longer known."""
+    """A plan that could not be brought up to date: its subscriptions have been ended, their answers are not known."""
 
     subscriptions: tuple[Subscription, ...]
     error: Exception
+
+
+class Commit(Struct, frozen=True):
+    """What one update did, who has to be told, and whose plan failed over it."""
+
+    delta: ZSet[Quad]
+    notifications: list[Notification]
+    failures: tuple[Failure, ...] = ()
 
 
 class Wake(Struct, frozen=True, eq=False):
@@ -81,9 +94,12 @@ class Engine:
         self._templates = Templates(lambda cursor, dataset: QueryTemplate(read_query(cursor, dataset), self._plans))
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
+        self._understood = Templates(_understood)
         self._next = 0
-        self.failures: list[Failure] = []
-        """What failed since somebody last looked, and emptied the list. Whose plan failed has been unsubscribed."""
+
+    @property
+    def store(self) -> Store:
+        return self.core.store
 
     # -- subscribing --------------------------------------------------------------------------------------------
 
@@ -197,12 +213,35 @@ class Engine:
         spu = subscription.spu
         return Explained(spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu])
 
+    def is_evaluated_every_time(self, subscription: Subscription) -> bool:
+        """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
+        return subscription.spu in self._plans.every_commit
+
+    def first_answer(
+        self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED
+    ) -> list[Row]:
+        """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
+        query, parameters = self._understood.prepare(text, self.core.base, dataset)
+        moment = self.core.moment.at(now)
+        return list(answer_rows(evaluate(query, self.store, moment, limits, parameters=parameters, stable=True)))
+
+    def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
+        """The answer of a query at an instant; rows are found as they are read."""
+        return self.core.query(text, dataset, now=now, limits=limits)
+
     # -- updates ------------------------------------------------------------------------------------------------
 
     def apply(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Commit:
         """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
-        request, parameters = self.core.prepare_update(text, dataset)
-        return self.execute(request, parameters, now=now, limits=limits)
+        return self.execute(*self.prepare(text, dataset), now=now, limits=limits)
+
+    def prepare(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
+        """An update, read and checked, and the constants of its text."""
+        return self.core.prepare_update(text, dataset)
+
+    def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
+        """An update whose variables may be bound to terms, each time to others."""
+        return self.core.prepare_template(text, dataset)
 
     def execute(
         self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
@@ -214,16 +253,27 @@ class Engine:
         delta = self.core.execute(request, parameters, now=now, limits=limits)
         timing.update += clock() - start
         timing.requests += 1
-        return Commit(delta, self.advance(delta) if delta else [])
+        return self.advance(delta) if delta else Commit(delta, [])
+
+    def work_out(
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+    ) -> ZSet[Quad]:
+        """In a fork: the delta of an update, for the original to absorb. The answers are not brought up to date."""
+        self.begin_apart(now)
+        return self.core.execute(request, parameters, now=now, limits=limits)
+
+    def begin_apart(self, now: int) -> None:
+        """In a fork: blank nodes made here must differ from those that the original makes meanwhile."""
+        self.core.moment = Moment(now)
 
     def absorb(self, delta: ZSet[Quad], *, now: int) -> Commit:
         """Take up a delta that was worked out elsewhere: by a replayed commit, or in a fork. It must be exact."""
         self.core.tell_time(now)
         self.core.store.apply(delta)
         self.timing.requests += 1
-        return Commit(delta, self.advance(delta) if delta else [])
+        return self.advance(delta) if delta else Commit(delta, [])
 
-    def advance(self, delta: ZSet[Quad]) -> list[Notification]:
+    def advance(self, delta: ZSet[Quad]) -> Commit:
         """Bring all answers up to date with a delta that the store has just taken up."""
         timing = self.timing
         clock = timing.clock or _no_clock
@@ -234,11 +284,12 @@ class Engine:
         touched = self._route(delta)
         routed = clock()
         told: list[tuple[Spu, dict[Row, Changes]]] = []
+        failures: tuple[Failure, ...] = ()
         for spu, hits in touched.items():
             try:
                 changed = spu.advance(hits)
             except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
-                self._give_up(spu, error)
+                failures += (self._end_failed(spu, error),)
             else:
                 if changed:
                     told.append((spu, changed))
@@ -248,15 +299,16 @@ class Engine:
         timing.booster += boosted - routed
         timing.notify += clock() - boosted
         timing.notifications += len(notifications)
-        return notifications
+        return Commit(delta, notifications, failures)
 
-    def _give_up(self, spu: Spu, error: Exception) -> None:
+    def _end_failed(self, spu: Spu, error: Exception) -> Failure:
+        """End all subscriptions of a plan that failed."""
         lost: list[Subscription] = []
         for subscribers in spu.members.values():
             lost.extend(values_of(subscribers))
-        self.failures.append(Failure(tuple(lost), error))
         for subscription in lost:
             self.unsubscribe(subscription.id)
+        return Failure(tuple(lost), error)
 
     def _route(self, delta: ZSet[Quad]) -> dict[Spu, Hits]:
         """Which plans may be concerned, and by which quads."""

@@ -1,7 +1,7 @@
 """What the broker says, as answers of the protocol: for every gate that speaks the Subscribe language."""
 
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
-from tidings.broker.updates.queue import Done, Outcome
+from tidings.broker.updates.accepted import Done, Outcome
 from tidings.broker.updates.schedule import Delayed
 from tidings.protocol import notifications as wire
 from tidings.protocol.answers import DelayedAccepted, UpdateDone
@@ -11,7 +11,7 @@ from tidings.protocol.errors import Refusal
 
 def update_answer(outcome: Outcome, alias: Alias = None) -> UpdateDone | Refusal:
     if isinstance(outcome, Done):
-        return UpdateDone(outcome.sequence, outcome.time, outcome.added, outcome.removed, alias)
+        return UpdateDone(outcome.commit, outcome.time, outcome.added, outcome.removed, alias)
     return Refusal.of(outcome, Echo(alias))
 
 

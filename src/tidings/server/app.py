@@ -18,8 +18,9 @@ from picows import ws_create_server
 from starlette.types import ASGIApp
 
 from tidings import __version__
-from tidings.broker.broker import Broker, Disk, Policy
-from tidings.broker.subscriptions.external_answers import Elsewhere
+from tidings.broker.broker import Broker
+from tidings.broker.policy import Disk, Policy
+from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
 from tidings.broker.updates.initial_data import seed
 from tidings.engine.engine import Engine
@@ -103,18 +104,18 @@ def policy(settings: Settings) -> Policy:
 
 
 def build_broker(
-    settings: Settings, core: Core | None = None, elsewhere: Elsewhere | None = None, watch: Watch = WATCH
+    settings: Settings, core: Core | None = None, external: ExternalEngine | None = None, watch: Watch = WATCH
 ) -> Broker:
     """A broker in memory."""
     engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
-    return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, elsewhere=elsewhere)
+    return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, external=external)
 
 
 def open_broker(
     settings: Settings,
     folder: Path,
     say: Callable[[str], None],
-    elsewhere: Elsewhere | None = None,
+    external: ExternalEngine | None = None,
     watch: Watch = WATCH,
 ) -> Broker:
     """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
@@ -124,7 +125,7 @@ def open_broker(
     if snapshot is not None:
         for s, p, o, g in snapshot.quads:
             core.store.add(s, p, o, g)
-    broker = build_broker(settings, core, elsewhere, watch)
+    broker = build_broker(settings, core, external, watch)
     if snapshot is not None:
         broker.begin_at(snapshot.seq, snapshot.time)
         for note in snapshot.notes:
@@ -200,7 +201,7 @@ def serve(
         gc.disable()  # what is loaded is here to stay: there is nothing to collect
         delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
-            broker = build_broker(settings, elsewhere=delivery)
+            broker = build_broker(settings, external=delivery)
         else:
             folder = stack.enter_context(Folder(Path(settings.data)))
             broker = open_broker(settings, folder.path, say, delivery)
@@ -236,7 +237,7 @@ async def _run(
         """Told once, let what was accepted end; told twice, give it up."""
         broker.end()
         pages.end()
-        loop.call_later(0 if server.should_exit else LAST_SECONDS, broker.give_up)
+        loop.call_later(0 if server.should_exit else LAST_SECONDS, broker.abort_forks)
         server.should_exit = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -247,7 +248,7 @@ async def _run(
         if delivery is not None:
             await delivery.begin(broker)
         gc.enable()
-        broker.settle()
+        broker.freeze()
         door = await ws_create_server(gate.listen, sock=ws, **_picows(settings))
         announce(Opened(broker, _address("http", http), _address("ws", ws) + "/subscribe"))
         try:
@@ -261,7 +262,7 @@ async def _run(
 
 def _begins_with_something(broker: Broker, settings: Settings) -> bool:
     """Files that are named are at least mentioned; the demo keeps out of the way of anything that is there."""
-    return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.engine.core.store))
+    return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.store))
 
 
 def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidings.broker.broker import Broker
-from tidings.broker.subscriptions.external_batches import Relaying
+from tidings.broker.subscriptions.external_batches import ExternalBatches
 from tidings.model.errors import TidingsError
 from tidings.model.iris import DEFAULT_BASE
 from tidings.spark.lock import locked
@@ -68,7 +68,7 @@ class Delivery:
         if asks_for_chance(text):
             raise DependsOnChance
 
-    def wish(self, spuid: str, text: str, dataset: Dataset | None) -> None:
+    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
         self._put(self._request(spuid, text, dataset))
 
     def end(self, spuid: str) -> None:
@@ -93,18 +93,17 @@ class Delivery:
 
     async def begin(self, broker: Broker) -> None:
         """Catch up with what was told while the broker was away, and from then on tell what comes, until it ends."""
-        assert broker.relay is not None
-        relaying = Relaying(broker.relay, broker.subscriptions)
+        batches = broker.external_batches()
         wanted = await asyncio.to_thread(self._list.read)
         there = await asyncio.to_thread(numbers, self._out)
-        relaying.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
+        batches.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
         self._unwritten.clear()  # whoever is still there is all that is wanted
-        requests = [self._request(each.spuid, each.text, each.dataset) for each in broker.subscriptions]
+        requests = [self._request(each.spuid, each.text, each.dataset) for each in broker.subscribers()]
         await asyncio.to_thread(self._list.begin, requests)
-        await self._tell(relaying)
-        broker.spawn(self._follow(broker, relaying))
+        await self._tell(batches)
+        broker.spawn(self._follow(broker, batches))
 
-    async def _follow(self, broker: Broker, relaying: Relaying) -> None:
+    async def _follow(self, broker: Broker, batches: ExternalBatches) -> None:
         trouble = ""
         ending = False
         while not ending:
@@ -112,7 +111,7 @@ class Delivery:
             before, trouble = trouble, ""
             try:
                 await self._write()
-                await self._tell(relaying)
+                await self._tell(batches)
             except TidingsError as error:
                 trouble = str(error)
                 if trouble != before:
@@ -125,13 +124,13 @@ class Delivery:
             async with asyncio.timeout(POLL):
                 await self._news.wait()
 
-    async def _tell(self, relaying: Relaying) -> None:
+    async def _tell(self, batches: ExternalBatches) -> None:
         """Tell every batch that is there."""
-        while (batch := await asyncio.to_thread(self._read, relaying.batch)) is not None:
+        while (batch := await asyncio.to_thread(self._read, batches.last)) is not None:
             for first in range(0, len(batch.told), SLICE):
-                relaying.tell(batch.number, batch.told[first : first + SLICE])
+                batches.tell(batch.number, batch.told[first : first + SLICE])
                 await asyncio.sleep(0)
-            relaying.finish(batch.number)
+            batches.finish(batch.number)
 
     def _read(self, after: int) -> _Batch | None:
         manifest = self._batches.after(after)

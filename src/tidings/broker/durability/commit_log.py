@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tidings.broker.durability.group_commit import Release, Scribe, Undo
+from tidings.broker.durability.group_commit import GroupCommit, Settlement
+from tidings.broker.pending import Pending, PendingBarrier, PendingCommit
 from tidings.log.entry import Entry, Note
 from tidings.log.errors import LogBroken
-from tidings.log.journal import Journal
+from tidings.log.journal import Durability, Journal
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -24,25 +25,31 @@ log = logging.getLogger("tidings")
 _NOTHING: ZSet[Quad] = ZSet()
 
 
-class Chronicle:
+class CommitLog:
     """What happened, in order. Without a journal it happens all the same, and is forgotten with the process."""
 
-    __slots__ = ("clock", "followers", "journal", "scribe", "seq", "time")
+    __slots__ = ("_settlement", "clock", "followers", "group_commit", "journal", "last_commit", "time")
 
     def __init__(self, clock: Callable[[], int]) -> None:
         self.clock = clock
-        self.scribe = Scribe(None, "none")
+        self._settlement: Settlement
+        self.group_commit: GroupCommit
         self.journal: Journal | None = None
         self.followers: set[Follower] = set()
         """Who is told of every commit once it is durable."""
-        self.seq = 0
-        """The last commit."""
+        self.last_commit = 0
         self.time = 0
+        """When the last commit was, or what else was written down."""
 
-    def attach(self, journal: Journal, scribe: Scribe) -> None:
+    def begin(self, settlement: Settlement) -> None:
+        """Everything that is durable, or cannot be, is handed to a settlement."""
+        self._settlement = settlement
+        self.group_commit = GroupCommit(None, "none", settlement)
+
+    def attach(self, journal: Journal, durability: Durability) -> None:
         """From here on, write to a journal."""
         self.journal = journal
-        self.scribe = scribe
+        self.group_commit = GroupCommit(journal, durability, self._settlement)
 
     def now(self) -> int:
         """The time of what happens now, in microseconds since 1970."""
@@ -54,57 +61,52 @@ class Chronicle:
         if self.journal is not None and self.journal.broken:
             raise LogBroken
 
-    def commit(self, delta: ZSet[Quad], time: int, notes: tuple[Note, ...], release: Release, undo: Undo) -> None:
-        """Write a commit, with the next number. Never raises: what cannot be written is undone."""
-        entry = Entry(self.seq + 1, time, delta, notes)
-        if not self._written(entry, undo):
-            return
-        self.seq += 1
+    # -- writing ------------------------------------------------------------------------------------------------
 
-        def undo_all(error: TidingsError) -> None:
-            self.seq -= 1
-            undo(error)
+    def next_entry(self, delta: ZSet[Quad], time: int, notes: tuple[Note, ...] = ()) -> Entry:
+        """The entry of a commit, with the next number."""
+        return Entry(self.last_commit + 1, time, delta, notes)
 
-        def release_and_tell() -> None:
-            release()
-            for follower in self.followers:
-                follower(entry)
+    def commit(self, pending: PendingCommit) -> None:
+        """Write a commit. Never raises: what cannot be written is undone."""
+        self.last_commit = pending.entry.seq
+        self._append(pending.entry, pending)
 
-        self.scribe.step(release_and_tell if self.followers else release, undo_all)
-
-    def note(self, note: Note, release: Release, undo: Undo) -> None:
+    def note(self, note: Note, pending: Pending) -> None:
         """Write down a fact that is no commit. Never raises: what cannot be written is undone."""
-        if self._written(Entry(self.seq, self.now(), _NOTHING, (note,)), undo):
-            self.scribe.step(release, undo)
+        self._append(Entry(self.last_commit, self.now(), _NOTHING, (note,)), pending)
 
-    def _written(self, entry: Entry, undo: Undo) -> bool:
-        """Append an entry, or undo what it is about; whether it is in the journal."""
-        if self.journal is None:
-            return True
-        try:
-            self.journal.append(entry)
-        except LogBroken as error:
-            undo(error)
-        except (TypeError, ValueError) as error:  # it should not have come this far
-            log.exception("an entry could not be written down: %r", entry)
-            undo(TidingsError(f"this cannot be written down: {error}"))
-        else:
-            return True
-        return False
+    def wait(self, pending: Pending) -> None:
+        """Write nothing, and settle when everything before is durable."""
+        self.group_commit.add(pending)
+
+    def _append(self, entry: Entry, pending: Pending) -> None:
+        if self.journal is not None:
+            try:
+                self.journal.append(entry)
+            except LogBroken as error:
+                self._settlement.undo(pending, error)
+                return
+            except (TypeError, ValueError) as error:  # it should not have come this far
+                log.exception("internal error: an entry cannot be written to the log: %r", entry)
+                self._settlement.undo(pending, TidingsError(f"this cannot be written down: {error}"))
+                return
+        self.group_commit.add(pending)
 
     async def settled(self) -> None:
         """Until everything that can be seen by now is durable. Raises what kept it from being so."""
-        if not len(self.scribe):
-            return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if len(self.group_commit):
+            barrier = PendingBarrier(asyncio.get_running_loop().create_future())
+            self.wait(barrier)
+            await barrier.durable
 
-        def release() -> None:
-            if not done.done():
-                done.set_result(None)
+    # -- for the settlement -------------------------------------------------------------------------------------
 
-        def undo(error: TidingsError) -> None:
-            if not done.done():
-                done.set_exception(error)
+    def publish(self, entry: Entry) -> None:
+        """Tell those who follow the log of a commit that is durable."""
+        for follower in self.followers:
+            follower(entry)
 
-        self.scribe.step(release, undo)
-        await done
+    def take_back(self, entry: Entry) -> None:
+        """A commit that cannot be made durable has no number. The last is taken back first."""
+        self.last_commit = entry.seq - 1

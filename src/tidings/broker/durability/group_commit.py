@@ -1,54 +1,66 @@
-"""Nothing is answered before it is durable: steps wait, in order, until the log has what they rest on.
+"""Nothing is answered before it is durable: values wait in a line, in order, until the log has what they rest on.
 
-    step = append to the log, now        release = tell those concerned, when it is durable
-                                         undo    = if it cannot be made durable, as if it had never been
+    append to the log, now  ->  durable: settle, in order
+                            ->  cannot be made durable: undo, the last first
 
-Many steps share one fsync: whatever is appended while the disk is busy goes with the next batch. Answers that write
-nothing wait in the same line, so that nobody is shown what a crash could still undo.
+Many share one fsync: whatever is appended while the disk is busy goes with the next batch. Answers that write nothing
+wait in the same line, so that nobody is shown what a crash could still undo.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
+from functools import partial
+from typing import Protocol
 
+from tidings.broker.pending import Pending
 from tidings.log.journal import Durability, Journal
 from tidings.model.errors import TidingsError
 
-Release: TypeAlias = Callable[[], None]
-Undo: TypeAlias = Callable[[TidingsError], None]
 LAZY_SECONDS = 0.5
 """How long changes may stay in memory where no durability is asked for."""
 
 
-class Scribe:
-    """Writes the journal, and releases the steps that rest on it. Without a journal, everything is released at once."""
+class Settlement(Protocol):
+    """Whoever knows what is to be done with a value that waited."""
 
-    def __init__(self, journal: Journal | None, durability: Durability) -> None:
+    def settle(self, pending: Pending) -> None:
+        """It is durable."""
+
+    def undo(self, pending: Pending, error: TidingsError) -> None:
+        """It cannot be made durable."""
+
+
+class GroupCommit:
+    """Writes the journal, and settles what rests on it. Without a journal, everything is settled at once."""
+
+    def __init__(self, journal: Journal | None, durability: Durability, settlement: Settlement) -> None:
         self._journal = journal
         self._durability = durability
-        self._steps: deque[tuple[Release, Undo]] = deque()
+        self._settlement = settlement
+        self._line: deque[Pending] = deque()
         self._writing = False
         self._scheduled = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scribe") if durability == "fsync" and journal else None
+        self._thread = (
+            ThreadPoolExecutor(1, thread_name_prefix="group-commit") if durability == "fsync" and journal else None
+        )
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
 
     def __len__(self) -> int:
-        """Steps that wait."""
-        return len(self._steps)
+        """How many wait."""
+        return len(self._line)
 
-    def step(self, release: Release, undo: Undo) -> None:
-        """Release when everything appended so far is durable: at once if it is."""
+    def add(self, pending: Pending) -> None:
+        """Settle it when everything appended so far is durable: at once if it is."""
         if self._journal is None:
-            release()
+            self._settlement.settle(pending)
         elif self._durability == "none":
             self._schedule()
-            release()
+            self._settlement.settle(pending)
         else:
-            self._steps.append((release, undo))
+            self._line.append(pending)
             self._schedule()
 
     def _schedule(self) -> None:
@@ -63,10 +75,10 @@ class Scribe:
     def _flush(self) -> None:
         self._scheduled = False
         assert self._journal is not None
-        count = len(self._steps)
+        count = len(self._line)
         batch = self._journal.take()
         if batch is None:
-            self._release(count)
+            self._settle(count)
         elif self._thread is None:
             try:
                 self._journal.write(batch)
@@ -74,27 +86,27 @@ class Scribe:
                 self._fail(error)
             else:
                 self.batches += 1
-                self._release(count)
+                self._settle(count)
         else:
             self._writing = True
             loop = asyncio.get_running_loop()
             writing = loop.run_in_executor(self._thread, self._journal.write, batch)
-            writing.add_done_callback(lambda done: self._written(done, count))
+            writing.add_done_callback(partial(self._written, count))
 
-    def _written(self, done: "asyncio.Future[None]", count: int) -> None:
+    def _written(self, count: int, done: "asyncio.Future[None]") -> None:
         self._writing = False
         error = done.exception()
         if error is None:
             self.batches += 1
-            self._release(count)
+            self._settle(count)
         else:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))
 
-    def _release(self, count: int) -> None:
-        steps = self._steps
+    def _settle(self, count: int) -> None:
+        line, settle = self._line, self._settlement.settle
         for _ in range(count):
-            steps.popleft()[0]()
-        if steps:
+            settle(line.popleft())
+        if line:
             self._schedule()
         self._tell_idle()
 
@@ -105,16 +117,16 @@ class Scribe:
         self._journal.discard()
         if self._durability == "none":  # what is lost has been answered already: nothing more may be promised
             self._journal.broken = True
-        steps = list(self._steps)
-        self._steps.clear()
-        for _, undo in reversed(steps):
-            undo(error)
-        if self._steps:
+        undone = list(self._line)
+        self._line.clear()
+        for pending in reversed(undone):
+            self._settlement.undo(pending, error)
+        if self._line:
             self._schedule()
         self._tell_idle()
 
     def _tell_idle(self) -> None:
-        if not self._steps and not self._writing:
+        if not self._line and not self._writing:
             for waiter in self._idle:
                 if not waiter.done():
                     waiter.set_result(None)
@@ -124,7 +136,7 @@ class Scribe:
         """Until nothing waits, and everything is written."""
         if self._scheduled and self._durability == "none":
             self._flush()
-        while self._steps or self._writing or (self._scheduled and self._durability != "none"):
+        while self._line or self._writing or (self._scheduled and self._durability != "none"):
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
-from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.forks import Forks
-from tidings.broker.updates.queue import Updates
+from tidings.broker.updates.queue import UpdateQueue
 from tidings.engine.store.store import Store
 from tidings.log.entry import Note, Place
 from tidings.log.journal import Journal
@@ -28,8 +29,8 @@ class Snapshots:
         journal: Journal,
         store: Store,
         notes: Callable[[], Iterable[Note]],
-        chronicle: Chronicle,
-        updates: Updates,
+        commit_log: CommitLog,
+        updates: UpdateQueue,
         forks: Forks,
         *,
         every: int,
@@ -40,7 +41,7 @@ class Snapshots:
         self._journal = journal
         self._store = store
         self._notes = notes
-        self._chronicle = chronicle
+        self._commit_log = commit_log
         self._updates = updates
         self._forks = forks
         self._every = every
@@ -49,7 +50,7 @@ class Snapshots:
         self.running = False
         self.written = 0
         self.failed = 0
-        self.seq = 0
+        self.commit = 0
         """The commit that the newest one shows."""
 
     def is_due(self) -> bool:
@@ -61,22 +62,22 @@ class Snapshots:
         self._updates.hold()
         held = True
         try:
-            await self._chronicle.scribe.idle()
+            await self._commit_log.group_commit.idle()
             place = self._journal.durable
             self._last = self._journal.written
-            fork = self._forks.launch(lambda: self._write(place))
-            self._updates.go_on()
+            fork = self._forks.launch(partial(self._write, place))
+            self._updates.resume()
             held = False
             await self._forks.outcome(fork, seconds=None)
             self.written += 1
-            self.seq = place.seq
+            self.commit = place.seq
         except TidingsError as error:
             self.failed += 1
-            log.error("no snapshot could be written: %s", error)  # noqa: TRY400 -- the error says what matters
+            log.error("a snapshot could not be written: %s", error)  # noqa: TRY400 -- the error says what matters
         finally:
             self.running = False
             if held:
-                self._updates.go_on()
+                self._updates.resume()
 
     def _write(self, place: Place) -> None:
         """In the fork."""

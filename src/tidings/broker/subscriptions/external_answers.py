@@ -1,7 +1,7 @@
-"""Subscriptions whose answers are worked out elsewhere, as by a job on a cluster: asked for there, told here.
+"""Subscriptions whose answers an external engine works out, as a job on a cluster does: asked for there, told here.
 
-What is told there is told by commits, in batches that stay where they are. So it is enough to know the last commit that
-a subscriber was told of: batches may be read again, after a restart say, and nobody is told anything twice.
+What it says comes by commits, in batches that stay where they are. So it is enough to know the last commit that a
+subscriber was told of: batches may be read again, after a restart say, and nobody is told anything twice.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,21 +14,21 @@ from tidings.model.results import Row
 from tidings.sparql.algebra import Dataset
 
 
-class Elsewhere(Protocol):
+class ExternalEngine(Protocol):
     """Whoever works out the answers. Nothing here waits."""
 
     def check(self, text: str) -> None:
         """Raises what is wrong with a query that cannot be worked out there."""
 
-    def wish(self, spuid: str, text: str, dataset: Dataset | None) -> None:
+    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
         """Begin a subscription."""
 
     def end(self, spuid: str) -> None:
         """End one, which may have ended already."""
 
 
-class Told(Protocol):
-    """What a subscriber is told. The first is its answer, with the number 0; with a reason, it is the last."""
+class ExternalNotification(Protocol):
+    """What a subscriber is to be told. The first is its answer, with the number 0; with a reason, it is the last."""
 
     @property
     def spuid(self) -> str: ...
@@ -52,31 +52,31 @@ class _Waiting(NamedTuple):
     refused: Refused
 
 
-class Relay:
+class ExternalAnswers:
     """Who waits for a first answer, and up to which batch everybody was told. `clock` counts seconds."""
 
-    def __init__(self, elsewhere: Elsewhere, patience: float, clock: Callable[[], float]) -> None:
-        self._elsewhere = elsewhere
+    def __init__(self, engine: ExternalEngine, patience: float, clock: Callable[[], float]) -> None:
+        self._engine = engine
         self._patience = patience
         self._clock = clock
         self._waiting: dict[Subscriber, _Waiting] = {}
-        self.batch = -1
+        self.last_batch = -1
         """The last one that was told in full."""
 
     def check(self, text: str) -> None:
-        """Raises what is wrong with a query that cannot be worked out elsewhere."""
-        self._elsewhere.check(text)
+        """Raises what is wrong with a query that the external engine cannot work out."""
+        self._engine.check(text)
 
     def wait(self, subscriber: Subscriber, answered: Answered, refused: Refused) -> None:
         """A subscriber begins, and has no answer yet."""
         subscriber.begin_at(UNKNOWN)
-        subscriber.reached = Reached(self.batch, -1)
+        subscriber.reached = Reached(self.last_batch, -1)
         self._waiting[subscriber] = _Waiting(self._clock() + self._patience, answered, refused)
 
-    def ask(self, subscriber: Subscriber) -> None:
-        """Say elsewhere what a subscriber wants, unless it has gone meanwhile."""
+    def request(self, subscriber: Subscriber) -> None:
+        """Ask for a subscriber's answers, unless it has gone meanwhile."""
         if subscriber in self._waiting:
-            self._elsewhere.wish(subscriber.spuid, subscriber.text, subscriber.dataset)
+            self._engine.request(subscriber.spuid, subscriber.text, subscriber.dataset)
 
     def answer(self, subscriber: Subscriber, parcel: Parcel) -> None:
         """The first answer is here. After a restart nobody waits for it."""
@@ -94,7 +94,7 @@ class Relay:
 
     def end(self, subscriber: Subscriber) -> None:
         self.refuse(subscriber, UnknownSubscription("the subscription was ended before its first answer"))
-        self._elsewhere.end(subscriber.spuid)
+        self._engine.end(subscriber.spuid)
 
     def refuse_overdue(self) -> list[Subscriber]:
         """Those who have waited for too long, and were told so."""
@@ -105,4 +105,4 @@ class Relay:
 
     def record(self, reached: Reached) -> Reached:
         """How far a subscriber was told, counting batches that had nothing for it."""
-        return Reached(max(reached.batch, self.batch), reached.commit)
+        return Reached(max(reached.batch, self.last_batch), reached.commit)

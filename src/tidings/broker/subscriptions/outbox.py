@@ -5,12 +5,12 @@ its number is then not the count of changes any more, the number is made durable
 replay of the log counts on.
 """
 
-from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.pending import PendingContinuation, PendingNotification
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.log.entry import Note
 from tidings.model.errors import TidingsError
@@ -37,15 +37,15 @@ class Bounds(Struct, frozen=True):
 
 
 class Outboxes:
-    """The slow path of all subscribers; the fast one is `Subscriptions.tell`."""
+    """The slow path of all subscribers; the fast one is `Notifier.notify`."""
 
-    def __init__(self, chronicle: Chronicle, bounds: Bounds) -> None:
-        self._chronicle = chronicle
+    def __init__(self, commit_log: CommitLog, bounds: Bounds) -> None:
+        self._commit_log = commit_log
         self._bounds = bounds
         self.sent = 0
         self.merged = 0
         self.dropped = 0
-        """Clients that were let go because they were slow."""
+        """Clients that were disconnected because they were slow."""
 
     def number(self, subscriber: Subscriber, parcel: Parcel) -> int:
         """Give a change the next number."""
@@ -66,7 +66,7 @@ class Outboxes:
 
     def close(self, session: Session, code: int, reason: str) -> None:
         session.open = False
-        session.post.close(code, reason)
+        session.link.close(code, reason)
 
     def filled(self, session: Session) -> None:
         """A connection takes nothing more for now."""
@@ -85,36 +85,49 @@ class Outboxes:
         if parcel is None or subscriber.flushing:
             return
         subscriber.pending = None
-        number = self.number(subscriber, parcel)
+        sequence = self.number(subscriber, parcel)
         if parcel.merged == 1:
-            self._send(subscriber, number, parcel)
+            self._send(subscriber, sequence, parcel)
         else:
-            self.anchor(subscriber, parcel, lambda: self._send(subscriber, number, parcel))
+            self.anchor(PendingNotification(subscriber, sequence, parcel))
 
-    def _send(self, subscriber: Subscriber, number: int, parcel: Parcel) -> None:
+    def _send(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         if subscriber.session is not None:
             self.sent += 1
-            subscriber.session.post.deliver(subscriber, number, parcel)
+            subscriber.session.link.deliver(subscriber, sequence, parcel)
 
-    def anchor(self, subscriber: Subscriber, parcel: Parcel, then: Callable[[], None]) -> None:
+    def anchor(self, pending: PendingNotification | PendingContinuation) -> None:
         """Write down the number of a subscriber with a commit, because it is not the count of its changes."""
+        subscriber = pending.subscriber
         subscriber.flushing = True
-        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": parcel.commit}
+        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": pending.parcel.commit}
+        self._commit_log.note(Note("anchor", content), pending)
 
-        def release() -> None:
-            subscriber.flushing = False
-            then()
-            if subscriber.session is None or not subscriber.session.full:
-                self.flush(subscriber)
-
-        def undo(error: TidingsError) -> None:
-            subscriber.flushing = False
-            self.give_up(subscriber, str(error))
-
-        self._chronicle.note(Note("anchor", content), release, undo)
-
-    def give_up(self, subscriber: Subscriber, reason: str) -> None:
+    def invalidate(self, subscriber: Subscriber, reason: str) -> None:
         """It is not known any more what a client has seen: it has to come back for a fresh answer."""
         subscriber.forget()
         if subscriber.session is not None:
             self.close(subscriber.session, LOST, reason)
+
+    # -- for the settlement -------------------------------------------------------------------------------------
+
+    def send_merged(self, pending: PendingNotification) -> None:
+        """The number of changes that were added up is durable."""
+        pending.subscriber.flushing = False
+        self._send(pending.subscriber, pending.sequence, pending.parcel)
+        self._flush_if_room(pending.subscriber)
+
+    def send_missed(self, pending: PendingContinuation) -> None:
+        """The number of what a client missed is durable."""
+        pending.subscriber.flushing = False
+        pending.answered(pending.subscriber, pending.parcel, True)
+        self._flush_if_room(pending.subscriber)
+
+    def _flush_if_room(self, subscriber: Subscriber) -> None:
+        if subscriber.session is None or not subscriber.session.full:
+            self.flush(subscriber)
+
+    def lose_number(self, subscriber: Subscriber, error: TidingsError) -> None:
+        """A number cannot be made durable."""
+        subscriber.flushing = False
+        self.invalidate(subscriber, str(error))

@@ -30,6 +30,9 @@ class Roll:
         self._forgotten = 0
         """The number of the last departure that is no longer remembered."""
 
+    def __len__(self) -> int:
+        return len(self._number_of)
+
     def enter(self, subscriber: Subscriber) -> None:
         self._last += 1
         self._number_of[subscriber.spuid] = self._last

@@ -29,7 +29,7 @@ UNKNOWN = -1
 
 
 class Reached(NamedTuple):
-    """How far a subscriber was told of what is worked out elsewhere."""
+    """How far a subscriber was told of what an external engine works out."""
 
     batch: int
     """Every batch up to this one was told."""
@@ -64,24 +64,24 @@ Encoder: TypeAlias = Callable[[Parcel], bytes]
 """How a gate writes what all notifications of a change have in common."""
 
 
-class Post(Protocol):
+class ClientLink(Protocol):
     """The way to a client, as a gate provides it. Nothing here waits, and nothing raises."""
 
     def deliver(self, subscriber: "Subscriber", sequence: int, parcel: Parcel) -> None:
         """Send a notification."""
 
     def close(self, code: int, reason: str) -> None:
-        """Let the client go."""
+        """Close the connection."""
 
 
 class Session:
     """One connection of a client and the subscriptions that it has; its gate says when it is full."""
 
-    __slots__ = ("full", "id", "open", "owed", "post", "subscribers")
+    __slots__ = ("full", "id", "link", "open", "owed", "subscribers")
 
-    def __init__(self, number: SessionId, post: Post) -> None:
+    def __init__(self, number: SessionId, link: ClientLink) -> None:
         self.id = number
-        self.post = post
+        self.link = link
         self.full = False
         self.open = True
         """Whether it is worth sending anything."""
@@ -140,6 +140,11 @@ class Subscriber:
         """Whether a number is being made durable; until then nothing later may be sent."""
         self.head: bytes | None = None
         """For the gate: how its notifications begin."""
+
+    def rename(self, alias: Alias) -> None:
+        """Its client calls it otherwise from now on."""
+        if alias is not None and alias != self.alias:
+            self.alias, self.head = alias, None
 
     def number(self, parcel: Parcel, retain: int, most_rows: int) -> int:
         """Give a change the next number, and keep it for a while."""

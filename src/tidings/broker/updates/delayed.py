@@ -7,13 +7,16 @@ whenever the broker dies. Those that fell due while it was down are carried out 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from uuid import uuid4
 
-from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import TooManyDelayed
-from tidings.broker.updates.queue import NOT_DONE, Outcome, Update, Updates
-from tidings.broker.updates.schedule import Agenda, Delayed, DelayedId
-from tidings.engine.updates.executor import Core
+from tidings.broker.pending import PendingCancellation, PendingDelayed
+from tidings.broker.updates.accepted import NOT_DONE, DelayedUpdate, Outcome
+from tidings.broker.updates.queue import UpdateQueue
+from tidings.broker.updates.schedule import Delayed, DelayedId, Schedule
+from tidings.engine.engine import Engine
 from tidings.log.entry import Note
 from tidings.model.errors import TidingsError
 from tidings.sparql.algebra import Dataset
@@ -23,72 +26,58 @@ _RETRY_MICROS = 1_000_000
 log = logging.getLogger("tidings")
 
 
-class Delays:
-    """Accepts, keeps and carries out delayed updates. `wind` is called when the next one may be due earlier."""
+class DelayedUpdates:
+    """Accepts, keeps and carries out delayed updates. `set_timer` is called when the next may be due earlier."""
 
-    def __init__(self, core: Core, chronicle: Chronicle, updates: Updates, most: int, wind: Callable[[], None]) -> None:
-        self._core = core
-        self._chronicle = chronicle
+    def __init__(
+        self, engine: Engine, commit_log: CommitLog, updates: UpdateQueue, most: int, set_timer: Callable[[], None]
+    ) -> None:
+        self._engine = engine
+        self._commit_log = commit_log
         self._updates = updates
         self._most = most
-        self._wind = wind
-        self.agenda = Agenda()
+        self._set_timer = set_timer
+        self.schedule = Schedule()
         self.done = 0
         self.failed = 0
 
     async def accept(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
         """Accept an update for an instant, in microseconds since 1970. Raises whatever is wrong with its text."""
-        if len(self.agenda) >= self._most:
+        if len(self.schedule) >= self._most:
             raise TooManyDelayed(f"{self._most:,} delayed updates wait already")
-        self._chronicle.check()
-        self._core.prepare_update(text, dataset)
+        self._commit_log.check()
+        self._engine.prepare(text, dataset)
         delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher)
-        accepted: asyncio.Future[Delayed] = asyncio.get_running_loop().create_future()
+        pending = PendingDelayed(delayed, asyncio.get_running_loop().create_future())
+        self._commit_log.note(_note(delayed), pending)
+        return await pending.accepted
 
-        def release() -> None:
-            self.agenda.add(delayed)
-            self._wind()
-            if not accepted.done():
-                accepted.set_result(delayed)
-
-        self._chronicle.note(_note(delayed), release, lambda error: _refuse(accepted, error))
-        return await accepted
+    def add(self, delayed: Delayed) -> None:
+        """Have one carried out in its time; it is durable."""
+        self.schedule.add(delayed)
+        self._set_timer()
 
     async def cancel(self, number: str) -> Delayed:
-        """Take a delayed update off the agenda. Raises UnknownDelayed."""
-        delayed = self.agenda.cancel(number)
-        cancelled: asyncio.Future[Delayed] = asyncio.get_running_loop().create_future()
-
-        def release() -> None:
-            if not cancelled.done():
-                cancelled.set_result(delayed)
-
-        def undo(error: TidingsError) -> None:
-            self.agenda.add(delayed)
-            _refuse(cancelled, error)
-
-        self._chronicle.note(Note("cancel", {"id": delayed.id}), release, undo)
-        return await cancelled
+        """Take a delayed update off the schedule. Raises UnknownDelayed."""
+        delayed = self.schedule.cancel(number)
+        pending = PendingCancellation(delayed, asyncio.get_running_loop().create_future())
+        self._commit_log.note(Note("cancel", {"id": delayed.id}), pending)
+        return await pending.cancelled
 
     def carry_out(self, now: int) -> None:
         """Whatever is due by now."""
-        for delayed in self.agenda.due(now):
-            self._carry_out(delayed)
+        for delayed in self.schedule.due(now):
+            self._updates.enqueue(DelayedUpdate(delayed, partial(self._finish, delayed)))
 
-    def _carry_out(self, delayed: Delayed) -> None:
-        def reply(outcome: Outcome) -> None:
-            if isinstance(outcome, NOT_DONE):  # it stays, here and in the log
-                self.agenda.postpone(delayed.id, self._chronicle.clock() + _RETRY_MICROS)
-                return
-            self.agenda.discard(delayed.id)
-            self.done += 1
-            if isinstance(outcome, TidingsError):
-                self.failed += 1
-                log.warning("the delayed update %s failed: %s", delayed.id, outcome)
-
-        self._updates.enqueue(
-            Update(delayed.text, delayed.dataset, reply, delayed=delayed.id, publisher=delayed.publisher)
-        )
+    def _finish(self, delayed: Delayed, outcome: Outcome) -> None:
+        if isinstance(outcome, NOT_DONE):  # it stays, here and in the log
+            self.schedule.postpone(delayed.id, self._commit_log.clock() + _RETRY_MICROS)
+            return
+        self.schedule.discard(delayed.id)
+        self.done += 1
+        if isinstance(outcome, TidingsError):
+            self.failed += 1
+            log.warning("the delayed update %s failed: %s", delayed.id, outcome)
 
     # -- the log ------------------------------------------------------------------------------------------------
 
@@ -99,13 +88,13 @@ class Delays:
             default, named = (_names(content.get(key)) for key in ("default", "named"))
             dataset = None if default is None and named is None else Dataset(default, named)
             publisher = content.get("publisher")
-            self.agenda.add(Delayed(content["id"], content["at"], content["sparql"], dataset, publisher))
+            self.schedule.add(Delayed(content["id"], content["at"], content["sparql"], dataset, publisher))
         else:
-            self.agenda.discard(content["id"])
+            self.schedule.discard(content["id"])
 
     def notes(self) -> Iterable[Note]:
         """For a snapshot: everything that waits."""
-        return map(_note, self.agenda)
+        return map(_note, self.schedule)
 
 
 def _note(delayed: Delayed) -> Note:
@@ -119,8 +108,3 @@ def _note(delayed: Delayed) -> Note:
 
 def _names(value: list[str] | None) -> tuple[str, ...] | None:
     return None if value is None else tuple(value)
-
-
-def _refuse(waiting: "asyncio.Future[Delayed]", error: TidingsError) -> None:
-    if not waiting.done():
-        waiting.set_exception(error)

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from tidings.engine.store.store import Store
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.model.terms import Quad, Term
 from tidings.sparql.algebra import Clear, InsertData, Operation
 
 
-class Change(Struct):
+class GraphChange(Struct):
     """What is to become of a graph. Labels of blank nodes mean something within the document only."""
 
     graph: Term
@@ -26,9 +25,6 @@ class Change(Struct):
     read: Callable[[], Iterable[Quad]]
     existed: bool = False
     """Whether the graph was there when the change had its turn."""
-
-    def look(self, store: Store) -> None:
-        self.existed = store.graph(self.graph) is not None
 
     def request(self) -> PreparedUpdate:
         """Read the document. Raises whatever is wrong with it."""

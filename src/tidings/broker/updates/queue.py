@@ -11,79 +11,57 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from typing import Any, Protocol, TypeAlias, assert_never
 
-from msgspec import Struct
-
-from tidings.broker.durability.commit_log import Chronicle
+from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
-from tidings.broker.subscriptions.registry import Subscriptions
-from tidings.broker.updates.graph_change import Change
-from tidings.broker.updates.schedule import DelayedId
+from tidings.broker.pending import PendingAnswer, PendingUpdate
+from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.updates.accepted import (
+    NOT_DONE,
+    BoundUpdate,
+    DelayedUpdate,
+    Done,
+    GraphUpdate,
+    Outcome,
+    TextUpdate,
+    Update,
+)
 from tidings.engine.engine import Commit, Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
-from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.model.errors import TidingsError, TimeLimitExceeded
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset
-from tidings.sparql.evaluate.context import Limits, Moment
+from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.prepared import Parameters
 
 LONG_TEXT = 1 << 18
 """Texts of more characters are read in a fork: reading them would take longer than a slice."""
 
+_INTERNAL_ERROR = "internal error while executing an update"
+_FOR_PUBLISHERS = "something went wrong here; it is in the log"
+
 log = logging.getLogger("tidings")
 
-
-class Done(Struct, frozen=True):
-    """An update that was carried out: the commit that has it, when, and what it changed."""
-
-    sequence: int
-    time: int
-    added: int
-    removed: int
-
-
-NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown)
-"""Errors that say nothing about the update: a delayed one stays on the agenda."""
-
-Outcome: TypeAlias = Done | TidingsError
-Reply: TypeAlias = Callable[[Outcome], None]
-
-
-class Update(Struct):
-    """An update that was accepted. It is a text, a document, or has been read already."""
-
-    text: str
-    dataset: Dataset | None
-    reply: Reply
-    bound: tuple[PreparedUpdate, Parameters] | None = None
-    delayed: DelayedId | None = None
-    change: Change | None = None
-    publisher: str | None = None
-    """Who sent it, if that was said."""
-
-    @property
-    def size(self) -> int:
-        return len(self.text) if self.change is None else self.change.size
+Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
 class Spawn(Protocol):
     def __call__(self, work: Coroutine[Any, Any, None], /) -> object: ...
 
 
-class Updates:
-    """The queue, and the one who works on it. `clock` counts seconds."""
+class UpdateQueue:
+    """The updates that were accepted, and the work on them. `clock` counts seconds."""
 
     def __init__(
         self,
         engine: Engine,
-        chronicle: Chronicle,
+        commit_log: CommitLog,
         forks: Forks,
-        subscriptions: Subscriptions,
+        notifier: Notifier,
         spawn: Spawn,
         *,
         most: int,
@@ -93,16 +71,16 @@ class Updates:
         clock: Callable[[], float],
     ) -> None:
         self._engine = engine
-        self._chronicle = chronicle
+        self._commit_log = commit_log
         self._forks = forks
-        self._subscriptions = subscriptions
+        self._notifier = notifier
         self._spawn = spawn
         self._most = most
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self._waiting: deque[Update] = deque()
-        self._stopped = 0
-        self._undone = 0
+        self._holds = 0
+        self._taken_back = 0
         """Commits taken back: what was worked out on top of them has to be worked out again."""
         self.accepted = 0
         """Updates that wait for their turn, for the disk, or are being worked on."""
@@ -110,10 +88,11 @@ class Updates:
         self.failed = 0
         self.refused = 0
         self.aside = 0
+        """Updates that were worked out in a fork."""
         self.ending = False
 
     def submit(self, update: Update) -> None:
-        """Take in an update; `reply` is called once, sooner or later."""
+        """Take in an update; its `reply` is called once, sooner or later."""
         if self.ending or self.accepted >= self._most:
             self.refused += 1
             update.reply(
@@ -132,137 +111,156 @@ class Updates:
             self._pump()
 
     def hold(self) -> None:
-        """Begin no update until `go_on` is called."""
-        self._stopped += 1
+        """Begin no update until `resume` is called."""
+        self._holds += 1
 
-    def go_on(self) -> None:
-        self._stopped -= 1
+    def resume(self) -> None:
+        self._holds -= 1
         self._pump()
 
     def _pump(self) -> None:
         waiting = self._waiting
-        while waiting and not self._stopped and self._begin(waiting[0]):
+        while waiting and not self._holds and self._begin(waiting[0]):
             waiting.popleft()
 
     def _begin(self, update: Update) -> bool:
         """Work on an update; whether that is all there is to do."""
-        chronicle = self._chronicle
+        prepared: Prepared | None = None
         try:
-            chronicle.check()
-            now = chronicle.now()
-            if update.bound is None:
-                if update.change is not None:
-                    update.change.look(self._engine.core.store)
-                if update.size > LONG_TEXT:
-                    self._work_aside(update)
-                    return False
-                update.bound = self._prepared(update)
-            if update.bound[0].loads:  # documents take their time
-                self._work_aside(update)
+            self._commit_log.check()
+            now = self._commit_log.now()
+            if self._is_long(update):
+                self._fork(update, None)
                 return False
-            commit = self._engine.execute(*update.bound, now=now, limits=self._slice)
+            prepared = self._prepare(update)
+            if prepared[0].loads:  # documents take their time
+                self._fork(update, prepared)
+                return False
+            commit = self._engine.execute(*prepared, now=now, limits=self._slice)
         except TimeLimitExceeded:
-            self._work_aside(update)
+            self._fork(update, prepared)
             return False
         except TidingsError as error:
             self._fail(update, error)
         except Exception:  # whatever it is, the publisher has to hear of it, and the next one has to have its turn
-            log.exception("an update failed in a way that nobody foresaw")
-            self._fail(update, TidingsError("something went wrong here; it is in the log"))
+            log.exception(_INTERNAL_ERROR)
+            self._fail(update, TidingsError(_FOR_PUBLISHERS))
         else:
             self._commit(update, commit, now)
         return True
 
-    def _prepared(self, update: Update) -> tuple[PreparedUpdate, Parameters]:
-        if update.change is not None:
-            return update.change.request(), ()
-        return self._engine.core.prepare_update(update.text, update.dataset)
+    def _is_long(self, update: Update) -> bool:
+        """Whether it takes longer to read an update than the loop may be held."""
+        match update:
+            case TextUpdate(text):
+                return len(text) > LONG_TEXT
+            case BoundUpdate():
+                return False
+            case DelayedUpdate(delayed):
+                return len(delayed.text) > LONG_TEXT
+            case GraphUpdate(change):
+                change.existed = self._engine.store.graph(change.graph) is not None
+                return change.size > LONG_TEXT
+            case _:
+                assert_never(update)
+
+    def _prepare(self, update: Update) -> Prepared:
+        match update:
+            case TextUpdate(text, dataset):
+                return self._engine.prepare(text, dataset)
+            case BoundUpdate(request, parameters):
+                return request, parameters
+            case DelayedUpdate(delayed):
+                return self._engine.prepare(delayed.text, delayed.dataset)
+            case GraphUpdate(change):
+                return change.request(), ()
+            case _:
+                assert_never(update)
 
     # -- what takes longer --------------------------------------------------------------------------------------
 
-    def _work_aside(self, update: Update) -> None:
+    def _fork(self, update: Update, prepared: Prepared | None) -> None:
         self.hold()
         self.aside += 1
-        self._spawn(self._aside(update))
+        self._spawn(self._execute_in_fork(update, prepared))
 
-    async def _aside(self, update: Update) -> None:
+    async def _execute_in_fork(self, update: Update, prepared: Prepared | None) -> None:
         try:
             begun = time.perf_counter()
-            delta = await self._delta(update)
+            delta = await self._delta(update, prepared)
             self._engine.timing.update += time.perf_counter() - begun
-            now = self._chronicle.now()
+            now = self._commit_log.now()
             commit = self._engine.absorb(delta, now=now)
         except TidingsError as error:
             self._fail(update, error)
         except Exception:
-            log.exception("an update failed in a way that nobody foresaw")
-            self._fail(update, TidingsError("something went wrong here; it is in the log"))
+            log.exception(_INTERNAL_ERROR)
+            self._fail(update, TidingsError(_FOR_PUBLISHERS))
         else:
             self._commit(update, commit, now)
         finally:
             self._waiting.popleft()
-            self.go_on()
+            self.resume()
 
-    async def _delta(self, update: Update) -> ZSet[Quad]:
+    async def _delta(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
         while True:
-            undone = self._undone
-            fork = self._forks.launch(lambda: self._worked_out(update))
+            taken_back = self._taken_back
+            fork = self._forks.launch(partial(self._work_out, update, prepared))
             delta = await self._forks.outcome(fork, seconds=self._whole.seconds)
-            if undone == self._undone:
+            if taken_back == self._taken_back:
                 return delta
 
-    def _worked_out(self, update: Update) -> ZSet[Quad]:
-        """In the fork: the delta of an update. Blank nodes it makes must differ from those made here meanwhile."""
-        core = self._engine.core
-        core.moment = Moment(self._chronicle.time)
-        request = update.bound or self._prepared(update)
-        return core.execute(*request, now=self._chronicle.time, limits=self._whole)
+    def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
+        """In the fork: the delta of an update."""
+        now = self._commit_log.time
+        return self._engine.work_out(*(prepared or self._prepare(update)), now=now, limits=self._whole)
 
     # -- outcomes -----------------------------------------------------------------------------------------------
 
     def _fail(self, update: Update, error: TidingsError) -> None:
-        """An update that cannot be carried out leaves no trace; a delayed one is off the agenda all the same."""
+        """An update that cannot be carried out leaves no trace; a delayed one is off the schedule all the same."""
         self.failed += 1
-        if update.delayed is None or isinstance(error, NOT_DONE):
-            self._answer(update, error)
-            return
-        note = Note("done", {"id": update.delayed, "error": error.code})
-        self._chronicle.note(note, lambda: self._answer(update, error), lambda failed: self._answer(update, failed))
+        if isinstance(update, DelayedUpdate) and not isinstance(error, NOT_DONE):
+            note = Note("done", {"id": update.delayed.id, "error": error.code})
+            self._commit_log.note(note, PendingAnswer(update, error))
+        else:
+            self.answer(update, error)
 
-    def _answer(self, update: Update, outcome: Outcome) -> None:
+    def answer(self, update: Update, outcome: Outcome) -> None:
+        """Say what became of an update."""
         self.accepted -= 1
         update.reply(outcome)
 
     def _commit(self, update: Update, commit: Commit, now: int) -> None:
-        chronicle = self._chronicle
-        self._subscriptions.lose(self._engine.failures)
-        notes: tuple[Note, ...] = () if update.delayed is None else (Note("done", {"id": update.delayed}),)
+        if commit.failures:
+            self._notifier.end_failed(commit.failures)
         self.done += 1
-
-        def undo(error: TidingsError) -> None:
-            if commit.delta:
-                self._undone += 1
-                self._subscriptions.untell(commit, self._engine.absorb(-commit.delta, now=now))
-                self._subscriptions.lose(self._engine.failures)
-            self._answer(update, error)
-
+        notes: tuple[Note, ...] = ()
+        if isinstance(update, DelayedUpdate):
+            notes = (Note("done", {"id": update.delayed.id}),)
         if not commit.delta:
-            done = Done(chronicle.seq, now, 0, 0)
-            if notes:
-                chronicle.note(notes[0], lambda: self._answer(update, done), undo)
-            elif len(chronicle.scribe):  # it may have seen what is not durable yet
-                chronicle.scribe.step(lambda: self._answer(update, done), undo)
-            else:
-                self._answer(update, done)
+            self._answer_unchanged(update, now, notes)
             return
-        sequence = chronicle.seq + 1
-        added = sum(1 for _, weight in commit.delta.items() if weight > 0)
-        done = Done(sequence, now, added, len(commit.delta) - added)
-
-        def release() -> None:
-            self._answer(update, done)
-            self._subscriptions.tell(sequence, now, commit)
-
         if update.publisher is not None:
             notes += (published_by(update.publisher),)
-        chronicle.commit(commit.delta, now, notes, release, undo)
+        entry = self._commit_log.next_entry(commit.delta, now, notes)
+        added = sum(1 for _, weight in commit.delta.items() if weight > 0)
+        done = Done(entry.seq, now, added, len(commit.delta) - added)
+        self._commit_log.commit(PendingUpdate(entry, commit, update, done))
+
+    def _answer_unchanged(self, update: Update, now: int, notes: tuple[Note, ...]) -> None:
+        """An update without effect is no commit, but it may have seen what is not durable yet."""
+        done = Done(self._commit_log.last_commit, now, 0, 0)
+        if notes:
+            self._commit_log.note(notes[0], PendingAnswer(update, done))
+        elif len(self._commit_log.group_commit):
+            self._commit_log.wait(PendingAnswer(update, done))
+        else:
+            self.answer(update, done)
+
+    def take_back(self, commit: Commit, now: int) -> None:
+        """A commit cannot be made durable: the store and the answers are as they were."""
+        self._taken_back += 1
+        undone = self._engine.absorb(-commit.delta, now=now)
+        self._notifier.retract(commit, undone)
+        self._notifier.end_failed(undone.failures)

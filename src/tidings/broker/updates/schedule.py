@@ -29,7 +29,7 @@ class Delayed(Struct, frozen=True):
     """Who asked for it, if that was said."""
 
 
-class Agenda:
+class Schedule:
     """All updates that wait, for their time or for their turn."""
 
     __slots__ = ("_begun", "_by_id", "_heap", "_numbers", "_places")
@@ -97,7 +97,7 @@ class Agenda:
         return heap[0][0] if heap else None
 
     def due(self, now: int) -> Iterator[Delayed]:
-        """Those whose time has come, in order; they stay on the agenda until they are done."""
+        """Those whose time has come, in order; they stay on the schedule until they are done."""
         while (at := self.next()) is not None and at <= now:
             number = heappop(self._heap)[2]
             self._begun.add(number)

@@ -80,13 +80,13 @@ def run(arguments: Namespace) -> int:
 
 def has_demo(opened: app.Opened, settings: Settings) -> bool:
     """Whether there is a city to animate, and it may be."""
-    return settings.demo and not settings.read_only and opened.broker.engine.core.store.graph(iri(GRAPH)) is not None
+    return settings.demo and not settings.read_only and opened.broker.store.graph(iri(GRAPH)) is not None
 
 
 def greeting(opened: app.Opened, settings: Settings) -> str:
     """What is served, where, and how to try it."""
     offers = "queries" if settings.read_only else "queries and updates"
-    quads = len(opened.broker.engine.core.store)
+    quads = len(opened.broker.store)
     where = "in memory only" if settings.memory else f"kept in {settings.data}"
     return (
         f"Tidings answers {offers} at {opened.http}/sparql and subscriptions at {opened.ws}\n"

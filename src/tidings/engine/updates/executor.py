@@ -1,9 +1,13 @@
-"""The story: text in, answer or exact delta out. The engine knows no clock: whoever asks says what time it is."""
+"""The story: text in, answer or exact delta out. The engine knows no clock: whoever asks says what time it is.
+
+A request is atomic: if one of its operations fails, those before it are undone by the negated delta, and the store
+is as it was.
+"""
 
 from random import Random
 
 from tidings.engine.store.store import Store
-from tidings.engine.updates.operations import Loader, PreparedUpdate, Updater
+from tidings.engine.updates.operations import Loader, Operations, PreparedUpdate
 from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -31,7 +35,7 @@ class Core:
         self.store = Store() if store is None else store
         self.base = base
         self._service = service
-        self._updater = Updater(self.store, loader=loader, service=service)
+        self._operations = Operations(self.store, loader=loader, service=service)
         self.moment = Moment(0, random)
         self._queries = Templates(read_query)
         self._updates = Templates(lambda cursor, dataset: PreparedUpdate(read_update(cursor, dataset)))
@@ -60,6 +64,23 @@ class Core:
     def execute(
         self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
     ) -> ZSet[Quad]:
-        """Carry out an update request that has been read already."""
+        """Carry out an update request that has been read already; its net effect, which may be empty."""
         self.tell_time(now)
-        return self._updater.execute(request, self.moment, limits, parameters)
+        store, operations, moment = self.store, self._operations, self.moment
+        net: ZSet[Quad] = ZSet.owning({})
+        deadline = limits.deadline()
+        try:
+            for operation, modify in zip(request.operations, request.modifies, strict=True):
+                if modify is None:
+                    delta = operations.delta(operation, moment, parameters)
+                else:
+                    delta = operations.modified(modify, moment, limits, deadline, parameters)
+                store.apply(delta)
+                if net:
+                    net.absorb(delta)
+                else:
+                    net = delta
+        except BaseException:
+            store.apply(-net)
+            raise
+        return net

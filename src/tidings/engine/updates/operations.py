@@ -1,9 +1,8 @@
-"""Execution of update requests: what a request asks for, applied at once, as the exact net Z-set of quads.
+"""What one operation of an update request would change: the exact Z-set of quads.
 
     removed = (D - I) ∩ store      added = I - store
 
-for the instantiated templates D and I of one operation. A request is atomic: if one of its operations fails, those
-before it are undone by the negated delta, and the store is as it was.
+for the instantiated templates D and I of the operation.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +24,7 @@ from tidings.sparql.algebra import (
     Operation,
     Transfer,
 )
-from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.context import Limits, Moment, ServiceClient
 from tidings.sparql.prepared import Parameters
 
 
@@ -46,8 +45,8 @@ class PreparedUpdate:
         self.modifies = [PreparedModify(each) if isinstance(each, Modify) else None for each in operations]
 
 
-class Updater:
-    """Executes requests on one store."""
+class Operations:
+    """Works out operations on one store, and changes nothing."""
 
     __slots__ = ("_loader", "_service", "_store")
 
@@ -56,31 +55,14 @@ class Updater:
         self._loader = loader
         self._service = service
 
-    def execute(
-        self, request: PreparedUpdate, moment: Moment, limits: Limits = UNLIMITED, parameters: Parameters = ()
+    def modified(
+        self, modify: PreparedModify, moment: Moment, limits: Limits, deadline: float, parameters: Parameters
     ) -> ZSet[Quad]:
-        """Apply a request; its net effect. No effect gives the empty Z-set."""
-        net: ZSet[Quad] = ZSet.owning({})
-        deadline = limits.deadline()
-        try:
-            for operation, modify in zip(request.operations, request.modifies, strict=True):
-                if modify is None:
-                    delta = self._delta(operation, moment, parameters)
-                else:
-                    found = modify.instances(self._store, moment, limits, deadline, self._service, parameters)
-                    delta = self._change(*found)
-                self._store.apply(delta)
-                if net:
-                    net.absorb(delta)
-                else:
-                    net = delta
-        except BaseException:
-            self._store.apply(-net)
-            raise
-        return net
+        """What DELETE/INSERT WHERE would change."""
+        return self._change(*modify.instances(self._store, moment, limits, deadline, self._service, parameters))
 
-    def _delta(self, operation: Operation, moment: Moment, parameters: Parameters) -> ZSet[Quad]:
-        """What one operation would change, with nothing changed yet."""
+    def delta(self, operation: Operation, moment: Moment, parameters: Parameters) -> ZSet[Quad]:
+        """What any other operation would change."""
         match operation:
             case InsertData(quads):
                 return self._change((), _data(quads, moment, parameters))

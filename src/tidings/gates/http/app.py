@@ -155,7 +155,7 @@ class HttpGate:
         format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
             _address(request, self._settings.base),
-            self._broker.engine.core.store,
+            self._broker.store,
             updates=not self._settings.read_only,
             loads=self._settings.loads,
             sockets=self._sockets(request),

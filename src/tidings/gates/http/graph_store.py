@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 
 from tidings.broker.broker import Broker
 from tidings.broker.queries import Writer
-from tidings.broker.updates.graph_change import Change
+from tidings.broker.updates.graph_change import GraphChange
 from tidings.gates.answers import update_answer
 from tidings.gates.http.limits import read_body
 from tidings.gates.http.results import chosen, content_type
@@ -72,7 +72,7 @@ class GraphStore:
             raise NotAllowed("this endpoint is read-only")
         publisher = publisher_of(dict(request.scope["headers"]))
         if request.method == "DELETE":
-            change = Change(name, replaces=True, size=0, read=tuple)
+            change = GraphChange(name, replaces=True, size=0, read=tuple)
         else:
             change = await self._change(request, name)
         done = await self._broker.change(change, publisher)
@@ -81,19 +81,19 @@ class GraphStore:
         created = not change.existed and done.added > 0
         return Response(encode(update_answer(done)) + b"\n", 201 if created else 200, media_type="application/json")
 
-    async def _change(self, request: Request, name: Term) -> Change:
+    async def _change(self, request: Request, name: Term) -> GraphChange:
         sent = request.headers.get("content-type")
         if sent is None:
             raise UnsupportedFormat("the Content-Type is missing; it says which format the body is in")
         format_ = by_media_type(tuple(RdfFormat), sent)
         body = await read_body(request, self._max_body)
         base = iri_text(name) if name else self._base
-        return Change(
+        return GraphChange(
             name, replaces=request.method == "PUT", size=len(body), read=lambda: _read(body, format_, base, name)
         )
 
     async def _get(self, request: Request, name: Term) -> Response:
-        if self._broker.engine.core.store.graph(name) is None:
+        if self._broker.store.graph(name) is None:
             raise GraphMissing(f"there is no graph {name}")
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"

@@ -24,7 +24,7 @@ async def publish(
         case UpdateRequest(text, dataset):
             return encode(update_answer(await broker.update(text, dataset, publisher)))
         case DelayedUpdateRequest(text, due, dataset):
-            at = due.instant(broker.chronicle.clock())
+            at = due.instant(broker.now())
             return encode(delayed_answer(await broker.delay(text, dataset, at, publisher)))
         case _:
             assert_never(request)

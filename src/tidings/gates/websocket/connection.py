@@ -59,10 +59,10 @@ class Connection(WSListener):
         self._broker.disconnect(self._session)
 
     def pause_writing(self) -> None:
-        self._broker.subscriptions.outboxes.filled(self._session)
+        self._broker.filled(self._session)
 
     def resume_writing(self) -> None:
-        self._broker.subscriptions.outboxes.drained(self._session)
+        self._broker.drained(self._session)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
-from tidings.broker.updates.queue import Outcome
+from tidings.broker.updates.accepted import Outcome
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.answers import delayed_answer, encode_body, first_answer, update_answer
 from tidings.gates.errors import TooManyPrepared, UnknownPrepared, internal_error
@@ -162,20 +162,15 @@ class Conversation:
             self._refuse(error, request.echo)
 
         try:
-            known = self._broker.subscriptions.find(request.spuid)
+            self._broker.resume(self._session, request.spuid, request.sequence, request.echo.alias, answered, refused)
         except NotFound:
             if request.otherwise is None:
                 raise
             self._subscribe(request.otherwise, resumed=False)
-            return
-        alias = request.echo.alias
-        if alias is not None and known.alias != alias:
-            known.alias, known.head = alias, None
-        self._broker.resume(self._session, request.spuid, request.sequence, answered, refused)
 
     def _unsubscribe(self, spuid: str, echo: Echo) -> None:
         done = encode(Unsubscribed(spuid, echo.alias))
-        self._broker.subscriptions.unsubscribe(self._session, spuid, lambda: self._send(done))
+        self._broker.unsubscribe(self._session, spuid, lambda: self._send(done))
 
     def _spuid_of(self, alias: str | int | float) -> str:
         """The subscription of this connection that has an alias, if there is exactly one."""
@@ -206,7 +201,7 @@ class Conversation:
         self._broker.submit_bound(template, request.bound(self._base), reply, request.publisher)
 
     def _delay(self, request: DelayedUpdate) -> None:
-        at = request.due.instant(self._broker.chronicle.clock())
+        at = request.due.instant(self._broker.now())
         dataset = request.graphs.dataset(self._base)
 
         async def accept() -> bytes:
@@ -216,7 +211,7 @@ class Conversation:
         self._later(request.echo, accept())
 
     async def _cancel(self, request: Cancel) -> bytes:
-        delayed = await self._broker.delays.cancel(request.delayed)
+        delayed = await self._broker.cancel_delayed(request.delayed)
         return encode(Cancelled(delayed.id, request.echo.alias))
 
     def _query(self, request: Query) -> None:
@@ -233,7 +228,7 @@ class Conversation:
         if len(self._prepared) >= _MOST_PREPARED:
             raise TooManyPrepared(f"{_MOST_PREPARED:,} updates are prepared on this connection already")
         dataset = request.graphs.dataset(self._base)
-        template = self._broker.engine.core.prepare_template(request.sparql, dataset)
+        template = self._broker.prepare(request.sparql, dataset)
         name = uuid4().hex
         self._prepared[name] = template
         self._send(encode(Prepared(name, tuple(template.variables), request.echo.alias)))

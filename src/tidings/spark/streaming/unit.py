@@ -136,15 +136,16 @@ class Unit:
         return Record(list(changed.items()), {spuid: self._known(spuid) for spuid in touched}, now)
 
     def catch_up(self, records: Iterable[Record]) -> bool:
-        """Live through what became of it elsewhere, told to nobody; False if members came or went, and it cannot."""
+        """Live through what became of it elsewhere, told to nobody; False if it cannot: members came, went, failed."""
         for record in records:
             if any(known is None or known[0].spuid not in self for known in record.members.values()):
                 return False
-            self._engine.absorb(ZSet.owning(dict(record.quads)), now=record.now)
+            if self._engine.absorb(ZSet.owning(dict(record.quads)), now=record.now).failures:
+                return False
             for known in record.members.values():
                 if known is not None:
                     self._subscriptions[known[0].spuid][1].sequence = known[1]
-        return not self._engine.failures
+        return True
 
     def _known(self, spuid: str) -> tuple[Member, int] | None:
         found = self._subscriptions.get(spuid)
@@ -220,8 +221,7 @@ class Unit:
                 added,
                 removed,
             )
-        while self._engine.failures:
-            failure = self._engine.failures.pop()
+        for failure in done.failures:
             for subscription in failure.subscriptions:
                 spuid = self._spuids.pop(subscription.id)
                 del self._subscriptions[spuid]

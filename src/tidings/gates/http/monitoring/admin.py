@@ -34,7 +34,7 @@ class Operations:
     def __init__(self, broker: Broker, *, read_only: bool) -> None:
         self._broker = broker
         self._read_only = read_only
-        self._started = broker.chronicle.clock()
+        self._started = broker.now()
         self._metrics = Metrics(broker, self._started)
 
     def routes(self) -> list[BaseRoute]:
@@ -52,7 +52,7 @@ class Operations:
         """Whether updates are welcome, in a word and a status."""
         error: TidingsError | None = None
         try:
-            self._broker.chronicle.check()
+            self._broker.check_log()
         except LogBroken as broken:
             error = broken
         if self._broker.ending:
@@ -62,28 +62,27 @@ class Operations:
         return Envelope({"status": "ok", "version": __version__})
 
     async def _status(self, _: Request) -> Response:
-        return Envelope(status(self._broker, self._started))
+        return Envelope(status(self._broker.status(), self._started))
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def _subscriptions(self, request: Request) -> Response:
         """All of them; `after` a position, the rest; `since` a position, who came and who ended."""
         after, since = (request.query_params.get(name) for name in ("after", "since"))
-        held = self._broker.subscriptions
-        roll = held.roll
+        roll = self._broker.roll
         ended = None if since is None else roll.ended_since(since)
         start = after if after is not None else (since if ended is not None else None)
         page, more = _page(request, roll.all() if start is None else roll.after(start))
         content: dict[str, Any] = {
-            "total": len(held), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
+            "total": len(roll), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
         }  # fmt: skip
         if ended is not None:
             content["ended"] = ended
         return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
 
     async def _subscription(self, request: Request) -> Response:
-        subscriber = self._broker.subscriptions.find(request.path_params["spuid"])
-        explained = self._broker.subscriptions.explain(subscriber)
+        subscriber = self._broker.find(request.path_params["spuid"])
+        explained = self._broker.explain(subscriber)
         wanted = request.query_params.get("format")
         if wanted == "text" or (wanted is None and (accept_of(request) or "").startswith("text/plain")):
             return PlainTextResponse(explained.to_text() + "\n", headers={"vary": "accept"})
@@ -91,7 +90,7 @@ class Operations:
 
     def _shown(self, subscriber: Subscriber) -> dict[str, Any]:
         dataset = subscriber.dataset
-        away = self._broker.subscriptions.absence(subscriber)
+        away = self._broker.absence(subscriber)
         return {
             "spuid": subscriber.spuid,
             "alias": subscriber.alias,
@@ -107,22 +106,22 @@ class Operations:
 
     async def _agenda(self, request: Request) -> Response:
         after = request.query_params.get("after")
-        agenda = self._broker.delays.agenda
-        rest = iter(agenda)
+        schedule = self._broker.schedule
+        rest = iter(schedule)
         if after is not None:
-            last = agenda.find(after)
+            last = schedule.find(after)
             rest = _behind(rest, last)
         page, more = _page(request, rest)
-        content: dict[str, Any] = {"total": len(agenda), "delayed": [_delayed(each) for each in page]}
+        content: dict[str, Any] = {"total": len(schedule), "delayed": [_delayed(each) for each in page]}
         return Envelope(content | ({"after": page[-1].id} if more else {}))
 
     async def _delayed(self, request: Request) -> Response:
         number = request.path_params["id"]
         if request.method != "DELETE":
-            return Envelope(_delayed(self._broker.delays.agenda.find(number)))
+            return Envelope(_delayed(self._broker.schedule.find(number)))
         if self._read_only:
             raise NotAllowed("this endpoint is read-only")
-        return Envelope({"cancelled": _delayed(await self._broker.delays.cancel(number))})
+        return Envelope({"cancelled": _delayed(await self._broker.cancel_delayed(number))})
 
 
 def _delayed(delayed: Delayed) -> dict[str, Any]:

@@ -14,51 +14,52 @@ from starlette.responses import Response
 
 from tidings import __version__
 from tidings.broker.broker import Broker
+from tidings.broker.status import BrokerStatus
 from tidings.gates.http.routing import accept_of
 
-Value = Callable[[Broker], float]
+Value = Callable[[BrokerStatus], float]
 
 GAUGES: dict[str, tuple[str, Value]] = {
-    "commit_sequence": ("Number of the last commit", lambda b: b.chronicle.seq),
-    "quads": ("Quads in the store", lambda b: len(b.engine.core.store)),
-    "graphs": ("Named graphs in the store", lambda b: len(b.engine.core.store.named)),
-    "sessions": ("Clients connected over WebSocket or an event stream", lambda b: len(b.sessions)),
-    "subscriptions": ("Subscriptions", lambda b: len(b.subscriptions)),
-    "subscriptions_absent": ("Subscriptions whose client is away", lambda b: b.subscriptions.absent),
-    "updates_queued": ("Updates accepted and not answered yet", lambda b: b.updates.accepted),
-    "delayed_waiting": ("Delayed updates that wait for their time", lambda b: len(b.delays.agenda)),
-    "forks_running": ("Copies of the process at work", lambda b: len(b.forks.running)),
-    "feed_followers": ("Clients that follow the log", lambda b: len(b.chronicle.followers)),
+    "commit_sequence": ("Number of the last commit", lambda s: s.commit),
+    "quads": ("Quads in the store", lambda s: s.quads),
+    "graphs": ("Named graphs in the store", lambda s: s.graphs),
+    "sessions": ("Clients connected over WebSocket or an event stream", lambda s: s.sessions),
+    "subscriptions": ("Subscriptions", lambda s: s.subscriptions),
+    "subscriptions_absent": ("Subscriptions whose client is away", lambda s: s.absent),
+    "updates_queued": ("Updates accepted and not answered yet", lambda s: s.updates_waiting),
+    "delayed_waiting": ("Delayed updates that wait for their time", lambda s: s.delayed_waiting),
+    "forks_running": ("Copies of the process at work", lambda s: s.forks_running),
+    "feed_followers": ("Clients that follow the log", lambda s: s.followers),
 }
 COUNTERS: dict[str, tuple[str, Value]] = {
-    "commits": ("Commits since the start", lambda b: b.engine.timing.commits),
-    "commit_quads": ("Quads added or removed by commits", lambda b: b.engine.timing.quads),
-    "updates_done": ("Updates carried out", lambda b: b.updates.done),
-    "updates_failed": ("Updates that could not be carried out", lambda b: b.updates.failed),
-    "updates_refused": ("Updates turned away, the queue being full", lambda b: b.updates.refused),
-    "updates_aside": ("Updates worked out in a fork", lambda b: b.updates.aside),
-    "queries_done": ("Queries answered", lambda b: b.queries.done),
-    "queries_aside": ("Queries evaluated in a fork", lambda b: b.queries.aside),
-    "notifications_sent": ("Notifications handed to a connection", lambda b: b.subscriptions.outboxes.sent),
-    "notifications_merged": ("Changes added to a waiting notification", lambda b: b.subscriptions.outboxes.merged),
-    "clients_dropped_slow": ("Clients let go because they took too little", lambda b: b.subscriptions.outboxes.dropped),
-    "subscriptions_resumed": ("Subscriptions resumed where they were", lambda b: b.subscriptions.resumed),
-    "subscriptions_refreshed": ("Subscriptions resumed with a fresh answer", lambda b: b.subscriptions.refreshed),
-    "subscriptions_released": ("Subscriptions that nobody came back for", lambda b: b.subscriptions.released),
-    "delayed_done": ("Delayed updates whose time came", lambda b: b.delays.done),
-    "delayed_failed": ("Delayed updates that failed", lambda b: b.delays.failed),
-    "forks_made": ("Copies of the process made", lambda b: b.forks.made),
-    "lutt_hits": ("Subscriptions that a commit might have concerned", lambda b: b.engine.timing.hits),
-    "lutt_notifications": ("Subscriptions that a commit did concern", lambda b: b.engine.timing.notifications),
-    "t_update_seconds": ("T_UPDATE: from text to delta", lambda b: b.engine.timing.update),
-    "t_lutt_seconds": ("T_LUTT: which subscriptions may be concerned", lambda b: b.engine.timing.lutt),
-    "t_booster_seconds": ("T_BOOSTER: the plans' incremental step", lambda b: b.engine.timing.booster),
-    "t_notify_seconds": ("T_NOTIFY: notifications made of changes", lambda b: b.engine.timing.notify),
-    "log_batches": ("Batches written to the log", lambda b: b.chronicle.scribe.batches),
-    "log_failures": ("Batches that could not be written", lambda b: b.chronicle.scribe.failures),
-    "log_bytes": ("Bytes written to the log", lambda b: 0 if b.disk is None else b.disk.journal.written),
-    "snapshots_written": ("Snapshots written", lambda b: 0 if b.snapshots is None else b.snapshots.written),
-    "snapshots_failed": ("Snapshots that failed", lambda b: 0 if b.snapshots is None else b.snapshots.failed),
+    "commits": ("Commits since the start", lambda s: s.timing.commits),
+    "commit_quads": ("Quads added or removed by commits", lambda s: s.timing.quads),
+    "updates_done": ("Updates carried out", lambda s: s.updates_done),
+    "updates_failed": ("Updates that could not be carried out", lambda s: s.updates_failed),
+    "updates_refused": ("Updates turned away, the queue being full", lambda s: s.updates_refused),
+    "updates_aside": ("Updates worked out in a fork", lambda s: s.updates_aside),
+    "queries_done": ("Queries answered", lambda s: s.queries_done),
+    "queries_aside": ("Queries evaluated in a fork", lambda s: s.queries_aside),
+    "notifications_sent": ("Notifications handed to a connection", lambda s: s.notified),
+    "notifications_merged": ("Changes added to a waiting notification", lambda s: s.merged),
+    "clients_dropped_slow": ("Clients let go because they took too little", lambda s: s.dropped_slow),
+    "subscriptions_resumed": ("Subscriptions resumed where they were", lambda s: s.resumed),
+    "subscriptions_refreshed": ("Subscriptions resumed with a fresh answer", lambda s: s.refreshed),
+    "subscriptions_released": ("Subscriptions that nobody came back for", lambda s: s.released),
+    "delayed_done": ("Delayed updates whose time came", lambda s: s.delayed_done),
+    "delayed_failed": ("Delayed updates that failed", lambda s: s.delayed_failed),
+    "forks_made": ("Copies of the process made", lambda s: s.forks_made),
+    "lutt_hits": ("Subscriptions that a commit might have concerned", lambda s: s.timing.hits),
+    "lutt_notifications": ("Subscriptions that a commit did concern", lambda s: s.timing.notifications),
+    "t_update_seconds": ("T_UPDATE: from text to delta", lambda s: s.timing.update),
+    "t_lutt_seconds": ("T_LUTT: which subscriptions may be concerned", lambda s: s.timing.lutt),
+    "t_booster_seconds": ("T_BOOSTER: the plans' incremental step", lambda s: s.timing.booster),
+    "t_notify_seconds": ("T_NOTIFY: notifications made of changes", lambda s: s.timing.notify),
+    "log_batches": ("Batches written to the log", lambda s: s.batches),
+    "log_failures": ("Batches that could not be written", lambda s: s.batches_failed),
+    "log_bytes": ("Bytes written to the log", lambda s: 0 if s.log is None else s.log.bytes),
+    "snapshots_written": ("Snapshots written", lambda s: 0 if s.log is None else s.log.snapshots_written),
+    "snapshots_failed": ("Snapshots that failed", lambda s: 0 if s.log is None else s.log.snapshots_failed),
 }
 
 
@@ -74,16 +75,16 @@ class BrokerCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        broker = self._broker
+        status = self._broker.status()
         build = GaugeMetricFamily("tidings_build_info", "The version", labels=["version"])
         build.add_metric([__version__], 1)
         yield build
-        uptime = (broker.chronicle.clock() - self._started) / 1e6
+        uptime = (status.now - self._started) / 1e6
         yield GaugeMetricFamily("tidings_uptime_seconds", "Seconds since the start", uptime)
         for name, (text, value) in GAUGES.items():
-            yield GaugeMetricFamily(f"tidings_{name}", text, value(broker))
+            yield GaugeMetricFamily(f"tidings_{name}", text, value(status))
         for name, (text, value) in COUNTERS.items():
-            yield CounterMetricFamily(f"tidings_{name}", text, value(broker))
+            yield CounterMetricFamily(f"tidings_{name}", text, value(status))
 
 
 class Metrics:

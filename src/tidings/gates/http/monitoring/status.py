@@ -9,76 +9,74 @@ from pathlib import Path
 from typing import Any
 
 from tidings import __version__
-from tidings.broker.broker import Broker
+from tidings.broker.status import BrokerStatus
 from tidings.protocol.instants import shown
 
 _STATM = Path("/proc/self/statm")
 
 
-def status(broker: Broker, started: int) -> dict[str, Any]:
+def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
     """What /status says; `started` is in microseconds since 1970."""
-    now = broker.chronicle.clock()
-    store = broker.engine.core.store
+    uptime = (broker.now - started) / 1e6
     return {
         "version": __version__,
         "started": shown(started),
-        "uptime": (now - started) / 1e6,
-        "sequence": broker.chronicle.seq,
-        "time": now,
-        "quads": len(store),
-        "graphs": len(store.named),
-        "sessions": len(broker.sessions),
+        "uptime": uptime,
+        "sequence": broker.commit,
+        "time": broker.now,
+        "quads": broker.quads,
+        "graphs": broker.graphs,
+        "sessions": broker.sessions,
         "subscriptions": _subscriptions(broker),
         "delayed": {
-            "waiting": len(broker.delays.agenda), "done": broker.delays.done, "failed": broker.delays.failed,
+            "waiting": broker.delayed_waiting, "done": broker.delayed_done, "failed": broker.delayed_failed,
         },
         "queue": {
-            "waiting": broker.updates.accepted, "done": broker.updates.done, "failed": broker.updates.failed,
-            "refused": broker.updates.refused, "aside": broker.updates.aside,
+            "waiting": broker.updates_waiting, "done": broker.updates_done, "failed": broker.updates_failed,
+            "refused": broker.updates_refused, "aside": broker.updates_aside,
         },
-        "queries": {"done": broker.queries.done, "aside": broker.queries.aside},
-        "forks": {"running": len(broker.forks.running), "made": broker.forks.made},
-        "log": log_status(broker),
+        "queries": {"done": broker.queries_done, "aside": broker.queries_aside},
+        "forks": {"running": broker.forks_running, "made": broker.forks_made},
+        "log": _log(broker),
         "timing": _timing(broker),
-        "kpi": _indicators(broker, (now - started) / 1e6),
+        "kpi": _indicators(broker, uptime),
         "memory": _memory(),
         "limits": _limits(broker),
     }  # fmt: skip
 
 
-def _subscriptions(broker: Broker) -> dict[str, int]:
-    held = broker.subscriptions
+def _subscriptions(broker: BrokerStatus) -> dict[str, int]:
     return {
-        "live": len(held) - held.absent,
-        "absent": held.absent,
-        "notified": held.outboxes.sent,
-        "merged": held.outboxes.merged,
-        "dropped_slow": held.outboxes.dropped,
-        "resumed": held.resumed,
-        "refreshed": held.refreshed,
-        "released": held.released,
+        "live": broker.subscriptions - broker.absent,
+        "absent": broker.absent,
+        "notified": broker.notified,
+        "merged": broker.merged,
+        "dropped_slow": broker.dropped_slow,
+        "resumed": broker.resumed,
+        "refreshed": broker.refreshed,
+        "released": broker.released,
     }
 
 
-def log_status(broker: Broker) -> dict[str, Any] | None:
+def _log(broker: BrokerStatus) -> dict[str, Any] | None:
     """Nothing, if everything is in memory."""
-    disk, snapshots, scribe = broker.disk, broker.snapshots, broker.chronicle.scribe
-    if disk is None:
+    log = broker.log
+    if log is None:
         return None
     return {
-        "durability": disk.durability,
-        "sequence": disk.journal.durable.seq,
-        "bytes": disk.journal.written,
-        "batches": scribe.batches,
-        "failures": scribe.failures,
-        "broken": disk.journal.broken,
-        "snapshot": 0 if snapshots is None else snapshots.seq,
+        "durability": log.durability,
+        "sequence": log.commit,
+        "bytes": log.bytes,
+        "batches": broker.batches,
+        "failures": broker.batches_failed,
+        "broken": log.broken,
+        "snapshot": log.snapshot,
     }
 
 
-def _timing(broker: Broker) -> dict[str, float]:
+def _timing(broker: BrokerStatus) -> dict[str, float]:
     """Sums since the start, in seconds."""
-    timing = broker.engine.timing
+    timing = broker.timing
     return {
         "requests": timing.requests,
         "commits": timing.commits,
@@ -89,9 +87,9 @@ def _timing(broker: Broker) -> dict[str, float]:
     }
 
 
-def _indicators(broker: Broker, uptime: float) -> dict[str, float]:
-    timing = broker.engine.timing
-    n, m = timing.requests, len(broker.subscriptions)
+def _indicators(broker: BrokerStatus, uptime: float) -> dict[str, float]:
+    timing = broker.timing
+    n, m = timing.requests, broker.subscriptions
     total = timing.update + timing.lutt + timing.booster + timing.notify
     replaced = timing.quads / 2 / n if n else 0.0
     ups = n / total if total else 0.0
@@ -116,7 +114,7 @@ def _memory() -> dict[str, int]:
     return {"resident": int(_STATM.read_text().split()[1]) * resource.getpagesize(), "peak": peak}
 
 
-def _limits(broker: Broker) -> dict[str, Any]:
+def _limits(broker: BrokerStatus) -> dict[str, Any]:
     policy, bounds = broker.policy, broker.policy.bounds
     return {
         "timeout": policy.seconds,

@@ -20,8 +20,8 @@ from starlette.responses import Response
 from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown
 from tidings.broker.subscriptions.outbox import LOST, TOO_SLOW
-from tidings.broker.subscriptions.registry import TAKEN_OVER
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.subscriptions.resumption import TAKEN_OVER
+from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
@@ -132,28 +132,24 @@ class EventStream:
             if not first.done():
                 first.set_exception(error)
 
-        known = self._known(wish)
-        if known is not None and wish.last is not None:
-            if wish.alias is not None and known.alias != wish.alias:
-                known.alias, known.head = wish.alias, None
-            self._broker.resume(self._session, *wish.last, answered, refused)
-        else:
+        if not self._resume(wish, answered, refused):
             assert wish.text is not None
             self._broker.subscribe(
                 self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=encode_body
             )
         await first
 
-    def _known(self, wish: Wish) -> Subscriber | None:
-        """The subscription to go on with; None if it is gone, and there is a query to begin anew with."""
+    def _resume(self, wish: Wish, answered: Answered, refused: Refused) -> bool:
+        """Go on with a subscription; False if it is gone, and there is a query to begin anew with."""
         if wish.last is None:
-            return None
+            return False
         try:
-            return self._broker.subscriptions.find(wish.last[0])
+            self._broker.resume(self._session, *wish.last, wish.alias, answered, refused)
         except NotFound:
             if wish.text is None:
                 raise
-            return None
+            return False
+        return True
 
     # -- for the broker -----------------------------------------------------------------------------------------
 
@@ -192,7 +188,7 @@ class EventStream:
         self._size += len(piece)
         self._news.set()
         if self._size > self._high_water and not self._session.full:
-            self._broker.subscriptions.outboxes.filled(self._session)
+            self._broker.filled(self._session)
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
         while self._waiting or not self._ended:
@@ -206,7 +202,7 @@ class EventStream:
     def _taken(self, size: int) -> None:
         self._size -= size
         if self._session.full and not self._ended and self._size <= self._high_water // 2:
-            self._broker.subscriptions.outboxes.drained(self._session)
+            self._broker.drained(self._session)
 
     async def _is_quiet(self) -> bool:
         """Whether nothing happens for as long as a client may hear nothing."""

@@ -118,8 +118,8 @@ class Feed:
     async def follow(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
         """Commits without an end, or as many as were asked for. Nothing is told twice, and nothing left out."""
         last = first + limit - 1
-        self._behind = self._broker.chronicle.seq
-        self._broker.chronicle.followers.add(self._take)
+        self._behind = self._broker.last_commit
+        self._broker.follow(self._take)
         try:
             if first > self._behind:
                 yield self._heartbeat  # so that the client sees that it is heard
@@ -138,7 +138,7 @@ class Feed:
                 elif await self._is_quiet(_LAG if first <= self._behind else self._ping) and first > self._behind:
                     yield self._heartbeat
         finally:
-            self._broker.chronicle.followers.discard(self._take)
+            self._broker.unfollow(self._take)
 
     async def _logged(self, first: int, last: int) -> AsyncGenerator[bytes, None]:
         """Commits that the log has. It does not end by itself before they do: half a commit would look like a whole."""

@@ -15,7 +15,6 @@ from broker.jobs import Job
 from broker.making import ALL, BASE, Client, Clock, crashed, insert, opened, settled
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NotToldInTime, UnknownSubscription
-from tidings.broker.subscriptions.external_batches import Relaying
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.broker.updates import queue as room
 from tidings.log.entry import Entry
@@ -40,7 +39,7 @@ class Office:
         if "RAND" in text:
             raise BadRequest("no chance")
 
-    def wish(self, spuid: str, text: str, dataset: Dataset | None) -> None:
+    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
         graphs = dataset or Dataset()
         self.wanted[spuid] = Member(spuid, f"BASE <{BASE}> {text}", graphs.default, graphs.named)
 
@@ -51,13 +50,12 @@ class Office:
     def open(self, clock: Clock, path: Path, **settings: Any) -> Broker:
         """The broker of a folder, up to date with what was told while it was away."""
         broker = opened(clock, path, self, **settings)
-        assert broker.relay is not None
-        broker.chronicle.followers.add(self.entries.append)
-        self.relaying = Relaying(broker.relay, broker.subscriptions)
-        self.relaying.begin(dict(self.wanted), 0, len(self.batches) - 1)
+        broker.follow(self.entries.append)
+        self.told = broker.external_batches()
+        self.told.begin(dict(self.wanted), 0, len(self.batches) - 1)
         self.wanted.clear()
         for each in broker.subscriptions:
-            self.wish(each.spuid, each.text, each.dataset)
+            self.request(each.spuid, each.text, each.dataset)
         self.tell()
         return broker
 
@@ -71,11 +69,11 @@ class Office:
 
     def tell(self, rows: int | None = None) -> None:
         """Tell whatever was not told in full; of each batch only so many rows."""
-        for number in range(self.relaying.batch + 1, len(self.batches)):
-            self.relaying.tell(number, self.batches[number][:rows])
+        for number in range(self.told.last + 1, len(self.batches)):
+            self.told.tell(number, self.batches[number][:rows])
             if rows is not None:
                 return
-            self.relaying.finish(number)
+            self.told.finish(number)
 
     async def settled(self, broker: Broker) -> None:
         """Until everybody was told everything."""
@@ -176,10 +174,10 @@ async def test_whoever_waits_too_long_for_a_first_answer_is_told_so_and_the_wish
         await settled(broker)
         (spuid,) = office.wanted
         clock.pass_by(4)
-        broker._tick()
+        broker.run_due()
         assert not client.errors
         clock.pass_by(2)
-        broker._tick()
+        broker.run_due()
         assert [type(error) for error in client.errors] == [NotToldInTime]
         assert office.ended == [spuid]
         assert not len(broker.subscriptions)
@@ -195,7 +193,7 @@ async def test_a_subscription_that_ends_before_its_first_answer_is_answered_all_
         client.subscribe(ALL)
         await settled(broker)
         (spuid,) = office.wanted
-        broker.subscriptions.unsubscribe(client.line.session, spuid, lambda: None)
+        broker.unsubscribe(client.line.session, spuid, lambda: None)
         assert [type(error) for error in client.errors] == [UnknownSubscription]
         assert not office.wanted
 
@@ -256,7 +254,7 @@ async def test_a_job_that_begins_anew_makes_everybody_begin_anew(clock: Clock, t
         await broker.update(insert(2))
         await settled(broker)
         office.job = Job()
-        office.job.batch([Entry(2, clock.micros, ZSet((quad, 1) for quad in broker.engine.core.store))], {})
+        office.job.batch([Entry(2, clock.micros, ZSet((quad, 1) for quad in broker.store))], {})
         office.entries.clear()
         await office.settled(broker)
         assert client.line.closed == [LOST]

@@ -19,9 +19,10 @@ from broker.making import (
     settled,
     work_aside_waits_for,
 )  # fmt: skip
-from tidings.broker.broker import Broker, Policy
+from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown, TooManyDelayed, UnknownDelayed
-from tidings.broker.updates.schedule import Agenda, Delayed, DelayedId
+from tidings.broker.policy import Policy
+from tidings.broker.updates.schedule import Delayed, DelayedId, Schedule
 from tidings.log.errors import LogWriteFailed
 from tidings.model.errors import SparqlSyntaxError
 from waiting import asynchronous, until
@@ -44,53 +45,53 @@ def written(broker: Broker) -> str:
 
 async def advance(broker: Broker, clock: Clock, seconds: float) -> None:
     clock.pass_by(seconds)
-    broker._tick()
+    broker.run_due()
     await settled(broker)
 
 
-# -- the agenda -------------------------------------------------------------------------------------------------
+# -- the schedule -------------------------------------------------------------------------------------------------
 
 
 def delayed(name: str, at: int) -> Delayed:
     return Delayed(DelayedId(name), at, "CLEAR ALL")
 
 
-def test_the_agenda_is_in_order_of_the_instant_then_of_arrival() -> None:
-    agenda = Agenda()
+def test_the_schedule_is_in_order_of_the_instant_then_of_arrival() -> None:
+    schedule = Schedule()
     for name, at in (("a", 3), ("b", 1), ("c", 3), ("d", 2), ("e", 1)):
-        agenda.add(delayed(name, at))
-    assert [each.id for each in agenda] == ["b", "e", "d", "a", "c"]
-    assert agenda.next() == 1
-    assert [each.id for each in agenda.due(2)] == ["b", "e", "d"]
-    assert agenda.next() == 3
-    assert len(agenda) == 5  # they stay until they are done
-    assert [each.id for each in agenda] == ["b", "e", "d", "a", "c"]
-    agenda.discard(DelayedId("b"))
-    assert [each.id for each in agenda.due(9)] == ["a", "c"]
-    assert list(agenda.due(9)) == []
+        schedule.add(delayed(name, at))
+    assert [each.id for each in schedule] == ["b", "e", "d", "a", "c"]
+    assert schedule.next() == 1
+    assert [each.id for each in schedule.due(2)] == ["b", "e", "d"]
+    assert schedule.next() == 3
+    assert len(schedule) == 5  # they stay until they are done
+    assert [each.id for each in schedule] == ["b", "e", "d", "a", "c"]
+    schedule.discard(DelayedId("b"))
+    assert [each.id for each in schedule.due(9)] == ["a", "c"]
+    assert list(schedule.due(9)) == []
 
 
 def test_what_was_cancelled_is_not_due_and_takes_no_room() -> None:
-    agenda = Agenda()
+    schedule = Schedule()
     for n in range(1000):
-        agenda.add(delayed(str(n), n))
+        schedule.add(delayed(str(n), n))
     for n in range(999):
-        assert agenda.cancel(str(n)).at == n
-    assert agenda.next() == 999
-    assert [each.id for each in agenda.due(10_000)] == ["999"]
-    assert len(agenda._heap) < 100
+        assert schedule.cancel(str(n)).at == n
+    assert schedule.next() == 999
+    assert [each.id for each in schedule.due(10_000)] == ["999"]
+    assert len(schedule._heap) < 100
     with pytest.raises(UnknownDelayed):
-        agenda.cancel("5")
-    agenda.discard(DelayedId("5"))
+        schedule.cancel("5")
+    schedule.discard(DelayedId("5"))
 
 
 def test_what_is_postponed_comes_again_at_its_new_time() -> None:
-    agenda = Agenda()
-    agenda.add(delayed("a", 1))
-    assert [each.id for each in agenda.due(1)] == ["a"]
-    agenda.postpone(DelayedId("a"), 5)
-    assert list(agenda.due(4)) == []
-    assert [(each.id, each.at) for each in agenda.due(5)] == [("a", 1)]
+    schedule = Schedule()
+    schedule.add(delayed("a", 1))
+    assert [each.id for each in schedule.due(1)] == ["a"]
+    schedule.postpone(DelayedId("a"), 5)
+    assert list(schedule.due(4)) == []
+    assert [(each.id, each.at) for each in schedule.due(5)] == [("a", 1)]
 
 
 # -- the broker -------------------------------------------------------------------------------------------------
@@ -110,8 +111,8 @@ async def test_delayed_updates_are_carried_out_in_their_time_and_in_order(clock:
         assert written(broker) == "254"
         await advance(broker, clock, 5)
         assert written(broker) == "25413"
-        assert len(broker.delays.agenda) == 0
-        assert broker.delays.done == 5
+        assert len(broker.schedule) == 0
+        assert broker.delayed.done == 5
 
 
 @asynchronous
@@ -119,7 +120,7 @@ async def test_an_instant_in_the_past_is_now(clock: Clock) -> None:
     async with in_memory(clock) as broker:
         await broker.delay(append(1), None, 0)
         await until(lambda: written(broker))
-        assert len(broker.delays.agenda) == 0
+        assert len(broker.schedule) == 0
 
 
 @asynchronous
@@ -141,11 +142,11 @@ async def test_a_delayed_update_can_be_cancelled_until_its_time_has_come(clock: 
     async with opened(clock, tmp_path / "a") as broker:
         first = await broker.delay(append(1), None, clock.micros + SECOND)
         await broker.delay(append(2), None, clock.micros + SECOND)
-        assert await broker.delays.cancel(first.id) == first
+        assert await broker.cancel_delayed(first.id) == first
         with pytest.raises(UnknownDelayed):
-            await broker.delays.cancel(first.id)
+            await broker.cancel_delayed(first.id)
         with pytest.raises(UnknownDelayed):
-            await broker.delays.cancel("nobody")
+            await broker.cancel_delayed("nobody")
         copy = crashed(tmp_path / "a", tmp_path / "b")
         await advance(broker, clock, 2)
         assert written(broker) == "2"
@@ -161,12 +162,12 @@ async def test_what_is_said_to_be_cancelled_is_not_carried_out(clock: Clock) -> 
         broker.updates.hold()
         await advance_held(broker, clock)
         try:
-            await broker.delays.cancel(due.id)
+            await broker.cancel_delayed(due.id)
         except UnknownDelayed:
             expected = "1"  # too late
         else:
             expected = ""
-        broker.updates.go_on()
+        broker.updates.resume()
         await settled(broker)
         assert written(broker) == expected
 
@@ -174,7 +175,7 @@ async def test_what_is_said_to_be_cancelled_is_not_carried_out(clock: Clock) -> 
 async def advance_held(broker: Broker, clock: Clock) -> None:
     """Its time has come, but not its turn."""
     clock.pass_by(1)
-    broker._tick()
+    broker.run_due()
     await asyncio.sleep(0)
 
 
@@ -184,7 +185,7 @@ async def test_a_cancellation_that_cannot_be_written_down_did_not_happen(clock: 
         due = await broker.delay(append(1), None, clock.micros + SECOND)
         await broker.delay(append(2), None, clock.micros + SECOND)
         with full_disk(), pytest.raises(LogWriteFailed):
-            await broker.delays.cancel(due.id)
+            await broker.cancel_delayed(due.id)
         await advance(broker, clock, 1)
         assert sorted(written(broker)) == ["1", "2"]
 
@@ -196,7 +197,7 @@ async def test_a_delayed_update_that_cannot_be_written_down_is_not_accepted(cloc
             await broker.delay(append(1), None, clock.micros)
         await advance(broker, clock, 1)
         assert written(broker) == ""
-        assert len(broker.delays.agenda) == 0
+        assert len(broker.schedule) == 0
 
 
 @asynchronous
@@ -210,9 +211,9 @@ async def test_a_delayed_update_that_fails_is_done_with(
             await advance(broker, clock, 1)
         assert "failed" in caplog.text
         assert written(broker) == "1"
-        assert broker.delays.failed == 1
+        assert broker.delayed.failed == 1
     async with opened(clock, tmp_path) as second:
-        assert len(second.delays.agenda) == 0
+        assert len(second.schedule) == 0
 
 
 @asynchronous
@@ -243,7 +244,7 @@ async def test_with_a_broken_log_a_delayed_update_waits_for_the_next_start(clock
         assert broker.updates.accepted == 0
     async with opened(clock, tmp_path) as second:
         await settled(second)
-        assert len(second.delays.agenda) == 0
+        assert len(second.schedule) == 0
         assert written(second) == "1"
 
 
@@ -265,8 +266,8 @@ async def test_those_that_fell_due_while_the_broker_was_down_are_carried_out_at_
     async with opened(clock, third_copy) as third:
         await settled(third)
         assert written(third) == "2413"
-        assert third.chronicle.seq == 4
-        assert len(third.delays.agenda) == 0
+        assert third.last_commit == 4
+        assert len(third.schedule) == 0
 
 
 @asynchronous
@@ -279,7 +280,7 @@ async def test_a_delayed_update_that_is_killed_at_work_is_carried_out_after_the_
             await broker.delay(long(insert(1)), None, clock.micros)
             await until(lambda: broker.forks.running)
             broker.end()
-            broker.give_up()
+            broker.abort_forks()
             await broker.finish()
     async with opened(clock, tmp_path / "data") as second:
         await settled(second)

@@ -1,0 +1,40 @@
+"""What a broker is told once, when it is made: what it takes on, and where it keeps what must not be lost."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from tidings.broker.subscriptions.outbox import Bounds
+from tidings.log.journal import Durability, Journal
+
+
+class Policy(Struct, frozen=True):
+    """What the broker takes on, and for how long."""
+
+    queue: int = 10_000
+    """Updates that may wait."""
+    delayed: int = 100_000
+    """Delayed updates that may wait."""
+    slice_seconds: float = 0.01
+    """How long an evaluation may hold the loop."""
+    seconds: float | None = 30.0
+    rows: int | None = 1_000_000
+    workers: int = 2
+    """Forks at a time."""
+    snapshot_bytes: int = 64 << 20
+    """Log written since the last snapshot that calls for another one."""
+    keep_log: int = 0
+    """Bytes of log that are kept although a snapshot covers them; 0 keeps all."""
+    bounds: Bounds = Bounds()
+    patience: float = 60.0
+    """Seconds that a first answer of an external engine may take."""
+
+
+class Disk(Struct, frozen=True):
+    """Where a broker keeps what must not be lost."""
+
+    folder: Path
+    journal: Journal
+    durability: Durability = "fsync"
+    behind: int = 0
+    """Bytes of log that no snapshot covers."""

@@ -1,0 +1,135 @@
+"""What happens to a value that waited in the line of the log: settled when it is durable, undone when it cannot be.
+
+Everything is settled in the order in which it was appended, and undone the last first.
+"""
+
+import asyncio
+from typing import TypeVar, assert_never
+
+from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.pending import (
+    Pending,
+    PendingAnswer,
+    PendingBarrier,
+    PendingCancellation,
+    PendingContinuation,
+    PendingDelayed,
+    PendingNotification,
+    PendingRequest,
+    PendingResume,
+    PendingSeed,
+    PendingSubscription,
+    PendingUnsubscription,
+    PendingUpdate,
+)
+from tidings.broker.subscriptions.admission import Admission
+from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.subscriptions.outbox import Outboxes
+from tidings.broker.subscriptions.resumption import Resumption
+from tidings.broker.updates.delayed import DelayedUpdates
+from tidings.broker.updates.queue import UpdateQueue
+from tidings.model.errors import TidingsError
+
+T = TypeVar("T")
+
+
+class Settlement:
+    """Hands every value to whoever it concerns."""
+
+    def __init__(
+        self,
+        commit_log: CommitLog,
+        updates: UpdateQueue,
+        delayed: DelayedUpdates,
+        notifier: Notifier,
+        outboxes: Outboxes,
+        admission: Admission,
+        resumption: Resumption,
+    ) -> None:
+        self._commit_log = commit_log
+        self._updates = updates
+        self._delayed = delayed
+        self._notifier = notifier
+        self._outboxes = outboxes
+        self._admission = admission
+        self._resumption = resumption
+
+    def settle(self, pending: Pending) -> None:
+        """It is durable."""
+        match pending:
+            case PendingUpdate(entry, commit, update, done):  # the commonest first
+                self._updates.answer(update, done)
+                self._notifier.notify(entry.seq, entry.time, commit)
+                self._commit_log.publish(entry)
+            case PendingAnswer(update, outcome):
+                self._updates.answer(update, outcome)
+            case PendingSeed(entry, commit):
+                self._notifier.notify(entry.seq, entry.time, commit)
+                self._commit_log.publish(entry)
+            case PendingBarrier(durable):
+                _resolve(durable, None)
+            case PendingDelayed(delayed, accepted):
+                self._delayed.add(delayed)
+                _resolve(accepted, delayed)
+            case PendingCancellation(delayed, cancelled):
+                _resolve(cancelled, delayed)
+            case PendingSubscription(subscriber, first, answered):
+                answered(subscriber, first, False)
+            case PendingRequest(subscriber):
+                self._admission.request(subscriber)
+            case PendingUnsubscription(ended):
+                if ended is not None:
+                    ended()
+            case PendingNotification():
+                self._outboxes.send_merged(pending)
+            case PendingContinuation():
+                self._outboxes.send_missed(pending)
+            case PendingResume():
+                self._resumption.resume(pending)
+            case _:
+                assert_never(pending)
+
+    def undo(self, pending: Pending, error: TidingsError) -> None:
+        """It cannot be made durable: as if it had never been."""
+        match pending:
+            case PendingUpdate(entry, commit, update):
+                self._commit_log.take_back(entry)
+                self._updates.take_back(commit, entry.time)
+                self._updates.answer(update, error)
+            case PendingAnswer(update):
+                self._updates.answer(update, error)
+            case PendingSeed(entry, commit):
+                self._commit_log.take_back(entry)
+                self._updates.take_back(commit, entry.time)
+            case PendingBarrier(durable):
+                _refuse(durable, error)
+            case PendingDelayed(_, accepted):
+                _refuse(accepted, error)
+            case PendingCancellation(delayed, cancelled):
+                self._delayed.schedule.add(delayed)
+                _refuse(cancelled, error)
+            case PendingSubscription(subscriber, _, _, refused):
+                self._admission.withdraw(subscriber)
+                refused(error)
+            case PendingRequest(subscriber):
+                self._admission.withdraw_request(subscriber, error)
+            case PendingUnsubscription(ended):
+                # The subscription is back after a restart, with nobody there, and ends again.
+                if ended is not None:
+                    ended()
+            case PendingNotification(subscriber) | PendingContinuation(subscriber):
+                self._outboxes.lose_number(subscriber, error)
+            case PendingResume(_, _, _, _, refused):
+                refused(error)
+            case _:
+                assert_never(pending)
+
+
+def _resolve(waiting: "asyncio.Future[T]", value: T) -> None:
+    if not waiting.done():
+        waiting.set_result(value)
+
+
+def _refuse(waiting: "asyncio.Future[T]", error: TidingsError) -> None:
+    if not waiting.done():
+        waiting.set_exception(error)

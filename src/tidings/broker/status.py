@@ -1,0 +1,125 @@
+"""How a broker is: what it holds and what it has counted since its start, as one value."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tidings.broker.policy import Policy
+from tidings.engine.timing import Timing
+from tidings.log.journal import Durability
+
+if TYPE_CHECKING:
+    from tidings.broker.broker import Broker
+
+
+class LogStatus(Struct, frozen=True):
+    """Of the log on disk."""
+
+    durability: Durability
+    commit: int
+    """The last that is durable."""
+    bytes: int
+    broken: bool
+    snapshot: int
+    """The commit that the newest snapshot of this run shows; 0 if there is none."""
+    snapshots_written: int
+    snapshots_failed: int
+
+
+class BrokerStatus(Struct, frozen=True):
+    """Everything that /status and /metrics say of a broker."""
+
+    now: int
+    """Microseconds since 1970."""
+    commit: int
+    quads: int
+    graphs: int
+    sessions: int
+    followers: int
+    """Clients that follow the log."""
+
+    subscriptions: int
+    absent: int
+    """Subscriptions whose client is away."""
+    notified: int
+    merged: int
+    dropped_slow: int
+    resumed: int
+    refreshed: int
+    released: int
+
+    updates_waiting: int
+    updates_done: int
+    updates_failed: int
+    updates_refused: int
+    updates_aside: int
+    delayed_waiting: int
+    delayed_done: int
+    delayed_failed: int
+    queries_done: int
+    queries_aside: int
+    forks_running: int
+    forks_made: int
+
+    batches: int
+    """Written to the log."""
+    batches_failed: int
+    log: LogStatus | None
+    """None if everything is in memory."""
+    timing: Timing
+    policy: Policy
+
+
+def status_of(broker: "Broker") -> BrokerStatus:
+    """What a broker holds, and what it has counted."""
+    outboxes, resumption, updates, delayed = broker.outboxes, broker.resumption, broker.updates, broker.delayed
+    group_commit, queries, forks = broker.commit_log.group_commit, broker.queries, broker.forks
+    return BrokerStatus(
+        now=broker.now(),
+        commit=broker.last_commit,
+        quads=len(broker.store),
+        graphs=len(broker.store.named),
+        sessions=len(broker.sessions),
+        followers=len(broker.commit_log.followers),
+        subscriptions=len(broker.subscriptions),
+        absent=broker.subscriptions.absent,
+        notified=outboxes.sent,
+        merged=outboxes.merged,
+        dropped_slow=outboxes.dropped,
+        resumed=resumption.resumed,
+        refreshed=resumption.refreshed,
+        released=resumption.released,
+        updates_waiting=updates.accepted,
+        updates_done=updates.done,
+        updates_failed=updates.failed,
+        updates_refused=updates.refused,
+        updates_aside=updates.aside,
+        delayed_waiting=len(delayed.schedule),
+        delayed_done=delayed.done,
+        delayed_failed=delayed.failed,
+        queries_done=queries.done,
+        queries_aside=queries.aside,
+        forks_running=len(forks.running),
+        forks_made=forks.made,
+        batches=group_commit.batches,
+        batches_failed=group_commit.failures,
+        log=_log_status(broker),
+        timing=broker.engine.timing,
+        policy=broker.policy,
+    )
+
+
+def _log_status(broker: "Broker") -> LogStatus | None:
+    disk, snapshots = broker.disk, broker.snapshots
+    if disk is None or snapshots is None:
+        return None
+    journal = disk.journal
+    return LogStatus(
+        durability=disk.durability,
+        commit=journal.durable.seq,
+        bytes=journal.written,
+        broken=journal.broken,
+        snapshot=snapshots.commit,
+        snapshots_written=snapshots.written,
+        snapshots_failed=snapshots.failed,
+    )

@@ -1,0 +1,80 @@
+"""Who is told what of a commit, once it is durable; and who has to begin anew, because it was lost or a plan failed."""
+
+import logging
+from collections.abc import Iterable
+
+from tidings.broker.subscriptions.outbox import LOST, Bounds, Outboxes
+from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.engine.engine import Commit, Failure
+from tidings.model.results import Row
+from tidings.model.zset import ZSet
+
+log = logging.getLogger("tidings")
+
+
+class Notifier:
+    """Tells the subscribers of a broker."""
+
+    def __init__(self, subscriptions: Subscriptions, outboxes: Outboxes, bounds: Bounds) -> None:
+        self._subscriptions = subscriptions
+        self._outboxes = outboxes
+        self._bounds = bounds
+        self.last_commit = 0
+        """The last that everybody concerned was told of; later ones are on their way to the disk."""
+
+    def notify(self, number: int, time: int, commit: Commit) -> None:
+        """Tell everybody concerned of a commit, which has this number."""
+        self.last_commit = number
+        parcel: Parcel | None = None
+        by_handle, outboxes = self._subscriptions.by_handle, self._outboxes
+        retain, rows = self._bounds.retain, self._bounds.rows
+        for notification in commit.notifications:
+            handle = notification.subscription
+            subscriber = by_handle.get(handle.id)
+            if subscriber is None:
+                continue  # it ended while the commit was on its way to the disk
+            changes = notification.changes
+            if parcel is None or parcel.changes is not changes or parcel.variables != handle.variables:
+                parcel = Parcel(number, time, handle.variables, changes)
+            session = subscriber.session
+            if subscriber.flushing or subscriber.pending is not None or (session is not None and session.full):
+                outboxes.put_aside(subscriber, parcel)
+                continue
+            sequence = subscriber.number(parcel, retain, rows)
+            if session is not None:
+                outboxes.sent += 1
+                session.link.deliver(subscriber, sequence, parcel)
+
+    def retract(self, commit: Commit, undone: Commit) -> None:
+        """A commit was taken back before anybody was told of it. Whose answer is not what it was, begins anew.
+
+        That happens to queries that ask for the time, which has gone on meanwhile."""
+        net: dict[int, ZSet[Row]] = {}
+        for notification in (*commit.notifications, *undone.notifications):
+            number = notification.subscription.id
+            net[number] = net[number] + notification.changes if number in net else notification.changes
+        for number, changes in net.items():
+            subscriber = self._subscriptions.by_handle.get(number)
+            if changes and subscriber is not None:
+                self.invalidate(subscriber, "the log failed; come back for a fresh answer")
+
+    def invalidate(self, subscriber: Subscriber, reason: str) -> None:
+        """It is not known any more what a client has seen: it has to come back for a fresh answer."""
+        self._outboxes.invalidate(subscriber, reason)
+
+    def end_failed(self, failures: Iterable[Failure]) -> None:
+        """Plans that failed: their clients are disconnected, and get a fresh answer when they come back."""
+        for failure in failures:
+            log.error("a subscription failed and was ended: %s", failure.error, exc_info=failure.error)
+            for handle in failure.subscriptions:
+                subscriber = self._subscriptions.by_handle.pop(handle.id, None)
+                if subscriber is not None:
+                    self.end(subscriber)
+
+    def end(self, subscriber: Subscriber) -> None:
+        """End a subscription that failed; its client gets a fresh answer when it comes back."""
+        session = subscriber.session
+        self._subscriptions.release(subscriber)
+        if session is not None:
+            self._outboxes.close(session, LOST, "a subscription of yours failed here")

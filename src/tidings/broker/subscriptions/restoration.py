@@ -1,0 +1,68 @@
+"""Subscriptions made again, with their numbers, from the log and from snapshots."""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from tidings.broker.subscriptions.outbox import Outboxes
+from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.resumption import Resumption
+from tidings.broker.subscriptions.stored import Record
+from tidings.broker.subscriptions.subscriber import UNKNOWN, Subscriber
+from tidings.log.entry import Note
+from tidings.model.errors import TidingsError
+
+log = logging.getLogger("tidings")
+
+
+class Restoration:
+    """Does again what notes say was done, and says in notes what there is."""
+
+    def __init__(self, subscriptions: Subscriptions, outboxes: Outboxes, resumption: Resumption) -> None:
+        self._subscriptions = subscriptions
+        self._outboxes = outboxes
+        self._resumption = resumption
+
+    def restore(self, note: Note) -> None:
+        """Do again what a note of the log, or of a snapshot, says was done."""
+        content = note.content
+        match note.kind:
+            case "subscribe":
+                self._restore(content)
+            case "unsubscribe":
+                subscriber = self._subscriptions.get(content["spuid"])
+                if subscriber is not None:
+                    self._subscriptions.remove(subscriber)
+            case "anchor":
+                subscriber = self._subscriptions.get(content["spuid"])
+                if subscriber is not None and (subscriber.sequence != UNKNOWN or subscriber.reached is not None):
+                    subscriber.anchor(content["sequence"], content["commit"])
+
+    def _restore(self, content: dict[str, Any]) -> None:
+        record = Record.read(content)
+        subscriptions = self._subscriptions
+        if (record.reached is None) is not (subscriptions.external is None):
+            return  # another engine told it, which counted otherwise: its client begins anew
+        try:  # its first answer was told long ago
+            subscriber, _ = subscriptions.enter(record.spuid, record.sparql, record.dataset, record.alias, None)
+        except TidingsError as error:
+            log.warning("the subscription %s cannot be restored: %s", record.spuid, error)
+            return
+        subscriber.reached = record.reached
+        subscriber.sequence = record.sequence - len(record.retained)
+        for parcel in record.parcels(subscriber.handle.variables):
+            self._outboxes.number(subscriber, parcel)
+        if record.sequence == UNKNOWN or subscriptions.depends_on_chance(subscriber):
+            subscriber.forget()
+        self._resumption.miss(subscriber)
+
+    def notes(self) -> Iterable[Note]:
+        """For a snapshot: every subscription as it is."""
+        return (Note("subscribe", self._record(each).to_json()) for each in self._subscriptions)
+
+    def _record(self, subscriber: Subscriber) -> Record:
+        record = Record.of(subscriber, whole=True)
+        external = self._subscriptions.external
+        if external is not None and record.reached is not None:
+            record.reached = external.record(record.reached)
+        return record

@@ -1,0 +1,123 @@
+"""Clients that go away, come back, or do not: what they missed, or a fresh answer, or the end of the grace time."""
+
+from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.errors import UnknownSubscription
+from tidings.broker.pending import PendingContinuation, PendingResume
+from tidings.broker.subscriptions.admission import Admission, Subscribe
+from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.subscriptions.outbox import Outboxes
+from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.subscriber import Alias, Answered, Parcel, Refused, Session, Subscriber
+from tidings.model.errors import TidingsError
+from tidings.model.zset import ZSet
+
+TAKEN_OVER = 4009
+"""Close code: the subscription was resumed over another connection."""
+
+
+class Resumption:
+    """Absence and return of the clients of a broker. After `grace` seconds nobody is expected back."""
+
+    def __init__(
+        self,
+        subscriptions: Subscriptions,
+        admission: Admission,
+        notifier: Notifier,
+        outboxes: Outboxes,
+        commit_log: CommitLog,
+        grace: float,
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._admission = admission
+        self._notifier = notifier
+        self._outboxes = outboxes
+        self._commit_log = commit_log
+        self._grace = grace
+        self.resumed = 0
+        self.refreshed = 0
+        self.released = 0
+
+    # -- going away ---------------------------------------------------------------------------------------------
+
+    def disconnect(self, session: Session) -> None:
+        """A client is gone, perhaps not for long."""
+        session.open = False
+        for subscriber in list(session.subscribers.values()):
+            self._subscriptions.detach(subscriber)
+            self.miss(subscriber)
+
+    def miss(self, subscriber: Subscriber) -> None:
+        """Its client is away from now on."""
+        self._subscriptions.mark_absent(subscriber)
+        self._outboxes.flush(subscriber)
+
+    def release_absent(self) -> None:
+        """End the subscriptions whose grace time is over."""
+        for subscriber in self._subscriptions.absent_for(self._grace):
+            self.released += 1
+            self._subscriptions.release(subscriber)
+
+    # -- coming back --------------------------------------------------------------------------------------------
+
+    def begin(
+        self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused
+    ) -> None:
+        """Take a subscription up again where its client left off, or else with a fresh answer."""
+        subscriber = self._subscriptions.find(spuid)
+        subscriber.rename(alias)
+        # What is on its way to the disk is told first; then it is known what was missed.
+        self._commit_log.wait(PendingResume(subscriber, session, sequence, answered, refused))
+
+    def resume(self, pending: PendingResume) -> None:
+        """Everything before has been told."""
+        subscriber, session = pending.subscriber, pending.session
+        if not session.open:
+            return
+        if subscriber not in self._subscriptions:
+            pending.refused(UnknownSubscription("the subscription was released"))
+            return
+        if subscriber.flushing:  # a number of it is on its way to the disk: what comes after that comes after that
+            self._commit_log.wait(pending)
+            return
+        self._take_over(subscriber, session)
+        if subscriber.pending is not None:
+            parcel, subscriber.pending = subscriber.pending, None
+            self._outboxes.number(subscriber, parcel)
+        missed = subscriber.missed(pending.sequence)
+        if missed is None:
+            self._refresh(pending)
+        else:
+            self._continue(pending, missed)
+
+    def _take_over(self, subscriber: Subscriber, session: Session) -> None:
+        old = subscriber.session
+        if old is not None and old is not session:  # its client has noticed the break before we did
+            self._subscriptions.detach(subscriber)
+            if not old.subscribers:
+                self._outboxes.close(old, TAKEN_OVER, "the subscription was resumed over another connection")
+        self._subscriptions.attach(subscriber, session)
+
+    def _continue(self, pending: PendingResume, missed: list[Parcel]) -> None:
+        self.resumed += 1
+        subscriber = pending.subscriber
+        commit = self._notifier.last_commit if subscriber.reached is None else subscriber.reached.commit
+        whole = Parcel(commit, self._commit_log.now(), subscriber.handle.variables, ZSet(), merged=0)
+        for parcel in missed:
+            whole += parcel
+        whole.commit = commit
+        subscriber.begin_at(pending.sequence)
+        self._outboxes.number(subscriber, whole)
+        self._outboxes.anchor(PendingContinuation(subscriber, whole, pending.answered))
+
+    def _refresh(self, pending: PendingResume) -> None:
+        """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones."""
+        self.refreshed += 1
+        old = pending.subscriber
+        self._subscriptions.release(old)
+        wish = Subscribe(
+            pending.session, old.text, old.dataset, old.alias, old.rights, pending.answered, pending.refused
+        )
+        try:
+            self._admission.subscribe(wish)
+        except TidingsError as error:
+            pending.refused(error)

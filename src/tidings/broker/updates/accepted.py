@@ -1,0 +1,68 @@
+"""Updates that were accepted, as values: what is to be done, and who is to be answered.
+
+TextUpdate     SPARQL Update, as it came           BoundUpdate    prepared before, its variables bound
+GraphUpdate    a change of one graph               DelayedUpdate  one whose time has come
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from tidings.broker.errors import ShuttingDown
+from tidings.broker.updates.graph_change import GraphChange
+from tidings.broker.updates.schedule import Delayed
+from tidings.engine.updates.operations import PreparedUpdate
+from tidings.log.errors import LogBroken, LogWriteFailed
+from tidings.model.errors import TidingsError
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.prepared import Parameters
+
+
+class Done(Struct, frozen=True):
+    """An update that was carried out: the commit that has it, when, and what it changed."""
+
+    commit: int
+    time: int
+    added: int
+    removed: int
+
+
+NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown)
+"""Errors that say nothing about the update: a delayed one stays on the schedule."""
+
+Outcome: TypeAlias = Done | TidingsError
+Reply: TypeAlias = Callable[[Outcome], None]
+
+
+class TextUpdate(Struct, frozen=True):
+    text: str
+    dataset: Dataset | None
+    reply: Reply
+    publisher: str | None = None
+    """Who sent it, if that was said."""
+
+
+class BoundUpdate(Struct, frozen=True):
+    request: PreparedUpdate
+    parameters: Parameters
+    reply: Reply
+    publisher: str | None = None
+
+
+class GraphUpdate(Struct, frozen=True):
+    change: GraphChange
+    reply: Reply
+    publisher: str | None = None
+
+
+class DelayedUpdate(Struct, frozen=True):
+    delayed: Delayed
+    reply: Reply
+
+    @property
+    def publisher(self) -> str | None:
+        return self.delayed.publisher
+
+
+Update: TypeAlias = TextUpdate | BoundUpdate | GraphUpdate | DelayedUpdate
