@@ -4,6 +4,7 @@ broker         the story: updates, queries, subscriptions, delayed updates, rest
 updates        one after the other, in the order in which they came
 chronicle      numbers and times of commits, and the log they are written to
 scribe         nothing is answered before it is durable
+latency        how long updates and batches of the log took
 subscriptions  who has which, who is told what, who came back
 subscriber     one of them: what it is owed, and what can still be told again
 outboxes       what happens while a client has no room, and to numbers that are not mere counts

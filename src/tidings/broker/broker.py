@@ -108,14 +108,16 @@ class Broker:
         }
         self.queries = Queries(engine.core, self.chronicle, self.forks, **limits)
         self.updates = Updates(
-            engine, self.chronicle, self.forks, self.subscriptions, self.spawn, most=policy.queue, **limits
-        )
+            engine, self.chronicle, self.forks, self.subscriptions, self.spawn,
+            most=policy.queue, monotonic=monotonic, **limits,
+        )  # fmt: skip
         self.delays = Delays(engine.core, self.chronicle, self.updates, policy.delayed, self._wind)
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
         self.seeding = False
         """Whether it was interrupted while what it begins with was loaded."""
         self._next_session = 0
+        self._monotonic = monotonic
         self._pauses = Pauses()
         self._tasks = asyncio.TaskGroup()
         self._stack = AsyncExitStack()
@@ -291,7 +293,7 @@ class Broker:
     def attach(self, disk: Disk) -> None:
         """From here on, whatever happens is written down. The store is what the disk says it is."""
         self.disk = disk
-        self.chronicle.attach(disk.journal, Scribe(disk.journal, disk.durability))
+        self.chronicle.attach(disk.journal, Scribe(disk.journal, disk.durability, self._monotonic))
         self.snapshots = Snapshots(
             disk.folder,
             disk.journal,

@@ -11,8 +11,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TypeAlias
 
+from tidings.broker.latency import Latency
 from tidings.log.journal import Durability, Journal
 from tidings.model.errors import TidingsError
 
@@ -25,8 +27,9 @@ LAZY_SECONDS = 0.5
 class Scribe:
     """Writes the journal, and releases the steps that rest on it. Without a journal, everything is released at once."""
 
-    def __init__(self, journal: Journal | None, durability: Durability) -> None:
+    def __init__(self, journal: Journal | None, durability: Durability, clock: Callable[[], float] = monotonic) -> None:
         self._journal = journal
+        self._clock = clock
         self._durability = durability
         self._steps: deque[tuple[Release, Undo]] = deque()
         self._writing = False
@@ -35,6 +38,8 @@ class Scribe:
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
+        self.latency = Latency()
+        """Of batches that were written: from handing one over until it is as durable as it has to be."""
 
     def __len__(self) -> int:
         """Steps that wait."""
@@ -68,24 +73,30 @@ class Scribe:
         if batch is None:
             self._release(count)
         elif self._thread is None:
+            begun = self._clock()
             try:
                 self._journal.write(batch)
             except TidingsError as error:
                 self._fail(error)
             else:
-                self.batches += 1
+                self._wrote(begun)
                 self._release(count)
         else:
             self._writing = True
+            begun = self._clock()
             loop = asyncio.get_running_loop()
             writing = loop.run_in_executor(self._thread, self._journal.write, batch)
-            writing.add_done_callback(lambda done: self._written(done, count))
+            writing.add_done_callback(lambda done: self._written(done, count, begun))
 
-    def _written(self, done: "asyncio.Future[None]", count: int) -> None:
+    def _wrote(self, begun: float) -> None:
+        self.batches += 1
+        self.latency.count(self._clock() - begun)
+
+    def _written(self, done: "asyncio.Future[None]", count: int, begun: float) -> None:
         self._writing = False
         error = done.exception()
         if error is None:
-            self.batches += 1
+            self._wrote(begun)
             self._release(count)
         else:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))

@@ -18,6 +18,7 @@ from msgspec import Struct
 from tidings.broker.durability.commit_log import Chronicle
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
+from tidings.broker.latency import Latency
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.updates.graph_change import Change
 from tidings.broker.updates.schedule import DelayedId
@@ -65,6 +66,8 @@ class Update(Struct):
     change: Change | None = None
     publisher: str | None = None
     """Who sent it, if that was said."""
+    since: float = 0.0
+    """When it was accepted."""
 
     @property
     def size(self) -> int:
@@ -90,13 +93,15 @@ class Updates:
         slice_seconds: float,
         seconds: float | None,
         rows: int | None,
+        monotonic: Callable[[], float],
     ) -> None:
         self._engine = engine
         self._chronicle = chronicle
         self._forks = forks
         self._subscriptions = subscriptions
         self._spawn = spawn
-        self._most = most
+        self.most = most
+        self._monotonic = monotonic
         self._limits = Limits(seconds=slice_seconds, rows=rows, clock=time.monotonic)
         self._seconds = seconds
         self._rows = rows
@@ -110,16 +115,18 @@ class Updates:
         self.failed = 0
         self.refused = 0
         self.aside = 0
+        self.latency = Latency()
+        """From accepting an update to answering it, whatever the answer."""
         self.ending = False
 
     def submit(self, update: Update) -> None:
         """Take in an update; `reply` is called once, sooner or later."""
-        if self.ending or self.accepted >= self._most:
+        if self.ending or self.accepted >= self.most:
             self.refused += 1
             update.reply(
                 ShuttingDown("the broker is stopping")
                 if self.ending
-                else TooManyRequests(f"{self._most} updates wait already; come back in a moment")
+                else TooManyRequests(f"{self.most} updates wait already; come back in a moment")
             )
             return
         self.enqueue(update)
@@ -127,6 +134,7 @@ class Updates:
     def enqueue(self, update: Update) -> None:
         """As `submit`, for an update that was promised long ago."""
         self.accepted += 1
+        update.since = self._monotonic()
         self._waiting.append(update)
         if len(self._waiting) == 1:
             self._pump()
@@ -232,6 +240,7 @@ class Updates:
 
     def _answer(self, update: Update, outcome: Outcome) -> None:
         self.accepted -= 1
+        self.latency.count(self._monotonic() - update.since)
         update.reply(outcome)
 
     def _commit(self, update: Update, commit: Commit, now: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.model.publishers import HEADER, publisher_name
 
@@ -19,10 +20,10 @@ class Calls:
     """The HTTP side of one broker, for `with`."""
 
     def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False) -> None:
-        self.url = url
+        self.url, headers = without_credentials(url)
         self._seconds = seconds or PATIENCE
         limits = httpx.Timeout(None if endless else self._seconds, connect=min(_CONNECT, self._seconds))
-        self._client = httpx.Client(timeout=limits)
+        self._client = httpx.Client(timeout=limits, headers=headers)
 
     def __enter__(self) -> "Calls":
         return self

@@ -4,9 +4,10 @@ T_UPDATE, T_LUTT, T_BOOSTER and T_NOTIFY are the components of the time of an up
 """
 
 from collections.abc import Callable, Iterator
+from math import inf
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from starlette.responses import Response
 
 from tidings import __version__
 from tidings.broker.broker import Broker
+from tidings.broker.latency import Latency
 from tidings.gates.http.routing import accept_of
 
 Value = Callable[[Broker], float]
@@ -26,9 +28,13 @@ GAUGES: dict[str, tuple[str, Value]] = {
     "subscriptions": ("Subscriptions", lambda b: len(b.subscriptions)),
     "subscriptions_absent": ("Subscriptions whose client is away", lambda b: b.subscriptions.absent),
     "updates_queued": ("Updates accepted and not answered yet", lambda b: b.updates.accepted),
+    "updates_limit": ("Updates that may be queued; others are refused", lambda b: b.updates.most),
     "delayed_waiting": ("Delayed updates that wait for their time", lambda b: len(b.delays.agenda)),
     "forks_running": ("Copies of the process at work", lambda b: len(b.forks.running)),
     "feed_followers": ("Clients that follow the log", lambda b: len(b.chronicle.followers)),
+    "log_broken": ("1 if nothing more can be made durable", lambda b: b.disk is not None and b.disk.journal.broken),
+    "log_behind_bytes": ("Bytes of log that no snapshot covers", lambda b: b.snapshots.behind if b.snapshots else 0),
+    "snapshot_every_bytes": ("Bytes of log after which a snapshot is due", lambda b: b.policy.snapshot_bytes),
 }
 COUNTERS: dict[str, tuple[str, Value]] = {
     "commits": ("Commits since the start", lambda b: b.engine.timing.commits),
@@ -60,6 +66,10 @@ COUNTERS: dict[str, tuple[str, Value]] = {
     "snapshots_written": ("Snapshots written", lambda b: 0 if b.snapshots is None else b.snapshots.written),
     "snapshots_failed": ("Snapshots that failed", lambda b: 0 if b.snapshots is None else b.snapshots.failed),
 }
+HISTOGRAMS: dict[str, tuple[str, Callable[[Broker], Latency]]] = {
+    "update_seconds": ("From accepting an update to answering it", lambda b: b.updates.latency),
+    "log_write_seconds": ("Writing a batch to the log, fsync included", lambda b: b.chronicle.scribe.latency),
+}
 
 
 class BrokerCollector(Collector):
@@ -84,6 +94,10 @@ class BrokerCollector(Collector):
             yield GaugeMetricFamily(f"tidings_{name}", text, value(broker))
         for name, (text, value) in COUNTERS.items():
             yield CounterMetricFamily(f"tidings_{name}", text, value(broker))
+        for name, (text, latency) in HISTOGRAMS.items():
+            measured = latency(broker)
+            buckets = [("+Inf" if bound == inf else str(bound), count) for bound, count in measured.buckets()]
+            yield HistogramMetricFamily(f"tidings_{name}", text, buckets, measured.seconds)
 
 
 class Metrics:
