@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gates.doors import House, indoors, is_error
 from tidings import __version__
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
-from tidings.gates.http.monitoring.metrics import COUNTERS, GAUGES
+from tidings.gates.http.monitoring.metrics import COUNTERS, GAUGES, HISTOGRAMS
 from waiting import asynchronous
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
@@ -112,6 +112,10 @@ async def test_metrics_are_read_from_the_broker_when_they_are_asked_for(tmp_path
             "subscriptions": 1, "sessions": 1, "quads": 1, "commit_sequence": 1, "lutt_hits_total": 1,
         }  # fmt: skip
         assert {name: found[f"tidings_{name}"] for name in expected} == expected
+        assert found.keys() >= {f"tidings_{name}_{part}" for name in HISTOGRAMS for part in ("bucket", "count", "sum")}
+        assert (found["tidings_update_seconds_count"], found["tidings_log_write_seconds_count"]) == (2, 2)
+        assert (found["tidings_updates_limit"], found["tidings_log_broken"]) == (10_000, 0)
+        assert found["tidings_log_behind_bytes"] == found["tidings_log_bytes_total"]
         assert found["tidings_log_bytes_total"] > 0
         assert found["tidings_t_update_seconds_total"] > 0
         assert found["process_resident_memory_bytes"] > 0

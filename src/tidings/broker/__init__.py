@@ -5,6 +5,7 @@ policy, status        what a broker is told when it is made; how it is
 pending, settlement   what waits for the disk, as values; what becomes of each, once it is durable or cannot be
 queries               on the loop for a slice of time, then in a fork
 forks                 long work, in a copy of the process
+latency               how long updates and batches of the log took
 spool                 an answer that is complete before its first byte is sent
 
 updates               accepted       what an update can be

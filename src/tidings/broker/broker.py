@@ -87,7 +87,7 @@ class Broker:
         self.ending = False
         self.seeding = False
         """Whether it was interrupted while what it begins with was loaded."""
-        self.commit_log = log = CommitLog(clock)
+        self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, _limits(policy, monotonic)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
@@ -24,6 +25,8 @@ class LogStatus(Struct, frozen=True):
     """The commit that the newest snapshot of this run shows; 0 if there is none."""
     snapshots_written: int
     snapshots_failed: int
+    behind: int
+    """Bytes of log that no snapshot covers."""
 
 
 class BrokerStatus(Struct, frozen=True):
@@ -49,6 +52,8 @@ class BrokerStatus(Struct, frozen=True):
     released: int
 
     updates_waiting: int
+    updates_limit: int
+    """How many may wait; others are refused."""
     updates_done: int
     updates_failed: int
     updates_refused: int
@@ -68,6 +73,9 @@ class BrokerStatus(Struct, frozen=True):
     """None if everything is in memory."""
     timing: Timing
     policy: Policy
+    update_latency: Latency
+    write_latency: Latency
+    """Of batches that were written to the log."""
 
 
 def status_of(broker: "Broker") -> BrokerStatus:
@@ -90,6 +98,7 @@ def status_of(broker: "Broker") -> BrokerStatus:
         refreshed=resumption.refreshed,
         released=resumption.released,
         updates_waiting=updates.accepted,
+        updates_limit=updates.most,
         updates_done=updates.done,
         updates_failed=updates.failed,
         updates_refused=updates.refused,
@@ -106,6 +115,8 @@ def status_of(broker: "Broker") -> BrokerStatus:
         log=_log_status(broker),
         timing=broker.engine.timing,
         policy=broker.policy,
+        update_latency=updates.latency,
+        write_latency=group_commit.latency,
     )
 
 
@@ -122,4 +133,5 @@ def _log_status(broker: "Broker") -> LogStatus | None:
         snapshot=snapshots.commit,
         snapshots_written=snapshots.written,
         snapshots_failed=snapshots.failed,
+        behind=snapshots.behind,
     )

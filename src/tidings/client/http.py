@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.model.publishers import HEADER, publisher_name
 
@@ -26,10 +27,11 @@ class HttpClient:
     """A broker by its address, for `with`. `endless` is for answers that go on for ever."""
 
     def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False) -> None:
-        self.url = url.rstrip("/")
+        address, headers = without_credentials(url)
+        self.url = address.rstrip("/")
         seconds = seconds or PATIENCE
         limits = httpx.Timeout(None if endless else seconds, connect=min(_CONNECT, seconds))
-        self._client = httpx.Client(timeout=limits)
+        self._client = httpx.Client(timeout=limits, headers=headers)
 
     def __enter__(self) -> "HttpClient":
         return self

@@ -19,10 +19,12 @@ from picows import (
     ws_connect,
 )
 
+from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, Refused
 
 _PING_SECONDS = 20.0
 _LARGEST = 1 << 30
+_REDIRECTS = 5
 
 
 class Link(WSListener):
@@ -114,6 +116,7 @@ async def open_link(
     url: str, notified: Callable[[dict[str, Any]], None], closed: Callable[[ConnectionLost], None], *, seconds: float
 ) -> Link:
     """Connect. Raises CannotConnect."""
+    url, headers = without_credentials(url)
     try:
         async with asyncio.timeout(2 * seconds):
             _, link = await ws_connect(
@@ -124,6 +127,8 @@ async def open_link(
                 auto_ping_idle_timeout=_PING_SECONDS,
                 auto_ping_reply_timeout=_PING_SECONDS,
                 max_frame_size=_LARGEST,
+                extra_headers=headers,
+                max_redirects=0 if headers else _REDIRECTS,  # a password is for nobody else
             )
     except (OSError, WSError, TimeoutError) as error:
         raise CannotConnect(f"no broker answers at {url}: {error or 'it takes too long'}") from error

@@ -6,6 +6,7 @@ Times never go backwards, even if the clock does: a commit is never dated before
 import asyncio
 import logging
 from collections.abc import Callable
+from time import monotonic as steady_clock
 from typing import TypeAlias
 
 from tidings.broker.durability.group_commit import GroupCommit, Settlement
@@ -28,10 +29,11 @@ _NOTHING: ZSet[Quad] = ZSet()
 class CommitLog:
     """What happened, in order. Without a journal it happens all the same, and is forgotten with the process."""
 
-    __slots__ = ("_settlement", "clock", "followers", "group_commit", "journal", "last_commit", "time")
+    __slots__ = ("_monotonic", "_settlement", "clock", "followers", "group_commit", "journal", "last_commit", "time")
 
-    def __init__(self, clock: Callable[[], int]) -> None:
+    def __init__(self, clock: Callable[[], int], monotonic: Callable[[], float] = steady_clock) -> None:
         self.clock = clock
+        self._monotonic = monotonic
         self._settlement: Settlement
         self.group_commit: GroupCommit
         self.journal: Journal | None = None
@@ -49,7 +51,7 @@ class CommitLog:
     def attach(self, journal: Journal, durability: Durability) -> None:
         """From here on, write to a journal."""
         self.journal = journal
-        self.group_commit = GroupCommit(journal, durability, self._settlement)
+        self.group_commit = GroupCommit(journal, durability, self._settlement, self._monotonic)
 
     def now(self) -> int:
         """The time of what happens now, in microseconds since 1970."""

@@ -9,10 +9,13 @@ wait in the same line, so that nobody is shown what a crash could still undo.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from time import monotonic
 from typing import Protocol
 
+from tidings.broker.latency import Latency
 from tidings.broker.pending import Pending
 from tidings.log.journal import Durability, Journal
 from tidings.model.errors import TidingsError
@@ -34,8 +37,15 @@ class Settlement(Protocol):
 class GroupCommit:
     """Writes the journal, and settles what rests on it. Without a journal, everything is settled at once."""
 
-    def __init__(self, journal: Journal | None, durability: Durability, settlement: Settlement) -> None:
+    def __init__(
+        self,
+        journal: Journal | None,
+        durability: Durability,
+        settlement: Settlement,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._journal = journal
+        self._clock = clock
         self._durability = durability
         self._settlement = settlement
         self._line: deque[Pending] = deque()
@@ -47,6 +57,8 @@ class GroupCommit:
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
+        self.latency = Latency()
+        """Of batches that were written: from handing one over until it is as durable as it has to be."""
 
     def __len__(self) -> int:
         """How many wait."""
@@ -80,24 +92,30 @@ class GroupCommit:
         if batch is None:
             self._settle(count)
         elif self._thread is None:
+            begun = self._clock()
             try:
                 self._journal.write(batch)
             except TidingsError as error:
                 self._fail(error)
             else:
-                self.batches += 1
+                self._count(begun)
                 self._settle(count)
         else:
             self._writing = True
+            begun = self._clock()
             loop = asyncio.get_running_loop()
             writing = loop.run_in_executor(self._thread, self._journal.write, batch)
-            writing.add_done_callback(partial(self._written, count))
+            writing.add_done_callback(partial(self._written, count, begun))
 
-    def _written(self, count: int, done: "asyncio.Future[None]") -> None:
+    def _count(self, begun: float) -> None:
+        self.batches += 1
+        self.latency.count(self._clock() - begun)
+
+    def _written(self, count: int, begun: float, done: "asyncio.Future[None]") -> None:
         self._writing = False
         error = done.exception()
         if error is None:
-            self.batches += 1
+            self._count(begun)
             self._settle(count)
         else:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))

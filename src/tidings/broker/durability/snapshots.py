@@ -46,12 +46,17 @@ class Snapshots:
         self._forks = forks
         self._every = every
         self._keep = keep
-        self._last = -behind
+        self._last = self._covered = -behind
         self.running = False
         self.written = 0
         self.failed = 0
         self.commit = 0
         """The commit that the newest one shows."""
+
+    @property
+    def behind(self) -> int:
+        """Bytes of log that no snapshot covers: what a restart has to replay."""
+        return self._journal.written - self._covered
 
     def is_due(self) -> bool:
         return not self.running and self._journal.written - self._last > self._every
@@ -64,13 +69,13 @@ class Snapshots:
         try:
             await self._commit_log.group_commit.idle()
             place = self._journal.durable
-            self._last = self._journal.written
+            self._last = covers = self._journal.written
             fork = self._forks.launch(partial(self._write, place))
             self._updates.resume()
             held = False
             await self._forks.outcome(fork, seconds=None)
             self.written += 1
-            self.commit = place.seq
+            self.commit, self._covered = place.seq, covers
         except TidingsError as error:
             self.failed += 1
             log.error("a snapshot could not be written: %s", error)  # noqa: TRY400 -- the error says what matters

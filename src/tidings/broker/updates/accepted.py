@@ -35,30 +35,35 @@ Outcome: TypeAlias = Done | TidingsError
 Reply: TypeAlias = Callable[[Outcome], None]
 
 
-class TextUpdate(Struct, frozen=True):
+class TextUpdate(Struct):
     text: str
     dataset: Dataset | None
     reply: Reply
     publisher: str | None = None
     """Who sent it, if that was said."""
+    since: float = 0.0
+    """When it was accepted, in seconds of the broker's steady clock."""
 
 
-class BoundUpdate(Struct, frozen=True):
+class BoundUpdate(Struct):
     request: PreparedUpdate
     parameters: Parameters
     reply: Reply
     publisher: str | None = None
+    since: float = 0.0
 
 
-class GraphUpdate(Struct, frozen=True):
+class GraphUpdate(Struct):
     change: GraphChange
     reply: Reply
     publisher: str | None = None
+    since: float = 0.0
 
 
-class DelayedUpdate(Struct, frozen=True):
+class DelayedUpdate(Struct):
     delayed: Delayed
     reply: Reply
+    since: float = 0.0
 
     @property
     def publisher(self) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias, assert_never
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
+from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.updates.accepted import (
@@ -75,7 +76,8 @@ class UpdateQueue:
         self._forks = forks
         self._notifier = notifier
         self._spawn = spawn
-        self._most = most
+        self.most = most
+        self._clock = clock
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self._waiting: deque[Update] = deque()
@@ -89,16 +91,18 @@ class UpdateQueue:
         self.refused = 0
         self.aside = 0
         """Updates that were worked out in a fork."""
+        self.latency = Latency()
+        """From accepting an update to answering it, whatever the answer."""
         self.ending = False
 
     def submit(self, update: Update) -> None:
         """Take in an update; its `reply` is called once, sooner or later."""
-        if self.ending or self.accepted >= self._most:
+        if self.ending or self.accepted >= self.most:
             self.refused += 1
             update.reply(
                 ShuttingDown("the broker is stopping")
                 if self.ending
-                else TooManyRequests(f"{self._most} updates wait already; come back in a moment")
+                else TooManyRequests(f"{self.most} updates wait already; come back in a moment")
             )
             return
         self.enqueue(update)
@@ -106,6 +110,7 @@ class UpdateQueue:
     def enqueue(self, update: Update) -> None:
         """As `submit`, for an update that was promised long ago."""
         self.accepted += 1
+        update.since = self._clock()
         self._waiting.append(update)
         if len(self._waiting) == 1:
             self._pump()
@@ -229,6 +234,7 @@ class UpdateQueue:
     def answer(self, update: Update, outcome: Outcome) -> None:
         """Say what became of an update."""
         self.accepted -= 1
+        self.latency.count(self._clock() - update.since)
         update.reply(outcome)
 
     def _commit(self, update: Update, commit: Commit, now: int) -> None:

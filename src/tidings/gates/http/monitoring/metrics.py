@@ -4,9 +4,10 @@ T_UPDATE, T_LUTT, T_BOOSTER and T_NOTIFY are the components of the time of an up
 """
 
 from collections.abc import Callable, Iterator
+from math import inf
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from starlette.responses import Response
 
 from tidings import __version__
 from tidings.broker.broker import Broker
+from tidings.broker.latency import Latency
 from tidings.broker.status import BrokerStatus
 from tidings.gates.http.routing import accept_of
 
@@ -27,9 +29,13 @@ GAUGES: dict[str, tuple[str, Value]] = {
     "subscriptions": ("Subscriptions", lambda s: s.subscriptions),
     "subscriptions_absent": ("Subscriptions whose client is away", lambda s: s.absent),
     "updates_queued": ("Updates accepted and not answered yet", lambda s: s.updates_waiting),
+    "updates_limit": ("Updates that may be queued; others are refused", lambda s: s.updates_limit),
     "delayed_waiting": ("Delayed updates that wait for their time", lambda s: s.delayed_waiting),
     "forks_running": ("Copies of the process at work", lambda s: s.forks_running),
     "feed_followers": ("Clients that follow the log", lambda s: s.followers),
+    "log_broken": ("1 if nothing more can be made durable", lambda s: s.log is not None and s.log.broken),
+    "log_behind_bytes": ("Bytes of log that no snapshot covers", lambda s: s.log.behind if s.log else 0),
+    "snapshot_every_bytes": ("Bytes of log after which a snapshot is due", lambda s: s.policy.snapshot_bytes),
 }
 COUNTERS: dict[str, tuple[str, Value]] = {
     "commits": ("Commits since the start", lambda s: s.timing.commits),
@@ -61,6 +67,10 @@ COUNTERS: dict[str, tuple[str, Value]] = {
     "snapshots_written": ("Snapshots written", lambda s: 0 if s.log is None else s.log.snapshots_written),
     "snapshots_failed": ("Snapshots that failed", lambda s: 0 if s.log is None else s.log.snapshots_failed),
 }
+HISTOGRAMS: dict[str, tuple[str, Callable[[BrokerStatus], Latency]]] = {
+    "update_seconds": ("From accepting an update to answering it", lambda s: s.update_latency),
+    "log_write_seconds": ("Writing a batch to the log, fsync included", lambda s: s.write_latency),
+}
 
 
 class BrokerCollector(Collector):
@@ -85,6 +95,10 @@ class BrokerCollector(Collector):
             yield GaugeMetricFamily(f"tidings_{name}", text, value(status))
         for name, (text, value) in COUNTERS.items():
             yield CounterMetricFamily(f"tidings_{name}", text, value(status))
+        for name, (text, latency) in HISTOGRAMS.items():
+            measured = latency(status)
+            buckets = [("+Inf" if bound == inf else str(bound), count) for bound, count in measured.buckets()]
+            yield HistogramMetricFamily(f"tidings_{name}", text, buckets, measured.seconds)
 
 
 class Metrics:
