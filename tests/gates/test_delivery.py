@@ -176,7 +176,7 @@ async def test_a_job_that_is_silent_is_answered_for(tmp_path: Path) -> None:
 @asynchronous
 async def test_a_job_that_fails_is_answered_for(tmp_path: Path) -> None:
     work = Work(tmp_path)
-    with delivering(tmp_path, "--deliver-patience", str(PATIENCE)) as broker:
+    with delivering(tmp_path) as broker:
         async with connected(broker) as socket:
             socket.send({"subscribe": {"sparql": ALL, "alias": "it"}})
             await until(lambda: bool(_wanted(work)))

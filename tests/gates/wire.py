@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,6 +21,8 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_
 from waiting import PATIENCE
 
 SERVE = ("-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
+PATIENT = {f"TIDINGS_{name}": "600" for name in ("GRACE", "PING", "TIMEOUT", "DELIVER_PATIENCE")}
+"""The surroundings of a broker that loses no patience with a client whom the machine holds up."""
 Message = dict[str, Any]
 Row = tuple[str | None, ...]
 Graphs = str | list[str] | None  # as a request names them: one, several, or no word about it
@@ -66,7 +69,7 @@ class Broker:
 def serving(folder: Path, *arguments: str, program: tuple[str, ...] = SERVE) -> Iterator[Broker]:
     """A broker that was started in a folder, on ports that were free."""
     command = [sys.executable, *program, *arguments]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=folder, env=PATIENT | os.environ, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Broker(*_addresses(process), process)
         finally:

@@ -57,7 +57,7 @@ def test_what_spark_tells_is_what_a_broker_would_have_told(
     stop = threading.Event()
     job = StreamJob(spark, str(tmp_path / "tidings-data"), tmp_path / "check", tmp_path / "out")
     with (
-        serving(tmp_path, "--deliver", "out", "--deliver-patience", "600") as delivering,
+        serving(tmp_path, "--deliver", "out") as delivering,
         serving(tmp_path / "ordinary") as ordinary,
         ThreadPoolExecutor(1) as clients,
     ):
