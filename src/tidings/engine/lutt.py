@@ -12,7 +12,6 @@ from typing import Generic, TypeAlias, TypeVar
 
 from tidings.engine.leaves import Leaf, drop_once, put_again, values_of
 from tidings.model.terms import Quad, Term, fold, is_tagged
-from tidings.model.zset import add
 
 T = TypeVar("T", bound=Hashable)
 
@@ -50,7 +49,7 @@ class _Place(Generic[T]):
         elif o is not None:
             put_again(self.by_object, o, entry)
         else:
-            add(self.any, entry, 1)
+            self.any[entry] = self.any.get(entry, 0) + 1
 
     def drop(self, s: Term | None, o: Term | None, entry: T) -> None:
         if s is not None:
@@ -61,7 +60,9 @@ class _Place(Generic[T]):
         elif o is not None:
             drop_once(self.by_object, o, entry)
         else:
-            add(self.any, entry, -1)
+            self.any[entry] -= 1
+            if not self.any[entry]:
+                del self.any[entry]
 
     def note(self, items: WeightedQuads, found: dict[T, WeightedQuads]) -> None:
         """Put quads of this predicate and graph under every entry that they match."""
