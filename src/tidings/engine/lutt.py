@@ -18,7 +18,7 @@ T = TypeVar("T", bound=Hashable)
 ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
 
-WeightedQuads: TypeAlias = list[tuple[Quad, int]]
+Items: TypeAlias = list[tuple[Quad, int]]
 """Changed quads, each with its weight."""
 
 Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
@@ -64,7 +64,7 @@ class _Place(Generic[T]):
             if not self.any[entry]:
                 del self.any[entry]
 
-    def note(self, items: WeightedQuads, found: dict[T, WeightedQuads]) -> None:
+    def note(self, items: Items, found: dict[T, Items]) -> None:
         """Put quads of this predicate and graph under every entry that they match."""
         for entry in self.any:
             if entry in found:
@@ -90,7 +90,7 @@ class _Place(Generic[T]):
         return len(self.any) + len(self.by_subject) + len(self.by_object) + len(self.by_both)
 
 
-def _note(leaf: Leaf[T], item: tuple[Quad, int], found: dict[T, WeightedQuads]) -> None:
+def _note(leaf: Leaf[T], item: tuple[Quad, int], found: dict[T, Items]) -> None:
     for entry in values_of(leaf):
         found.setdefault(entry, []).append(item)
 
@@ -128,11 +128,11 @@ class Lutt(Generic[T]):
         """How many places are taken: none if nothing is filed."""
         return sum(len(place) for level in self._graphs.values() for place in level.values())
 
-    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, WeightedQuads]:
+    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, Items]:
         """Every entry whose pattern a quad matches, with the quads that do, and their weights."""
         self.lookups += len(delta)
-        alike: dict[tuple[Term, Term], WeightedQuads] = {}
-        items: WeightedQuads = []
+        alike: dict[tuple[Term, Term], Items] = {}
+        items: Items = []
         last_p = last_g = None
         for item in delta:
             _, p, _, g = item[0]
@@ -140,7 +140,7 @@ class Lutt(Generic[T]):
                 items = alike.setdefault((g, p), [])
                 last_p, last_g = p, g
             items.append(item)
-        found: dict[T, WeightedQuads] = {}
+        found: dict[T, Items] = {}
         for (g, p), items in alike.items():
             for level in (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None):
                 if level is not None:

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tidings.engine.lutt import WeightedQuads
+from tidings.engine.lutt import Items
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
@@ -29,7 +29,7 @@ class Route(Struct, frozen=True, eq=False):
     graph: str
 
 
-Hits: TypeAlias = dict[Route, WeightedQuads]
+Hits: TypeAlias = dict[Route, Items]
 """The quads of a commit that match each route, with their weights."""
 
 ANY_TRIPLE: TriplePattern = ("?:s", "?:p", "?:o")

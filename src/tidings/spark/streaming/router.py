@@ -7,7 +7,7 @@ begins is not in it; whoever ends within it still is.
 from collections.abc import Collection
 
 from tidings.engine.engine import Engine
-from tidings.engine.lutt import Lutt, WeightedQuads
+from tidings.engine.lutt import Items, Lutt
 from tidings.engine.plans.spu import Subscription
 from tidings.model.terms import Quad
 from tidings.spark.streaming.subscriptions.registry import Begin, End, Registry
@@ -36,7 +36,7 @@ class Router:
             self._lutt.drop(key, unit)
         self._engine.unsubscribe(number)
 
-    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[int, WeightedQuads]:
+    def find(self, delta: Collection[tuple[Quad, int]]) -> dict[int, Items]:
         """The units that quads concern, each with those that do."""
         return self._lutt.find(delta)
 

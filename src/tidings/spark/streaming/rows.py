@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from tidings.engine.lutt import WeightedQuads
+from tidings.engine.lutt import Items
 from tidings.model.terms import Quad, intern
 from tidings.spark.streaming.unit import Arrival, Change, Departure, Inbox, Member, Told
 
@@ -64,7 +64,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def changes(self, kind: str, seq: int, time: int, found: dict[int, WeightedQuads]) -> None:
+    def changes(self, kind: str, seq: int, time: int, found: dict[int, Items]) -> None:
         version, add = self.version, self._rows.append
         for unit, items in found.items():
             for quad, weight in items:
