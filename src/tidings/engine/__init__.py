@@ -1,1 +1,14 @@
-"""The live knowledge graph: the quad store, the exact delta of every update, and the subscriptions it concerns."""
+"""The live knowledge graph: the quad store, the exact delta of every update, and the subscriptions it concerns.
+
+In reading order:
+
+    engine     THE STORY: subscribe, apply, advance
+    updates    from the text of an update to its exact delta
+    store      the quads, now and before the last delta
+    lutt       which triple patterns of which plans a quad matches
+    plans      from a query to the plan that keeps its answer up to date
+    operators  one delta rule each
+    explain, timing, pauses   what can be seen from outside: plans, counters, pauses
+
+`leaves` is what the indexes of store, LUTT and members end in.
+"""

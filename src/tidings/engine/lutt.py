@@ -12,7 +12,6 @@ from typing import Generic, TypeAlias, TypeVar
 
 from tidings.engine.leaves import Leaf, drop_once, put_again, values_of
 from tidings.model.terms import Quad, Term, fold, is_tagged
-from tidings.model.zset import add
 
 T = TypeVar("T", bound=Hashable)
 
@@ -20,7 +19,7 @@ ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
 
 Items: TypeAlias = list[tuple[Quad, int]]
-"""Quads with their weights."""
+"""Changed quads, each with its weight."""
 
 Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
 """Subject, predicate, object and graph of a pattern, None where it has a variable."""
@@ -50,7 +49,7 @@ class _Place(Generic[T]):
         elif o is not None:
             put_again(self.by_object, o, entry)
         else:
-            add(self.any, entry, 1)
+            self.any[entry] = self.any.get(entry, 0) + 1
 
     def drop(self, s: Term | None, o: Term | None, entry: T) -> None:
         if s is not None:
@@ -61,7 +60,9 @@ class _Place(Generic[T]):
         elif o is not None:
             drop_once(self.by_object, o, entry)
         else:
-            add(self.any, entry, -1)
+            self.any[entry] -= 1
+            if not self.any[entry]:
+                del self.any[entry]
 
     def note(self, items: Items, found: dict[T, Items]) -> None:
         """Put quads of this predicate and graph under every entry that they match."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tidings.model.terms import Quad
+from tidings.engine.lutt import Items
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
@@ -29,8 +29,11 @@ class Route(Struct, frozen=True, eq=False):
     graph: str
 
 
-Hits: TypeAlias = dict[Route, list[tuple[Quad, int]]]
+Hits: TypeAlias = dict[Route, Items]
 """The quads of a commit that match each route, with their weights."""
+
+ANY_TRIPLE: TriplePattern = ("?:s", "?:p", "?:o")
+"""The pattern that every triple matches."""
 
 
 class Explanation(Struct, frozen=True):

@@ -6,7 +6,7 @@ from the ends of the edge, in both states; the rest of the graph is not looked a
 
 from collections.abc import Iterable, Iterator
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, shown
+from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States, shown
 from tidings.model.terms import Term, fold, is_tagged
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import (
@@ -23,8 +23,6 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.evaluate.walk import ends, is_node, reverse
-
-_ANY = ("?:s", "?:p", "?:o")
 
 
 class PathWalk(Stateless):
@@ -148,8 +146,8 @@ def watched(pattern: PathPattern, graph: str) -> list[tuple[str, str, str]]:
     # Where zero steps are enough, it matters which nodes the graph has, or whether it is there at all.
     anywhere = graph[:1] == "?" or (pattern.subject[0] == "?" and pattern.object[0] == "?")
     if None in predicates or (anywhere and may_stand_still(pattern.path)):
-        return [_ANY]
-    return [(_ANY[0], predicate, _ANY[2]) for predicate in predicates if predicate is not None]
+        return [ANY_TRIPLE]
+    return [(ANY_TRIPLE[0], predicate, ANY_TRIPLE[2]) for predicate in predicates if predicate is not None]
 
 
 def _predicate(step: Path) -> Term | None:

@@ -17,7 +17,7 @@ from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.evaluate.query import instantiate
 
 
-class Form(Protocol):
+class AnswerForm(Protocol):
     """From the changed solutions of a member to the change of its answer."""
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
@@ -30,8 +30,8 @@ class Form(Protocol):
     def dismiss(self, member: Row) -> None: ...
 
 
-class Rows:
-    """SELECT."""
+class SelectForm:
+    """The solutions are the answer."""
 
     __slots__ = ()
 
@@ -48,8 +48,8 @@ class Rows:
         pass
 
 
-class Truth:
-    """ASK."""
+class AskForm:
+    """Whether there is any solution, by their number."""
 
     __slots__ = ("_counts",)
 
@@ -74,8 +74,8 @@ class Truth:
         del self._counts[member]
 
 
-class Graph:
-    """CONSTRUCT."""
+class ConstructForm:
+    """The triples of the solutions, each with how many of them make it."""
 
     __slots__ = ("_context", "_counts", "_layout", "_template")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tidings.engine.leaves import size_of
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
 from tidings.engine.operators.members import Members
-from tidings.engine.plans.answer_forms import Form, Graph, Rows, Truth
+from tidings.engine.plans.answer_forms import AnswerForm, AskForm, ConstructForm, SelectForm
 from tidings.engine.plans.planner import Planner
 from tidings.engine.plans.spu import Subscribers
 from tidings.model.terms import Var
@@ -141,13 +141,13 @@ def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int],
     return tuple((i, parameters.index(term)) for i, term in enumerate(route.pattern) if term in parameters)
 
 
-def _form(query: Query, layout: Layout, states: States) -> Form:
+def _form(query: Query, layout: Layout, states: States) -> AnswerForm:
     match query:
         case Select():
-            return Rows()
+            return SelectForm()
         case Ask():
-            return Truth()
+            return AskForm()
         case Construct(template):
-            return Graph(template, layout, states.new)
+            return ConstructForm(template, layout, states.new)
         case Describe():
             raise AssertionError("DESCRIBE is re-read")

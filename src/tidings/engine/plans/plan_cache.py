@@ -3,12 +3,12 @@
 from collections.abc import Hashable
 from typing import TypeAlias
 
-from tidings.engine.operators.base import Route, States
+from tidings.engine.operators.base import ANY_TRIPLE, Route, States
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.lift import Lifted, canonical
 from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
-from tidings.engine.plans.routes import ANY_TRIPLE, routes_in
+from tidings.engine.plans.routes import routes_in
 from tidings.engine.plans.spu import Spu
 from tidings.engine.store.before import Before
 from tidings.engine.updates.executor import Core

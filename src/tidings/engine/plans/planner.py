@@ -89,11 +89,11 @@ class Planner:
             case algebra.Values():
                 return self._evaluated(Constant(states.plan(node, states.new).layout), node, states)
             case algebra.Join(left, right):
-                first, second = self._aside(left, states), self._aside(right, states)
+                first, second = self._side(left, states), self._side(right, states)
                 joined = Join(first.operator, second.operator, (left, right), states)
                 return self._evaluated(joined, node, states)
             case algebra.Union(left, right):
-                union = Union(self._aside(left, states).operator, self._aside(right, states).operator)
+                union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states)
             case algebra.LeftJoin(left, right, condition):
                 return self._optional(node, left, right, condition, states)
@@ -138,8 +138,8 @@ class Planner:
     def _is_spine(self, node: Node) -> bool:
         return bool(self._parameters) and any(v in self._parameters for v in algebra.visible(node))
 
-    def _aside(self, node: Node, states: States) -> Built:
-        """A part that does not carry the parameters, unless it does."""
+    def _side(self, node: Node, states: States) -> Built:
+        """One side of something: on the spine if it carries the parameters, else pinned."""
         if self._is_spine(node):
             return self.build(node, states)
         planner = Planner()
@@ -172,7 +172,7 @@ class Planner:
 
     def _witness(self, node: Node, left: Layout, sure: frozenset[Var], states: States) -> Witness:
         """Watches the right side of something; only variables bound on both sides lead back to rows of the left."""
-        built = self._aside(node, states)
+        built = self._side(node, states)
         shared = [v for v in built.operator.layout.variables if v in left.index and v in left.certain and v in sure]
         return Witness(built.operator, shared, ())
 

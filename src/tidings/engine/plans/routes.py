@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from tidings.engine.operators.base import Route
+from tidings.engine.operators.base import ANY_TRIPLE, Route
 from tidings.engine.operators.path import watched
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Exists, Expression, Node, PathPattern, expressions, inputs, operands
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
-
-ANY_TRIPLE = ("?:s", "?:p", "?:o")
 
 
 def exists_patterns(expression: Expression) -> Iterator[Node]:

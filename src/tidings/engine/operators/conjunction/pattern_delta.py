@@ -6,6 +6,7 @@ old and the new value of a property, take one look-up together.
 
 from collections.abc import Iterable
 
+from tidings.engine.lutt import Items
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
 from tidings.engine.operators.conjunction.context_store import ContextStore
 from tidings.engine.operators.conjunction.lookups import Lookup, best_order, chain, leads_to, variables_of
@@ -13,9 +14,6 @@ from tidings.engine.operators.members import Members
 from tidings.model.terms import Quad, Var
 from tidings.model.zset import add
 from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
-
-Found = list[tuple[Quad, int]]
-"""The changed quads that match a pattern, with their weights."""
 
 
 class PatternDelta:
@@ -56,7 +54,7 @@ class PatternDelta:
         self._finish = picker([columns[variable] for variable in wanted.variables])
         self.context_store = ContextStore([each.route for each in self._order], seed.shared, layout, states, members)
 
-    def grow_alone(self, found: Found, changes: Changes) -> None:
+    def grow_alone(self, found: Items, changes: Changes) -> None:
         """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
         rows = self.context_store.rows()
         if rows is None:
@@ -64,13 +62,13 @@ class PatternDelta:
         else:
             self._join(rows, found, changes)
 
-    def grow(self, found: Found, hits: Hits, changes: Changes) -> None:
+    def grow(self, found: Items, hits: Hits, changes: Changes) -> None:
         """The same, where others were hit as well."""
         # Where no later pattern was hit, the state before is the state now, and needs no looking through the delta.
         looks_back = any(route in hits for route in self._later)
         self._look_up(found, self._mixed if looks_back else self._now, changes)
 
-    def _look_up(self, found: Found, steps: list[Step], changes: Changes) -> None:
+    def _look_up(self, found: Items, steps: list[Step], changes: Changes) -> None:
         seeds = self._seed.group(found)
         rows: Iterable[Row] = seeds if self._start is None else self._start.rows(seeds)
         for step in steps:
@@ -80,7 +78,7 @@ class PatternDelta:
             for quad, weight in seeds[row[:width]]:
                 add(changes, finish(row + quad), weight)
 
-    def _join(self, context: dict[Row, list[Row]], found: Found, changes: Changes) -> None:
+    def _join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
         """The same where all that the other patterns have to say is at hand."""
         key, agrees, finish = self._seed.key, self._seed.agrees, self._finish
         for quad, weight in found:
@@ -116,9 +114,9 @@ class _Seed:
         """Whether no variable would need two values."""
         return not self._twice or all(quad[a] == quad[b] for a, b in self._twice)
 
-    def group(self, found: Found) -> dict[Row, Found]:
+    def group(self, found: Items) -> dict[Row, Items]:
         """The quads by what they are looked up from."""
-        seeds: dict[Row, Found] = {}
+        seeds: dict[Row, Items] = {}
         key, twice = self.key, self._twice
         for item in found:
             quad = item[0]
