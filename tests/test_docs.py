@@ -18,7 +18,7 @@ import tidings
 from cli.shell import furnish, shell
 from gates.wire import Broker, serving
 from tidings import cli
-from tidings.gates.http.openapi import openapi
+from tidings.gates.http.monitoring.openapi import openapi
 from tidings.model.errors import TidingsError
 from tidings.server.config import ENVIRONMENT, SETTINGS
 

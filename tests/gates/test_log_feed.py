@@ -13,7 +13,7 @@ import pytest
 
 from gates.doors import House, indoors, is_error, listening
 from gates.wire import PATIENCE, Message, asynchronous
-from tidings.gates.http import feed
+from tidings.gates.http.streaming import feed
 from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path
 from tidings.protocol.commit_feed import FeedFormat

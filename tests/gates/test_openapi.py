@@ -10,7 +10,7 @@ from starlette.routing import Mount, Route
 from gates.doors import built, indoors
 from gates.wire import asynchronous
 from tidings.gates.http.app import SECURE
-from tidings.gates.http.openapi import openapi
+from tidings.gates.http.monitoring.openapi import openapi
 
 METHODS = {"get", "head", "post", "put", "delete", "options", "patch", "trace"}
 PATHS: dict[str, dict[str, Any]] = openapi()["paths"]

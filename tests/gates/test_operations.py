@@ -12,7 +12,7 @@ from gates.doors import House, indoors, is_error
 from gates.wire import asynchronous
 from tidings import __version__
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
-from tidings.gates.http.metrics import COUNTERS, GAUGES
+from tidings.gates.http.monitoring.metrics import COUNTERS, GAUGES
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
 QUERY = "SELECT ?o WHERE { <http://e/a> <http://e/p> ?o }"

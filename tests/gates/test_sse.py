@@ -273,7 +273,7 @@ async def test_what_a_slow_client_does_not_take_is_added_up() -> None:
 
 @asynchronous
 async def test_a_client_that_takes_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidings.gates.http.streams.STALLED_AFTER", 0.05)
+    monkeypatch.setattr("tidings.gates.http.streaming.streams.STALLED_AFTER", 0.05)
     async with indoors() as house:
         pipe = Pipe(house)
         async with asyncio.timeout(PATIENCE):

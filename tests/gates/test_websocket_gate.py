@@ -28,8 +28,8 @@ from picows import (
 )
 
 from tidings.broker.broker import Broker
-from tidings.gates import websocket as room
-from tidings.gates.websocket import WebSocketGate
+from tidings.gates.websocket import connection, conversation
+from tidings.gates.websocket.gate import WebSocketGate
 from tidings.server import app
 from tidings.server.config import Settings
 
@@ -439,7 +439,7 @@ async def test_what_is_prepared_or_bound_wrongly_is_refused() -> None:
 
 @asynchronous
 async def test_so_many_updates_can_be_prepared_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_MOST_PREPARED", 2)
+    monkeypatch.setattr(conversation, "_MOST_PREPARED", 2)
     async with serving() as house, connected(house) as client:
         for _ in range(2):
             assert "response" in await client.ask({"prepare": {"sparql": "CLEAR ALL"}})
@@ -928,7 +928,7 @@ async def test_a_slow_client_is_let_go_if_that_is_the_policy_and_may_resume() ->
 
 @asynchronous
 async def test_a_client_that_never_reads_is_let_go_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_LINGER", 0.05)
+    monkeypatch.setattr(connection, "_LINGER", 0.05)
     async with (
         serving(outbox=65_536, slow="disconnect") as house,
         connected(house) as publisher,
@@ -945,8 +945,8 @@ async def test_a_client_that_never_reads_is_let_go_in_the_end(monkeypatch: pytes
 
 @asynchronous
 async def test_a_client_that_asks_and_never_reads_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_BACKLOG", 1 << 20)
-    monkeypatch.setattr(room, "_LINGER", 0.05)
+    monkeypatch.setattr(connection, "_BACKLOG", 1 << 20)
+    monkeypatch.setattr(connection, "_LINGER", 0.05)
     async with serving(outbox=65_536) as house, connected(house) as other, sloth_at(house) as sloth:
         await other.update(big(1))
         with suppress(ConnectionError):

@@ -1,20 +1,15 @@
-"""Where requests come in: each gate turns bytes into a request and an answer into bytes.
+"""Where requests come in: each gate turns bytes into a request of the protocol, and an answer into bytes.
 
-http       the SPARQL 1.1 Protocol, and all paths; read this first
-express    the short way in for updates; publishing is what both ways do
-websocket  the Subscribe language, and requests for publishers in a hurry
-protocol   what a request of the Protocol asks for
-language   what a message of the Subscribe language asks for
-wire       notifications and answers as bytes
-answers    results in the format that was asked for
-admission  how many requests, how large, how long; patience is for headers that do not come
-describe   the service description
-page       the page for people
-sse        subscriptions as event streams
-graphstore whole graphs
-feed       the log, and what is added to it; commits are its lines
-operations health, subscriptions, delayed updates; status and metrics are what it counts
-streams    answers without an end; sending is for those that have one
-routing    what all paths have in common
-openapi    all paths, described for programs
+answers    what the broker says, as answers of the protocol
+websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers)
+http       the SPARQL 1.1 Protocol, and all paths: app first
+           fast_update          the short way in for updates; updates is what both ways do
+           results, sending     results in the format that was asked for, and how they are sent
+           limits               how many requests, how large, how long; header_timeout is for headers that do not come
+           graph_store          whole graphs
+           streaming            answers without an end: subscriptions as event_stream, the log as feed
+           routing, responses   what all paths have in common
+           service_description  the service for programs; page is for people
+           monitoring           health, subscriptions, delayed updates; status and metrics are what it counts;
+                                openapi describes all paths
 """

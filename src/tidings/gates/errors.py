@@ -3,7 +3,6 @@
 BadRequest
 ├── MethodNotAllowed     method_not_allowed    405   the path is right, the method is not
 ├── BodyTooLarge         body_too_large        413   bytes
-├── BadMessage           bad_message           400   a WebSocket message that makes no sense
 ├── BodyTooSlow          body_too_slow         408   the body did not arrive in time
 └── ClientLeft           client_left           499   nobody waits for the answer any more
 NotFound
@@ -17,7 +16,14 @@ TakenOver (NotAllowed)   taken_over            409   the subscription goes on ov
 SubscriptionLost         subscription_lost     500   the subscription failed here
 """
 
+from typing import Any
+
 from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
+
+
+def internal_error() -> TidingsError:
+    """What a client hears of whatever nobody foresaw: nothing of our insides."""
+    return TidingsError("internal error; the log of the broker has the details")
 
 
 class MethodNotAllowed(BadRequest):
@@ -33,6 +39,9 @@ class BodyTooLarge(BadRequest):
         super().__init__(f"the body is larger than the limit of {most:,} bytes")
         self.most = most
 
+    def data(self) -> dict[str, Any]:
+        return {"max_body": self.most}
+
 
 class BodyTooSlow(BadRequest):
     status = 408
@@ -42,10 +51,6 @@ class BodyTooSlow(BadRequest):
 class ClientLeft(BadRequest):
     status = 499
     code = "client_left"
-
-
-class BadMessage(BadRequest):
-    code = "bad_message"
 
 
 class UnknownPrepared(NotFound):

@@ -1,38 +1,10 @@
-"""What the log is a sequence of, and a place in that sequence.
-
-An entry with a delta is a commit, and has the number after that of the commit before it. An entry of notes only has
-the number of the last commit (0 before the first). Times are microseconds since 1970 and never go backwards.
-"""
-
-from typing import Any
+"""A place in the log, which is a sequence of entries; these are the protocol's, and have their name here as well."""
 
 import msgspec
 
-from tidings.model.terms import Quad
-from tidings.model.zset import ZSet
+from tidings.protocol.entries import Entry, Note, published_by
 
-_PUBLISHER = "publisher"
-
-
-class Note(msgspec.Struct, frozen=True):
-    """A durable fact of the broker that is no quad: a subscription, a delayed update, who published a commit."""
-
-    kind: str
-    content: dict[str, Any]
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """What becomes durable at once: whole, or not there."""
-
-    seq: int
-    time: int
-    delta: ZSet[Quad]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def publisher(self) -> str | None:
-        """Who published the commit, if that was said."""
-        return next((note.content["name"] for note in self.notes if note.kind == _PUBLISHER), None)
+__all__ = ["START", "Entry", "Note", "Place", "published_by"]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -51,8 +23,3 @@ class Place(msgspec.Struct, frozen=True):
 
 
 START = Place()
-
-
-def published_by(name: str) -> Note:
-    """For the entry of a commit: who published it. It is history, and no part of a snapshot."""
-    return Note(_PUBLISHER, {"name": name})

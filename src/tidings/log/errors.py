@@ -73,5 +73,5 @@ class HistoryGone(TidingsError):
         self.after = after
         self.first = first
 
-    def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"after": self.after, "first": self.first}
+    def data(self) -> dict[str, Any]:
+        return {"oldest": self.first}

@@ -14,12 +14,12 @@ from zlib import crc32
 
 import msgspec
 
-from tidings.log.entry import Entry, Note, Place
+from tidings.log.entry import Place
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path
-from tidings.log.lines import SEAL, WEIGHTS, Line, is_sealed, read_line, seed, stated
-from tidings.model.terms import Quad, intern
-from tidings.model.zset import ZSet
+from tidings.log.lines import SEAL, is_sealed, seed, stated
+from tidings.protocol.entries import Entry
+from tidings.protocol.entry_lines import ForeignLine, IncompleteEntry, Line, assemble, read_line
 
 CHUNK = 1 << 20
 SECTOR = 512
@@ -50,6 +50,7 @@ class Scan:
         self.folder = folder
         self.path = segment_path(folder, place.segment)
         self._end = place.seq, place.time, place.segment, place.offset, place.crc, place.opened
+        self._line = place.offset, place.offset, place.crc
         self.flaw: Flaw | None = None
 
     def __iter__(self) -> Iterator[Entry]:
@@ -62,15 +63,28 @@ class Scan:
             raise LogDamaged(self.folder, self.path, f"it cannot be read: {error.strerror}") from error
 
     def _entries(self, file: int) -> Iterator[Entry]:
-        # One loop over lines with everything in local variables: 1.5 times the speed of a method for each entry.
         begun = self.place
         seq, time = begun.seq, begun.time
         opened = begun.opened if begun.offset else None
-        offset, crc = begun.offset, begun.crc
+        try:
+            for entry in assemble(self._lines(file, begun.offset, begun.crc)):
+                if entry.seq != seq + bool(entry.delta) or entry.time < time:
+                    _refuse(f"commit {entry.seq} at {entry.time} follows commit {seq} at {time}")
+                seq, time = entry.seq, entry.time
+                if opened is None:
+                    opened = time
+                _, offset, crc = self._line
+                self._end = seq, time, begun.segment, offset, crc, opened
+                yield entry
+        except (_Wrong, ForeignLine, KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            self.flaw = Flaw(self._line[0], f"not a line of the log: {error}", torn=False)
+        except IncompleteEntry:
+            if self.flaw is None:
+                self.flaw = Flaw(self._line[1], "an incomplete entry", torn=True)
+
+    def _lines(self, file: int, offset: int, crc: int) -> Iterator[Line]:
+        """Lines whose checksums are right. `_line` says of the last where it begins and ends, and its checksum."""
         rest = b""
-        former: Line | None = None  # of the same entry
-        delta: dict[Quad, int] = {}
-        notes: list[Note] = []
         while chunk := os.pread(file, CHUNK, offset + len(rest)):
             texts = (rest + chunk).split(b"\n")
             rest = texts.pop()
@@ -80,35 +94,11 @@ class Scan:
                     self.flaw = _flaw(file, offset, crc)
                     return
                 crc = chained
-                try:
-                    line = read_line(text)
-                    if former is not None:
-                        _check_same_entry(line, former)
-                    if line.note is None:
-                        quad = intern(line.s), intern(line.p), intern(line.o), intern(line.g)
-                        delta[quad] = WEIGHTS[line.op]
-                    else:
-                        notes.append(Note(line.op, line.note))
-                    if line.left:
-                        former = line
-                    else:
-                        if line.seq != seq + bool(delta) or line.time < time:
-                            _refuse(f"commit {line.seq} at {line.time} follows commit {seq} at {time}")
-                        seq, time = line.seq, line.time
-                except (_Wrong, KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
-                    self.flaw = Flaw(offset, f"not a line of the log: {error}", torn=False)
-                    return
-                offset += len(text) + 1
-                if not line.left:
-                    if opened is None:
-                        opened = time
-                    self._end = seq, time, begun.segment, offset, crc, opened
-                    yield Entry(seq, time, ZSet.owning(delta), tuple(notes))
-                    former, delta = None, {}
-                    if notes:
-                        notes = []
-        if rest or former:
-            self.flaw = Flaw(offset, "an incomplete line" if rest else "an incomplete entry", torn=True)
+                begin, offset = offset, offset + len(text) + 1
+                self._line = begin, offset, crc
+                yield read_line(text)
+        if rest:
+            self.flaw = Flaw(offset, "an incomplete line", torn=True)
 
     @property
     def place(self) -> Place:
@@ -129,11 +119,6 @@ def beginning(first: int, time: int = 0) -> Place:
 
 def _refuse(what: str) -> NoReturn:
     raise _Wrong(what)
-
-
-def _check_same_entry(line: Line, former: Line) -> None:
-    if (line.seq, line.time, line.left) != (former.seq, former.time, former.left - 1):
-        _refuse("it belongs to another entry than the lines before it")
 
 
 def _flaw(file: int, offset: int, crc: int) -> Flaw:

@@ -29,9 +29,13 @@ class TidingsError(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
 
+    def data(self) -> dict[str, Any]:
+        """What programs may want to know: the text is for people, and nobody reads numbers out of it."""
+        return {}
+
     def to_json(self) -> dict[str, Any]:
-        """The error envelope of the SPARQL Event protocol, the same on HTTP and WebSocket."""
-        return {"error": self.code, "status_code": self.status, "error_description": str(self)}
+        """The error envelope of the SPARQL Event protocol, the same on HTTP and WebSocket; data are its members."""
+        return {"error": self.code, "status_code": self.status, "error_description": str(self), **self.data()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors come back from other processes, whatever their constructors ask for."""
@@ -72,8 +76,8 @@ class SyntaxFault(BadRequest):
         shown = lines[self.line - 1].expandtabs(1)
         return f"{shown}\n{' ' * (self.column - 1)}^"
 
-    def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"line": self.line, "column": self.column, "expected": self.expected}
+    def data(self) -> dict[str, Any]:
+        return {"line": self.line, "column": self.column, "expected": self.expected}
 
 
 class SparqlSyntaxError(SyntaxFault):
@@ -152,6 +156,9 @@ class TimeLimitExceeded(LimitExceeded):
         super().__init__(f"the evaluation took longer than its limit of {seconds:g} s")
         self.seconds = seconds
 
+    def data(self) -> dict[str, Any]:
+        return {"seconds": self.seconds}
+
 
 class RowLimitExceeded(LimitExceeded):
     code = "row_limit_exceeded"
@@ -159,3 +166,6 @@ class RowLimitExceeded(LimitExceeded):
     def __init__(self, rows: int) -> None:
         super().__init__(f"the evaluation produced more than its limit of {rows:,} rows")
         self.rows = rows
+
+    def data(self) -> dict[str, Any]:
+        return {"rows": self.rows}

@@ -5,9 +5,10 @@ from enum import Enum
 
 import orjson
 
-from tidings.log.entry import Entry
 from tidings.model.formats.media import Media
 from tidings.model.terms import XSD, literal
+from tidings.protocol.entries import Entry
+from tidings.protocol.entry_lines import change_lines
 from tidings.protocol.instants import shown
 
 Text = Callable[[Entry], Iterator[bytes]]
@@ -15,16 +16,8 @@ Text = Callable[[Entry], Iterator[bytes]]
 
 
 def json_lines(commit: Entry) -> Iterator[bytes]:
-    """One line for each change; `left` lines of the commit follow, so that its end can be told."""
-    dumps, newline = orjson.dumps, orjson.OPT_APPEND_NEWLINE
-    sequence, time, publisher = commit.seq, commit.time, commit.publisher
-    by = {} if publisher is None else {"by": publisher}
-    left = len(commit.delta)
-    for (s, p, o, g), weight in commit.delta.items():
-        op = "add" if weight > 0 else "remove"
-        left -= 1
-        line = {"seq": sequence, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, **by, "left": left}
-        yield dumps(line, option=newline)
+    """One line for each change."""
+    return change_lines(commit, publisher=commit.publisher, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def rdf_patch(commit: Entry) -> Iterator[bytes]:

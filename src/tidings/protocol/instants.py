@@ -2,6 +2,9 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from tidings.model.errors import BadRequest
 
@@ -14,17 +17,35 @@ _LAST = 253_402_300_799_999_999
 _LONGEST = 100 * 366 * 86_400
 
 
-class Instant:
-    """From what a client says to microseconds since 1970."""
+class At(Struct, frozen=True):
+    """At an instant, in microseconds since 1970."""
 
-    @staticmethod
-    def of(at: str | int | None, delay: str | float | None, now: int) -> int | None:
-        """The instant that `at` names, or `delay` from now; None if neither is given. Raises BadRequest."""
-        if at is not None and delay is not None:
-            raise BadRequest("an update happens at an instant or after a delay, not both")
-        if at is not None:
-            return read_instant(at)
-        return None if delay is None else now + int(read_delay(delay) * 1e6)
+    micros: int
+
+    def instant(self, now: int) -> int:
+        return self.micros
+
+
+class After(Struct, frozen=True):
+    """After a delay, in seconds."""
+
+    seconds: float
+
+    def instant(self, now: int) -> int:
+        return now + int(self.seconds * 1e6)
+
+
+Due: TypeAlias = At | After
+"""When an update is to be carried out."""
+
+
+def read_due(at: str | int | None, delay: str | float | None) -> Due | None:
+    """When `at` or `delay` is; None if neither is given. Raises BadRequest."""
+    if at is not None and delay is not None:
+        raise BadRequest("an update happens at an instant or after a delay, not both")
+    if at is not None:
+        return At(read_instant(at))
+    return None if delay is None else After(read_delay(delay))
 
 
 def read_instant(at: str | int) -> int:

@@ -4,14 +4,16 @@ query     GET ?query=          POST urlencoded query=     POST application/sparq
 update                         POST urlencoded update=    POST application/sparql-update
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
+
+from msgspec import Struct
 
 from tidings.model.errors import BadRequest, UnsupportedFormat
 from tidings.model.formats.grammar import IRI_REFERENCE
 from tidings.model.iris import resolve
 from tidings.model.terms import Term, iri
+from tidings.protocol.instants import Due, read_due
 from tidings.sparql.algebra import Dataset
 
 Kind: TypeAlias = Literal["query", "update"]
@@ -25,16 +27,28 @@ _GRAPHS = {
 _UTF_8 = ("utf-8", "utf8", "us-ascii", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request of the Protocol. Without a text, nothing was asked and the service may describe itself."""
-
-    kind: Kind
-    text: str | None
+class QueryRequest(Struct, frozen=True):
+    text: str
     dataset: Dataset | None = None
     format: str | None = None
-    at: str | None = None
-    delay: str | None = None
+
+
+class UpdateRequest(Struct, frozen=True):
+    text: str
+    dataset: Dataset | None = None
+
+
+class DelayedUpdateRequest(Struct, frozen=True):
+    text: str
+    due: Due
+    dataset: Dataset | None = None
+
+
+class DescriptionRequest(Struct, frozen=True):
+    """Nothing was asked, and the service may describe itself."""
+
+
+HttpRequest: TypeAlias = QueryRequest | UpdateRequest | DelayedUpdateRequest | DescriptionRequest
 
 
 class Parameters:
@@ -65,7 +79,7 @@ def _pairs(encoded: bytes) -> list[tuple[str, str]]:
         raise BadRequest(f"the parameters are not UTF-8: {error}") from error
 
 
-def read_get(query_string: bytes, base: str) -> Asked:
+def read_get(query_string: bytes, base: str) -> HttpRequest:
     """A GET; updates cannot be asked that way (section 2.2)."""
     parameters = Parameters(query_string)
     if parameters.one("update") is not None:
@@ -73,10 +87,10 @@ def read_get(query_string: bytes, base: str) -> Asked:
     text = parameters.one("query")
     if text is None and parameters:
         raise BadRequest("the parameter query is missing")
-    return _asked("query", text, parameters, base)
+    return DescriptionRequest() if text is None else _request("query", text, parameters, base)
 
 
-def read_post(content_type: str, query_string: bytes, body: bytes, base: str) -> Asked:
+def read_post(content_type: str, query_string: bytes, body: bytes, base: str) -> HttpRequest:
     """A POST, of a form or of the bare text; parameters of the address count in both."""
     media_type = _media_type(content_type)
     if media_type == FORM:
@@ -87,24 +101,28 @@ def read_post(content_type: str, query_string: bytes, body: bytes, base: str) ->
     parameters = Parameters(query_string)
     if parameters.all("query") or parameters.all("update"):
         raise BadRequest("the request has a text in its address and another one in its body")
-    return _asked(kind, _decoded(body), parameters, base)
+    return _request(kind, _decoded(body), parameters, base)
 
 
-def _of_form(parameters: Parameters, base: str) -> Asked:
+def _of_form(parameters: Parameters, base: str) -> HttpRequest:
     query, update = parameters.one("query"), parameters.one("update")
     if query is not None and update is not None:
         raise BadRequest("a request is a query or an update, not both")
     if update is not None:
-        return _asked("update", update, parameters, base)
+        return _request("update", update, parameters, base)
     if query is None:
         raise BadRequest("the form has neither a query nor an update")
-    return _asked("query", query, parameters, base)
+    return _request("query", query, parameters, base)
 
 
-def _asked(kind: Kind, text: str | None, parameters: Parameters, base: str) -> Asked:
+def _request(kind: Kind, text: str, parameters: Parameters, base: str) -> HttpRequest:
     default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
     dataset = Dataset(default, named) if default or named else None
-    return Asked(kind, text, dataset, parameters.one("format"), parameters.one("at"), parameters.one("delay"))
+    format_, at, delay = (parameters.one(name) for name in ("format", "at", "delay"))
+    if kind == "query":
+        return QueryRequest(text, dataset, format_)
+    due = read_due(at, delay)
+    return UpdateRequest(text, dataset) if due is None else DelayedUpdateRequest(text, due, dataset)
 
 
 def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:

@@ -24,12 +24,10 @@ from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
 from tidings.broker.updates.initial_data import seed
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
-from tidings.gates.http.app import HttpGate
-from tidings.gates.http.app import Terms as HttpTerms
+from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.fast_update import Express
 from tidings.gates.http.header_timeout import PatientProtocol
-from tidings.gates.websocket import Terms as WebSocketTerms
-from tidings.gates.websocket import WebSocketGate
+from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.log.folder import Folder
 from tidings.log.journal import Durability, Journal
 from tidings.log.journal import Settings as JournalSettings
@@ -128,7 +126,7 @@ def open_broker(
 
 def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) -> HttpGate:
     """`ws_port` is where the WebSocket gate listens, if it is not where the settings say."""
-    terms = HttpTerms(
+    limits = HttpSettings(
         base=settings.base,
         max_body=settings.max_body,
         max_requests=settings.max_requests,
@@ -140,7 +138,7 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) ->
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
     )
-    return HttpGate(broker, terms)
+    return HttpGate(broker, limits)
 
 
 def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
@@ -149,14 +147,14 @@ def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -
 
 
 def websocket_gate(broker: Broker, settings: Settings) -> WebSocketGate:
-    terms = WebSocketTerms(
+    limits = WebSocketSettings(
         base=settings.base,
         max_message=settings.max_body,
         max_connections=settings.max_connections,
         high_water=settings.outbox,
         read_only=settings.read_only,
     )
-    return WebSocketGate(broker, terms)
+    return WebSocketGate(broker, limits)
 
 
 # -- running ------------------------------------------------------------------------------------------------------

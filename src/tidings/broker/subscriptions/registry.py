@@ -158,7 +158,7 @@ class Subscriptions:
             parcel = Parcel(self._chronicle.seq, self._chronicle.now(), subscriber.handle.variables, ZSet())
             fork = forks.launch(lambda: encode(self._first(subscriber, rows)))
             self._note(subscriber, lambda: durable.set_result(None), durable.set_exception)
-            parcel.body = await forks.outcome(fork, seconds=seconds)
+            parcel.encodings[encode] = await forks.outcome(fork, seconds=seconds)
             await durable
         except BaseException:
             self._leave(subscriber)

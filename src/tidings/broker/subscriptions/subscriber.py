@@ -9,20 +9,19 @@ add: when there is room again they are one notification, fewer and never wrong.
 
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Annotated, NamedTuple, NewType, Protocol, TypeAlias
-
-from msgspec import Meta
+from typing import NamedTuple, NewType, Protocol, TypeAlias
 
 from tidings.engine.plans.spu import Subscription
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
+from tidings.protocol import echo
 from tidings.sparql.algebra import Dataset
 
 Spuid = NewType("Spuid", str)
 SessionId = NewType("SessionId", int)
 
-Alias: TypeAlias = str | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | float | None
+Alias: TypeAlias = echo.Alias
 """What a client calls a request; it is echoed as it came."""
 
 UNKNOWN = -1
@@ -39,9 +38,9 @@ class Reached(NamedTuple):
 
 
 class Parcel:
-    """One change of an answer, shared by all subscribers with the same answer; a gate may note its encoding on it."""
+    """One change of an answer, shared by all subscribers with the same answer; gates note their encodings on it."""
 
-    __slots__ = ("body", "changes", "commit", "merged", "rows", "time", "variables")
+    __slots__ = ("changes", "commit", "encodings", "merged", "rows", "time", "variables")
 
     def __init__(
         self, commit: int, time: int, variables: tuple[str, ...], changes: ZSet[Row], *, merged: int = 1
@@ -53,11 +52,16 @@ class Parcel:
         self.rows = len(changes)
         self.merged = merged
         """How many changes were added up."""
-        self.body: bytes | None = None
+        self.encodings: dict[Encoder, bytes] = {}
+        """One for each wire format, by the function that makes it."""
 
     def __add__(self, later: "Parcel") -> "Parcel":
         changes = self.changes + later.changes
         return Parcel(later.commit, later.time, later.variables, changes, merged=self.merged + later.merged)
+
+
+Encoder: TypeAlias = Callable[[Parcel], bytes]
+"""How a gate writes what all notifications of a change have in common."""
 
 
 class Post(Protocol):

@@ -1,11 +1,12 @@
 """The SPARQL 1.1 Protocol over HTTP: `/query`, `/update`, and `/sparql` for both; and where the other paths lead.
 
-    bytes -> Asked (protocol) -> Broker -> Spool -> bytes
+    bytes -> HttpRequest (protocol) -> Broker -> Spool -> bytes
 
 Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import orjson
 from starlette.applications import Starlette
@@ -18,26 +19,35 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
-from tidings.gates.errors import MethodNotAllowed
-from tidings.gates.event_stream import EventStreams
+from tidings.gates.errors import MethodNotAllowed, internal_error
 from tidings.gates.http import page
-from tidings.gates.http.admin import Operations
-from tidings.gates.http.feed import Feeds
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_body
-from tidings.gates.http.openapi import openapi
+from tidings.gates.http.monitoring.admin import Operations
+from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.service_description import PREFIXES, describe
-from tidings.gates.http.streams import Streams
+from tidings.gates.http.streaming.event_stream import EventStreams
+from tidings.gates.http.streaming.feed import Feeds
+from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.model.errors import BadRequest, NotFound, TidingsError
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.iris import resolve
-from tidings.protocol.sparql_http import Asked, Kind, read_get, read_post
+from tidings.protocol.sparql_http import (
+    DelayedUpdateRequest,
+    DescriptionRequest,
+    HttpRequest,
+    Kind,
+    QueryRequest,
+    UpdateRequest,
+    read_get,
+    read_post,
+)
 
 SECURE = "/secure"
 """Every path is served with this prefix as well: some clients ask for it."""
@@ -47,8 +57,8 @@ _EITHER: tuple[Kind, ...] = ("query", "update")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """On what terms requests are taken."""
+class HttpSettings:
+    """What the gate takes: how large, how many, from where, and whether updates at all."""
 
     base: str
     max_body: int
@@ -67,16 +77,16 @@ class Terms:
 class HttpGate:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, terms: Terms) -> None:
+    def __init__(self, broker: Broker, settings: HttpSettings) -> None:
         self._broker = broker
-        self._terms = terms
-        self._streams = Streams(broker, terms.max_connections)
+        self._settings = settings
+        self._streams = Streams(broker, settings.max_connections)
         self._events = EventStreams(
-            broker, self._streams, base=terms.base, high_water=terms.high_water, ping=terms.ping
+            broker, self._streams, base=settings.base, high_water=settings.high_water, ping=settings.ping
         )
-        self._feeds = Feeds(broker, self._streams, ping=terms.ping)
-        self._graphs = GraphStore(broker, base=terms.base, max_body=terms.max_body, read_only=terms.read_only)
-        self._operations = Operations(broker, read_only=terms.read_only)
+        self._feeds = Feeds(broker, self._streams, ping=settings.ping)
+        self._graphs = GraphStore(broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+        self._operations = Operations(broker, read_only=settings.read_only)
 
     def end(self) -> None:
         """End the answers that have no end of their own; requests in work go on."""
@@ -97,8 +107,8 @@ class HttpGate:
         routes.append(Mount(SECURE, routes=routes.copy()))
         open_paths = (*_OPEN, *(SECURE + path for path in _OPEN))
         middleware = [
-            Middleware(CORSMiddleware, allow_origins=self._terms.cors, allow_methods=["*"], allow_headers=["*"]),
-            Middleware(Admission, most=self._terms.max_requests, open_paths=open_paths),
+            Middleware(CORSMiddleware, allow_origins=self._settings.cors, allow_methods=["*"], allow_headers=["*"]),
+            Middleware(Admission, most=self._settings.max_requests, open_paths=open_paths),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ]
         handlers = {TidingsError: _refusal, HTTPException: _not_routed, Exception: _accident}
@@ -107,28 +117,32 @@ class HttpGate:
     def _route(self, path: str, kinds: tuple[Kind, ...], *methods: str) -> Route:
         async def handle(request: Request) -> Response:
             asked = await self._read(request)
-            if asked.text is None:
-                return self._introduce(request, asked.format)
-            if asked.kind not in kinds:
-                raise BadRequest(f"{path} takes no {asked.kind}; /{asked.kind} does")
-            if asked.kind == "query":
-                return await self._query(request, asked, asked.text)
-            headers = dict(request.scope["headers"])
-            answer = await publish(self._broker, asked, headers, read_only=self._terms.read_only)
-            return Envelope(orjson.Fragment(answer))
+            match asked:
+                case DescriptionRequest():
+                    return self._introduce(request, None)
+                case QueryRequest():
+                    _check_takes(path, kinds, "query")
+                    return await self._query(request, asked)
+                case UpdateRequest() | DelayedUpdateRequest():
+                    _check_takes(path, kinds, "update")
+                    headers = dict(request.scope["headers"])
+                    answer = await publish(self._broker, asked, headers, read_only=self._settings.read_only)
+                    return Envelope(orjson.Fragment(answer))
+                case _:
+                    assert_never(asked)
 
         return route(path, handle, *methods)
 
-    async def _read(self, request: Request) -> Asked:
+    async def _read(self, request: Request) -> HttpRequest:
         query_string = request.scope["query_string"]
         if request.method != "POST":
-            return read_get(query_string, self._terms.base)
-        body = await read_body(request, self._terms.max_body)
-        return read_post(request.headers.get("content-type", ""), query_string, body, self._terms.base)
+            return read_get(query_string, self._settings.base)
+        body = await read_body(request, self._settings.max_body)
+        return read_post(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
-    async def _query(self, request: Request, asked: Asked, text: str) -> Response:
+    async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write = document(accept_of(request), asked.format)
-        return SpoolResponse(await while_present(request, self._broker.query(text, asked.dataset, write)))
+        return SpoolResponse(await while_present(request, self._broker.query(asked.text, asked.dataset, write)))
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
@@ -140,10 +154,10 @@ class HttpGate:
             return HTMLResponse(page.HTML, headers={"content-security-policy": page.POLICY, "vary": "accept"})
         format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
-            _address(request, self._terms.base),
+            _address(request, self._settings.base),
             self._broker.engine.core.store,
-            updates=not self._terms.read_only,
-            loads=self._terms.loads,
+            updates=not self._settings.read_only,
+            loads=self._settings.loads,
             sockets=self._sockets(request),
         )
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
@@ -151,10 +165,10 @@ class HttpGate:
 
     def _sockets(self, request: Request) -> str | None:
         """Where the client finds the WebSocket gate: on the same host, at the other port."""
-        if self._terms.ws_port is None:
+        if self._settings.ws_port is None:
             return None
         scheme, host = "wss" if request.url.scheme == "https" else "ws", request.url.hostname or "localhost"
-        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._terms.ws_port}/subscribe"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._settings.ws_port}/subscribe"
         return address if ABSOLUTE_IRI.fullmatch(address) else None
 
 
@@ -168,6 +182,11 @@ def _address(request: Request, base: str) -> str:
 
 
 # -- every path -------------------------------------------------------------------------------------------------
+
+
+def _check_takes(path: str, kinds: tuple[Kind, ...], kind: Kind) -> None:
+    if kind not in kinds:
+        raise BadRequest(f"{path} takes no {kind}; /{kind} does")
 
 
 async def _openapi(_: Request) -> Response:
@@ -189,4 +208,4 @@ async def _not_routed(request: Request, error: Exception) -> Response:
 
 async def _accident(_: Request, __: Exception) -> Response:
     """Whatever nobody foresaw: the server logs it, and the client learns nothing of our insides."""
-    return refusal(TidingsError("something went wrong here; it is in the log"))
+    return refusal(internal_error())

@@ -9,11 +9,12 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.broker.broker import Broker
+from tidings.gates.errors import internal_error
 from tidings.gates.http.limits import collect
 from tidings.gates.http.responses import BUSY
 from tidings.gates.http.updates import publish
-from tidings.model.errors import TidingsError
-from tidings.protocol.sparql_http import read_post
+from tidings.model.errors import BadRequest, TidingsError
+from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest, read_post
 
 _JSON = (b"content-type", b"application/json")
 _LONG_WAY = frozenset({b"origin", b"content-encoding"})
@@ -42,13 +43,15 @@ class Express:
         try:
             body = await collect(headers.get(b"content-length"), receive, self._max_body)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
-            asked = read_post(content_type, scope["query_string"], body, self._base)
-            await _answer(send, 200, await publish(self._broker, asked, headers, read_only=self._read_only))
+            request = read_post(content_type, scope["query_string"], body, self._base)
+            if not isinstance(request, UpdateRequest | DelayedUpdateRequest):
+                raise BadRequest("/update takes no query; /query does")  # noqa: TRY301 -- as every other path says it
+            await _answer(send, 200, await publish(self._broker, request, headers, read_only=self._read_only))
         except TidingsError as error:
             await _refuse(send, error)
         except Exception:
-            log.exception("an update was too much for us")
-            await _refuse(send, TidingsError("something went wrong here; it is in the log"))
+            log.exception("internal error while handling an HTTP request")
+            await _refuse(send, internal_error())
 
 
 async def _refuse(send: Send, error: TidingsError) -> None:

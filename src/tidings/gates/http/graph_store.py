@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 from tidings.broker.broker import Broker
 from tidings.broker.queries import Writer
 from tidings.broker.updates.graph_change import Change
+from tidings.gates.answers import update_answer
 from tidings.gates.http.limits import read_body
 from tidings.gates.http.results import chosen, content_type
 from tidings.gates.http.routing import accept_of, route, while_present
@@ -26,7 +27,7 @@ from tidings.model.formats.media import by_media_type
 from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
 from tidings.model.results import Result, Triples
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, iri_text
-from tidings.protocol import notifications as wire
+from tidings.protocol.answers import encode
 from tidings.protocol.sparql_http import Parameters, graph
 
 PATH = "/rdf-graphs/"
@@ -78,7 +79,7 @@ class GraphStore:
         if request.method == "DELETE" and not change.existed:
             raise GraphMissing(f"there is no graph {name}")
         created = not change.existed and done.added > 0
-        return Response(wire.outcome(done, None) + b"\n", 201 if created else 200, media_type="application/json")
+        return Response(encode(update_answer(done)) + b"\n", 201 if created else 200, media_type="application/json")
 
     async def _change(self, request: Request, name: Term) -> Change:
         sent = request.headers.get("content-type")

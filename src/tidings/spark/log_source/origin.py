@@ -13,16 +13,14 @@ import msgspec
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.http import HttpClient
-from tidings.log.entry import Entry, published_by
+from tidings.log.entry import Entry
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
 from tidings.log.layout import segment_path, segments, sync_file
-from tidings.log.lines import WEIGHTS, Line
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
-from tidings.model.terms import Quad
-from tidings.model.zset import ZSet
+from tidings.protocol.entry_lines import IncompleteEntry, IncompleteLine, read_feed
 from tidings.spark.errors import FeedFailed, LogDiverged
 
 _MOST = 1 << 62
@@ -176,7 +174,7 @@ class BrokerOrigin:
             return
         given = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
         with self._asked("/log", after) as client, client.streamed("/log", params=given, accept="*/*") as pieces:
-            yield from _entries(_lines(pieces))
+            yield from read_feed(pieces)
 
     @contextmanager
     def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
@@ -185,44 +183,10 @@ class BrokerOrigin:
             with HttpClient(self._address) as client:
                 yield client
         except Refused as error:
-            if error.code == HistoryGone.code and isinstance(first := error.details.get("first"), int):
-                raise HistoryGone(after, first) from error
+            if error.code == HistoryGone.code and isinstance(oldest := error.data().get("oldest"), int):
+                raise HistoryGone(after, oldest) from error
             raise FeedFailed(f"{self._address} answers: {error}") from error
-        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, msgspec.DecodeError, KeyError) as error:
+        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood) as error:
             raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error
-
-
-class _FeedLine(Line, gc=False):
-    """A line of /log, which also says who published the commit, if that is known."""
-
-    by: str | None = None
-
-
-_read_line = msgspec.json.Decoder(_FeedLine).decode
-
-
-def _lines(pieces: Iterator[bytes]) -> Iterator[_FeedLine]:
-    rest = b""
-    for piece in pieces:
-        *texts, rest = (rest + piece).split(b"\n")
-        for text in texts:
-            if text:
-                yield _read_line(text)
-    if rest:
-        raise FeedFailed("the answer of the broker broke off within a line")
-
-
-def _entries(lines: Iterator[_FeedLine]) -> Iterator[Entry]:
-    delta: dict[Quad, int] = {}
-    seq, left = 0, 0
-    for line in lines:
-        if delta and (line.seq != seq or line.left != left - 1):
-            raise FeedFailed(f"commit {seq} comes without its last {left} changes")
-        delta[line.s, line.p, line.o, line.g] = WEIGHTS[line.op]
-        seq, left = line.seq, line.left
-        if not left:
-            notes = () if line.by is None else (published_by(line.by),)
-            yield Entry(seq, line.time, ZSet.owning(delta), notes)
-            delta = {}
-    if delta:
-        raise FeedFailed(f"commit {seq} comes without its last {left} changes")
+        except (IncompleteEntry, IncompleteLine, msgspec.DecodeError, KeyError) as error:
+            raise FeedFailed(f"{self._address}{path} cannot be read: {error or type(error).__name__}") from error

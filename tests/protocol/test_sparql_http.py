@@ -3,66 +3,76 @@
 import pytest
 
 from tidings.model.errors import BadRequest, UnsupportedFormat
-from tidings.protocol.sparql_http import Asked, read_get, read_post
+from tidings.protocol.instants import After, At
+from tidings.protocol.sparql_http import (
+    DelayedUpdateRequest,
+    DescriptionRequest,
+    HttpRequest,
+    QueryRequest,
+    UpdateRequest,
+    read_get,
+    read_post,
+)
 from tidings.sparql.algebra import Dataset
 
 BASE = "http://base.example/"
 FORM = "application/x-www-form-urlencoded"
 
 
-def get(query_string: str) -> Asked:
+def get(query_string: str) -> HttpRequest:
     return read_get(query_string.encode(), BASE)
 
 
-def post(content_type: str, body: str | bytes, query_string: str = "") -> Asked:
+def post(content_type: str, body: str | bytes, query_string: str = "") -> HttpRequest:
     return read_post(content_type, query_string.encode(), body if isinstance(body, bytes) else body.encode(), BASE)
 
 
 def test_a_get_asks_a_query() -> None:
-    assert get("query=ASK%20%7B%7D&format=json") == Asked("query", "ASK {}", None, "json")
+    assert get("query=ASK%20%7B%7D&format=json") == QueryRequest("ASK {}", None, "json")
 
 
 def test_an_update_may_have_its_time() -> None:
     later = post("application/sparql-update", "CLEAR ALL", "at=2026-11-15T10:00:00Z")
-    assert later == Asked("update", "CLEAR ALL", at="2026-11-15T10:00:00Z")
-    assert post(FORM, "update=CLEAR+ALL&delay=2.5") == Asked("update", "CLEAR ALL", delay="2.5")
+    assert later == DelayedUpdateRequest("CLEAR ALL", At(1_794_736_800_000_000))
+    assert post(FORM, "update=CLEAR+ALL&delay=2.5") == DelayedUpdateRequest("CLEAR ALL", After(2.5))
 
 
 def test_a_get_without_anything_asks_for_a_description() -> None:
-    assert get("").text is None
+    assert get("") == DescriptionRequest()
 
 
 @pytest.mark.parametrize("body", ["query=ASK%7B%7D", "query=ASK%7B%7D&default-graph-uri=http%3A%2F%2Fg"])
 def test_a_form_asks_a_query(body: str) -> None:
     asked = post(f"{FORM}; charset=UTF-8", body)
-    assert (asked.kind, asked.text) == ("query", "ASK{}")
+    assert isinstance(asked, QueryRequest)
+    assert asked.text == "ASK{}"
 
 
 def test_a_form_asks_an_update() -> None:
-    assert post(FORM, "update=CLEAR+ALL&using-graph-uri=http://g") == Asked(
-        "update", "CLEAR ALL", Dataset(("<http://g>",), ())
+    assert post(FORM, "update=CLEAR+ALL&using-graph-uri=http://g") == UpdateRequest(
+        "CLEAR ALL", Dataset(("<http://g>",), ())
     )
 
 
 @pytest.mark.parametrize("charset", ["", "; charset=utf-8", ';charset="UTF-8"', "; charset = us-ascii"])
 def test_a_text_can_be_the_body(charset: str) -> None:
-    assert post(f"application/sparql-query{charset}", "ASK {}") == Asked("query", "ASK {}")
-    assert post(f"Application/SPARQL-Update{charset}", "CLEAR ALL") == Asked("update", "CLEAR ALL")
+    assert post(f"application/sparql-query{charset}", "ASK {}") == QueryRequest("ASK {}")
+    assert post(f"Application/SPARQL-Update{charset}", "CLEAR ALL") == UpdateRequest("CLEAR ALL")
 
 
 def test_graphs_may_be_given_again_and_are_relative_to_the_base() -> None:
     asked = get("query=ASK{}&default-graph-uri=http://a&default-graph-uri=b&named-graph-uri=http://c")
-    assert asked.dataset == Dataset(("<http://a>", "<http://base.example/b>"), ("<http://c>",))
+    assert asked == QueryRequest("ASK{}", Dataset(("<http://a>", "<http://base.example/b>"), ("<http://c>",)))
 
 
 def test_a_dataset_of_named_graphs_alone_has_an_empty_default_graph() -> None:
-    assert post("application/sparql-query", "ASK {}", "named-graph-uri=http://c").dataset == Dataset(
-        (), ("<http://c>",)
-    )
+    asked = post("application/sparql-query", "ASK {}", "named-graph-uri=http://c")
+    assert asked == QueryRequest("ASK {}", Dataset((), ("<http://c>",)))
 
 
 def test_the_graph_parameters_of_the_other_kind_do_not_count() -> None:
-    assert post("application/sparql-update", "CLEAR ALL", "default-graph-uri=http://a").dataset is None
+    asked = post("application/sparql-update", "CLEAR ALL", "default-graph-uri=http://a")
+    assert asked == UpdateRequest("CLEAR ALL")
 
 
 @pytest.mark.parametrize(

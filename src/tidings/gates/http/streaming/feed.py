@@ -17,7 +17,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.errors import NoLog
 from tidings.gates.http.results import chosen
 from tidings.gates.http.routing import accept_of, while_present, whole
-from tidings.gates.http.streams import StreamResponse, Streams
+from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.log.entry import Entry
 from tidings.log.journal import Journal
 from tidings.log.reading import read

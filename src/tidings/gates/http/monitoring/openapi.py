@@ -6,7 +6,7 @@ Every path is also served below `/secure`; the document's second server says so.
 from typing import Any
 
 from tidings import __version__
-from tidings.gates.event_stream import MEDIA_TYPE
+from tidings.gates.http.streaming.event_stream import MEDIA_TYPE
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results import ResultFormat
 from tidings.model.publishers import HEADER, LONGEST

@@ -14,14 +14,14 @@ from tidings.broker.errors import ShuttingDown
 from tidings.broker.subscriptions.subscriber import Subscriber
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.explain import is_incremental
-from tidings.gates.http.metrics import Metrics
+from tidings.gates.answers import delayed_answer
+from tidings.gates.http.monitoring.metrics import Metrics
+from tidings.gates.http.monitoring.status import status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, route, whole
-from tidings.gates.http.status import status
 from tidings.log.errors import LogBroken
 from tidings.model.errors import NotAllowed, TidingsError
 from tidings.model.terms import iri_text
-from tidings.protocol.notifications import delayed_json
 
 T = TypeVar("T")
 PAGE = 100
@@ -126,7 +126,7 @@ class Operations:
 
 
 def _delayed(delayed: Delayed) -> dict[str, Any]:
-    return delayed_json(delayed) | {"sparql": delayed.text}
+    return delayed_answer(delayed).to_json() | {"sparql": delayed.text}
 
 
 def _behind(items: Iterable[T], last: T) -> Iterator[T]:

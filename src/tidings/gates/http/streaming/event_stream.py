@@ -22,11 +22,12 @@ from tidings.broker.errors import ShuttingDown
 from tidings.broker.subscriptions.outbox import LOST, TOO_SLOW
 from tidings.broker.subscriptions.registry import TAKEN_OVER
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
-from tidings.gates.http.streams import StreamResponse, Streams
+from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.model.errors import BadRequest, NotFound, TidingsError
-from tidings.protocol import notifications as wire
+from tidings.protocol.notifications import SPLICE
 from tidings.protocol.sparql_http import Parameters, graph
 from tidings.sparql.algebra import Dataset
 
@@ -122,7 +123,8 @@ class EventStream:
 
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
             said = resumed if wish.last is not None else None
-            self._put(_RETRY + event(subscriber, subscriber.sequence, parcel, said))
+            answer = first_answer(subscriber, parcel, said)
+            self._put(_RETRY + event(subscriber.spuid, subscriber.sequence, answer))
             if not first.done():
                 first.set_result(None)
 
@@ -138,7 +140,7 @@ class EventStream:
         else:
             assert wish.text is not None
             self._broker.subscribe(
-                self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=wire.encoded
+                self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=encode_body
             )
         await first
 
@@ -156,7 +158,8 @@ class EventStream:
     # -- for the broker -----------------------------------------------------------------------------------------
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
-        self._put(event(subscriber, sequence, parcel))
+        document = SPLICE % (head_of(subscriber), sequence, body_of(parcel))
+        self._put(event(subscriber.spuid, sequence, document))
 
     def close(self, code: int, reason: str) -> None:
         """Say why, and end. Events that wait are given up: whoever resumes gets to hear of them."""
@@ -216,7 +219,6 @@ class EventStream:
         return False
 
 
-def event(subscriber: Subscriber, sequence: int, parcel: Parcel, resumed: bool | None = None) -> bytes:
+def event(spuid: str, sequence: int, document: bytes) -> bytes:
     """A notification as an event without a name, for which EventSource calls `onmessage`. JSON has no line breaks."""
-    document = wire.notification(subscriber, sequence, parcel, resumed)
-    return b"id: %b#%d\ndata: %b\n\n" % (subscriber.spuid.encode(), sequence, document)
+    return b"id: %b#%d\ndata: %b\n\n" % (spuid.encode(), sequence, document)

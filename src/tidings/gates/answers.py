@@ -1,0 +1,48 @@
+"""What the broker says, as answers of the protocol: for every gate that speaks the Subscribe language."""
+
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.updates.queue import Done, Outcome
+from tidings.broker.updates.schedule import Delayed
+from tidings.protocol import notifications as wire
+from tidings.protocol.answers import DelayedAccepted, UpdateDone
+from tidings.protocol.echo import Alias, Echo
+from tidings.protocol.errors import Refusal
+
+
+def update_answer(outcome: Outcome, alias: Alias = None) -> UpdateDone | Refusal:
+    if isinstance(outcome, Done):
+        return UpdateDone(outcome.sequence, outcome.time, outcome.added, outcome.removed, alias)
+    return Refusal.of(outcome, Echo(alias))
+
+
+def delayed_answer(delayed: Delayed, alias: Alias = None) -> DelayedAccepted:
+    return DelayedAccepted(delayed.id, delayed.at, alias)
+
+
+# -- notifications ----------------------------------------------------------------------------------------------
+
+
+def encode_body(parcel: Parcel) -> bytes:
+    """What all notifications of a change have in common."""
+    return wire.body(parcel.variables, parcel.changes, parcel.commit, parcel.time)
+
+
+def body_of(parcel: Parcel) -> bytes:
+    """The same, made once."""
+    body = parcel.encodings.get(encode_body)
+    if body is None:
+        body = parcel.encodings[encode_body] = encode_body(parcel)
+    return body
+
+
+def head_of(subscriber: Subscriber) -> bytes:
+    """How all notifications to a subscriber begin, made once."""
+    head = subscriber.head
+    if head is None:
+        head = subscriber.head = wire.head(subscriber.spuid, subscriber.alias)
+    return head
+
+
+def first_answer(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> bytes:
+    """The notification that answers a request; `resumed` is said to one who came back."""
+    return wire.first_answer(head_of(subscriber), subscriber.sequence, body_of(parcel), resumed)

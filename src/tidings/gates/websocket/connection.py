@@ -1,0 +1,162 @@
+"""One WebSocket of a client: frames become documents for its conversation, and what it says becomes frames.
+
+Frames are handled as they come in, on the loop. A client that takes too little is marked as full, and its
+notifications are added up until it has room.
+"""
+
+import asyncio
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
+
+from tidings.broker.subscriptions.outbox import TOO_SLOW
+from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.gates.answers import body_of, encode_body, head_of
+from tidings.gates.websocket.conversation import Conversation
+from tidings.protocol.notifications import SPLICE
+
+if TYPE_CHECKING:
+    from tidings.gates.websocket.gate import WebSocketGate
+
+_LINGER = 5.0
+"""Seconds that a client gets to take note of the end."""
+_BACKLOG = 16 << 20
+"""Bytes of answers that may wait for a client that does not read them."""
+_WHOLE_TEXT = 0x81
+_LONG = 1 << 16
+
+
+class Connection(WSListener):
+    """One client."""
+
+    def __init__(self, gate: "WebSocketGate") -> None:
+        self._gate = gate
+        self._broker = gate.broker
+        self._transport: WSTransport
+        self._session: Session
+        self._conversation: Conversation
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._frames: list[bytes] = []
+
+    # -- for picows ---------------------------------------------------------------------------------------------
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        gate = self._gate
+        self._transport = transport
+        transport.underlying_transport.set_write_buffer_limits(high=gate.settings.high_water)
+        self._session = self._broker.connect(self)
+        self._conversation = Conversation(
+            self._broker, self._session, self._send, gate.traffic,
+            base=gate.settings.base, read_only=gate.settings.read_only,
+        )  # fmt: skip
+        gate.connections.add(self)
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        self._gate.connections.discard(self)
+        self._conversation.end()
+        self._broker.disconnect(self._session)
+
+    def pause_writing(self) -> None:
+        self._broker.subscriptions.outboxes.filled(self._session)
+
+    def resume_writing(self) -> None:
+        self._broker.subscriptions.outboxes.drained(self._session)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        kind = frame.msg_type
+        if kind == WSMsgType.CLOSE:
+            if self._frames:
+                self.flush()
+            code = frame.get_close_code()  # a client may close without one, and must not be answered with none
+            transport.send_close(WSCloseCode.OK if code == WSCloseCode.NO_INFO else code)
+            transport.disconnect()
+        elif kind in {WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION}:
+            if frame.fin and not self._parts:
+                self._conversation.hear(frame.get_payload_as_bytes())
+            else:
+                self._collect(frame)
+
+    def _collect(self, frame: WSFrame) -> None:
+        """A message in several frames."""
+        most = self._gate.settings.max_message
+        self._parts.append(frame.get_payload_as_bytes())
+        self._size += frame.payload_size
+        if self._size > most:
+            self._whole()
+            self.close(WSCloseCode.MESSAGE_TOO_BIG.value, f"more than {most:,} bytes")
+        elif frame.fin:
+            self._conversation.hear(self._whole())
+
+    def _whole(self) -> bytes:
+        """All that was collected; the next message begins anew."""
+        document = b"".join(self._parts)
+        self._parts.clear()
+        self._size = 0
+        return document
+
+    # -- for the broker -----------------------------------------------------------------------------------------
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        frames = self._frames
+        if not frames:
+            self._gate.will_flush(self)
+        # A notification is three parts that exist already: nothing is called for it but the making of its bytes.
+        head = subscriber.head or head_of(subscriber)
+        document = SPLICE % (head, sequence, parcel.encodings.get(encode_body) or body_of(parcel))
+        size = len(document)
+        frames.append(_short_frame(size) if size < _LONG else _long_frame(size))
+        frames.append(document)
+
+    def close(self, code: int, reason: str) -> None:
+        """Let the client go, in good manners for some seconds."""
+        transport = self._transport
+        if transport.is_disconnected or transport.is_close_frame_sent:
+            return
+        if self._frames:
+            self.flush()
+        transport.send_close(cast(WSCloseCode, code), reason.encode()[:120])  # any number of four digits will do
+        transport.disconnect()
+        asyncio.get_running_loop().call_later(_LINGER, self.abort)
+
+    def abort(self) -> None:
+        self._transport.disconnect(False)
+
+    # -- for the client -----------------------------------------------------------------------------------------
+
+    def _send(self, document: bytes) -> None:
+        """An answer. It waits for the end of the turn of the loop: all that came together goes out together."""
+        if self._session.full and self._transport.underlying_transport.get_write_buffer_size() > _BACKLOG:
+            self.close(TOO_SLOW, "answers are not being read")
+            return
+        frames = self._frames
+        if not frames:
+            self._gate.will_flush(self)
+        size = len(document)
+        frames.append(_short_frame(size) if size < _LONG else _long_frame(size))
+        frames.append(document)
+
+    def flush(self) -> None:
+        """Hand what has gathered to the socket, at once. Sending a thousand messages to as many clients is a thousand
+        calls of the system, most of the work; thirty messages to each of them are the same thousand calls."""
+        frames, self._frames = self._frames, []
+        transport = self._transport
+        if transport.is_disconnected or transport.is_close_frame_sent:
+            return
+        if len(frames) == 2:
+            transport.send(WSMsgType.TEXT, frames[1])  # straight to the system, which the loop's way is not
+        else:
+            transport.underlying_transport.write(b"".join(frames))
+
+
+# The header of a frame from a server: one whole text of so many bytes (RFC 6455, section 5.2).
+
+
+@cache
+def _short_frame(size: int) -> bytes:
+    return bytes((_WHOLE_TEXT, size)) if size < 126 else bytes((_WHOLE_TEXT, 126)) + size.to_bytes(2, "big")
+
+
+def _long_frame(size: int) -> bytes:
+    return bytes((_WHOLE_TEXT, 127)) + size.to_bytes(8, "big")

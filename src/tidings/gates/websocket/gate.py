@@ -1,0 +1,79 @@
+"""Who may connect to the WebSocket gate, what all connections share, and their common end."""
+
+import asyncio
+from http import HTTPStatus
+
+import orjson
+from msgspec import Struct
+from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeResponseWithListener
+
+from tidings.broker.broker import Broker
+from tidings.gates.errors import TooManyConnections
+from tidings.gates.websocket.connection import Connection
+from tidings.gates.websocket.conversation import Traffic
+from tidings.model.errors import NotFound, TidingsError
+from tidings.protocol.errors import BadMessage
+
+PATHS = (b"/subscribe", b"/secure/subscribe", b"/sparql")
+
+
+class WebSocketSettings(Struct, frozen=True):
+    """What the gate takes: how large, how many, how much on its way to a client, and whether updates at all."""
+
+    base: str
+    max_message: int = 16 << 20
+    max_connections: int = 20_000
+    high_water: int = 1 << 18
+    read_only: bool = False
+
+
+class WebSocketGate:
+    """Makes a connection of every client that knocks at the right door."""
+
+    def __init__(self, broker: Broker, settings: WebSocketSettings) -> None:
+        self.broker = broker
+        self.settings = settings
+        self.connections: set[Connection] = set()
+        self.traffic = Traffic()
+        self._laden: list[Connection] = []
+
+    def listen(self, request: WSUpgradeRequest) -> Connection | WSUpgradeResponseWithListener:
+        """For picows: who handles a connection, or why nobody does."""
+        path = request.path.partition(b"?")[0]
+        most = self.settings.max_connections
+        if path not in PATHS:
+            return _refused(NotFound(f"nothing lives at {path.decode('latin-1')}; subscribe at /subscribe"))
+        if len(self.broker.sessions) >= most:
+            return _refused(TooManyConnections(f"{most:,} clients are connected already"))
+        if "websocket" not in request.headers.get("upgrade", "").lower():
+            return _refused(BadMessage("this port speaks WebSocket; HTTP is at the other one"))
+        return Connection(self)
+
+    def will_flush(self, connection: Connection) -> None:
+        """A connection has something to send at the end of this turn of the loop."""
+        if not self._laden:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._laden.append(connection)
+
+    def _flush(self) -> None:
+        laden, self._laden = self._laden, []
+        for connection in laden:
+            connection.flush()
+
+    async def close(self) -> None:
+        """Let everybody go."""
+        for connection in list(self.connections):
+            connection.close(WSCloseCode.GOING_AWAY.value, "the broker is stopping")
+        deadline = asyncio.get_running_loop().time() + 1.0
+        while self.connections and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in list(self.connections):
+            connection.abort()
+
+
+def _refused(error: TidingsError) -> WSUpgradeResponseWithListener:
+    body = orjson.dumps(error.to_json(), option=orjson.OPT_APPEND_NEWLINE)
+    response = WSUpgradeResponse.create_error_response(
+        HTTPStatus(error.status), body, {"Content-Type": "application/json"}
+    )
+    return WSUpgradeResponseWithListener(response, None)

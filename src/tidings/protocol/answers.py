@@ -1,0 +1,138 @@
+"""Answers of the Subscribe language, most of them the answers over HTTP as well.
+
+    {"notification": {"spuid": …, "alias": …, "sequence": …, "addedResults": {…}, "removedResults": {…}, …}}
+    {"response": {"sequence": …, "time": …, "added": …, "removed": …, "alias": …}}          an update
+    {"response": {"delayed" | "cancelled" | "prepared" | "head": …, "alias": …}}            whatever else was asked
+    {"unsubscribed": {"spuid": …}}        {"error": …}
+
+`encode` is for answers that are made one by one. What is sent to thousands of clients, or is long, is never a value:
+`notifications` and `query_answer` put its bytes together from parts that exist already.
+"""
+
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from tidings.model.formats.results_json import ResultsDocument
+from tidings.protocol.echo import Alias
+from tidings.protocol.errors import Refusal
+from tidings.protocol.instants import shown
+
+
+class Notification(msgspec.Struct, frozen=True, rename={"added": "addedResults", "removed": "removedResults"}):
+    """Rows that came and rows that went. Brokers of another make may tell neither commit nor time."""
+
+    spuid: str
+    sequence: int
+    added: ResultsDocument = msgspec.field(default_factory=ResultsDocument)
+    removed: ResultsDocument = msgspec.field(default_factory=ResultsDocument)
+    commit: int | None = None
+    time: int | None = None
+    resumed: bool | None = None
+    """Whether it goes on where its client was: said in the answer to one who came back."""
+    alias: Alias = None
+
+
+class Unsubscribed(msgspec.Struct, frozen=True):
+    spuid: str
+    alias: Alias = None
+
+
+class UpdateDone(msgspec.Struct, frozen=True):
+    """The commit that has the update, when it was, and how many quads it added and removed."""
+
+    sequence: int
+    time: int
+    added: int
+    removed: int
+    alias: Alias = None
+
+
+class DelayedAccepted(msgspec.Struct, frozen=True):
+    """An update that will be carried out at an instant, in microseconds since 1970."""
+
+    delayed: str
+    time: int
+    alias: Alias = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"delayed": self.delayed, "at": shown(self.time), "time": self.time}
+
+
+class Cancelled(msgspec.Struct, frozen=True):
+    delayed: str
+    alias: Alias = None
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """The name under which the text of an update is kept, and the variables that can be bound."""
+
+    prepared: str
+    variables: tuple[str, ...]
+    alias: Alias = None
+
+
+class QueryAnswer(msgspec.Struct, frozen=True):
+    """Rows, or the truth of an ASK."""
+
+    results: ResultsDocument
+    alias: Alias = None
+
+
+Answer: TypeAlias = (
+    Notification | Unsubscribed | UpdateDone | DelayedAccepted | Cancelled | Prepared | QueryAnswer | Refusal
+)
+
+_encode = msgspec.json.encode  # an alias may be a number that is larger than orjson can write
+
+
+def encode(answer: Answer) -> bytes:
+    match answer:
+        case UpdateDone():  # the commonest first
+            return _update_done(answer)
+        case Notification():
+            return _encode({"notification": _notification(answer)})
+        case Unsubscribed(spuid, alias):
+            return _encode({"unsubscribed": {"spuid": spuid} | _echo(alias)})
+        case DelayedAccepted(alias=alias):
+            return _response(answer.to_json(), alias)
+        case Cancelled(delayed, alias):
+            return _response({"cancelled": delayed}, alias)
+        case Prepared(prepared, variables, alias):
+            return _response({"prepared": prepared, "variables": variables}, alias)
+        case QueryAnswer(results, alias):
+            return _response(msgspec.to_builtins(results), alias)
+        case Refusal():
+            return _encode(answer.to_json())
+        case _:
+            assert_never(answer)
+
+
+def query_answer(document: bytes, alias: Alias) -> bytes:
+    """The answer to a query, around SPARQL results that are JSON already: they may be long."""
+    if alias is None:
+        return b'{"response":%b}' % document
+    return b"".join((b'{"response":', memoryview(document)[:-1], b',"alias":', _encode(alias), b"}}"))
+
+
+def _response(content: dict[str, Any], alias: Alias) -> bytes:
+    return _encode({"response": content | _echo(alias)})
+
+
+def _echo(alias: Alias) -> dict[str, Any]:
+    return {} if alias is None else {"alias": alias}
+
+
+def _update_done(done: UpdateDone) -> bytes:
+    echo = b"" if done.alias is None else b',"alias":' + _encode(done.alias)
+    return b'{"response":{"sequence":%d,"time":%d,"added":%d,"removed":%d%b}}' % (
+        done.sequence, done.time, done.added, done.removed, echo,
+    )  # fmt: skip
+
+
+def _notification(answer: Notification) -> dict[str, Any]:
+    content = {"spuid": answer.spuid, **_echo(answer.alias), "sequence": answer.sequence}
+    if answer.resumed is not None:
+        content["resumed"] = answer.resumed
+    content |= {"addedResults": answer.added, "removedResults": answer.removed}
+    return content | {name: value for name in ("commit", "time") if (value := getattr(answer, name)) is not None}

@@ -1,0 +1,138 @@
+"""Entries as lines, in the log and in the feed of commits: flat JSON objects that Spark reads as they are.
+
+    {"seq":7,"time":1794732833718878,"op":"add","s":"<…>","p":"<…>","o":"\\"100\\"","g":"","left":0}
+    {"seq":7,"time":1794732833718878,"op":"subscribed","note":{…},"left":0}
+
+`left` lines of the entry follow, so that its end can be told. The log seals its lines; the feed has no notes, and says
+in each line `by` whom the commit was published, if that is known.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+import orjson
+
+from tidings.model.terms import Quad, intern
+from tidings.model.zset import ZSet
+from tidings.protocol.entries import Entry, Note, published_by
+
+WEIGHTS = {"add": 1, "remove": -1}
+_OPS = {1: "add", -1: "remove"}  # a quad is there or not: it cannot change by more
+
+
+class Line(msgspec.Struct, gc=False):
+    """A line as it is read. A change has terms, a note has content."""
+
+    seq: int
+    time: int
+    op: str
+    left: int
+    s: str = ""
+    p: str = ""
+    o: str = ""
+    g: str = ""
+    note: dict[str, Any] | None = None
+    by: str | None = None
+
+
+read_line = msgspec.json.Decoder(Line).decode
+
+
+class IncompleteLine(ValueError):
+    """The rest of a line is missing."""
+
+
+class IncompleteEntry(ValueError):
+    """Lines of an entry are missing."""
+
+    def __init__(self, seq: int, left: int) -> None:
+        super().__init__(f"commit {seq} comes without its last {left} changes")
+        self.seq = seq
+        self.left = left
+
+
+class ForeignLine(IncompleteEntry):
+    """A line of another entry is where they should be."""
+
+    def __str__(self) -> str:
+        return "it belongs to another entry than the lines before it"
+
+
+# -- writing ----------------------------------------------------------------------------------------------------
+
+
+def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, option: int = 0) -> Iterator[bytes]:
+    """A line for each change; so many lines of notes will follow. `option` is for orjson."""
+    dumps = orjson.dumps
+    seq, time = entry.seq, entry.time
+    left = len(entry.delta) + notes
+    for (s, p, o, g), weight in entry.delta.items():
+        left -= 1
+        op = _OPS[weight]
+        # The whole object in one call: 1.1 µs a line, and 1.3 if only the terms go through orjson.
+        if publisher is None:
+            line = {"seq": seq, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, "left": left}
+        else:
+            line = {"seq": seq, "time": time, "op": op, "s": s, "p": p, "o": o, "g": g, "by": publisher, "left": left}
+        yield dumps(line, None, option)
+
+
+def note_lines(entry: Entry) -> Iterator[bytes]:
+    """A line for each note, the last lines of an entry."""
+    left = len(entry.notes)
+    for note in entry.notes:
+        if note.kind in WEIGHTS:
+            raise ValueError(f"a note cannot be of the kind {note.kind!r}, which is a change")
+        left -= 1
+        line = {"seq": entry.seq, "time": entry.time, "op": note.kind, "note": note.content, "left": left}
+        yield orjson.dumps(line)
+
+
+# -- reading ----------------------------------------------------------------------------------------------------
+
+
+def assemble(lines: Iterable[Line]) -> Iterator[Entry]:
+    """Entries of their lines. When one is yielded, no line behind it has been asked for.
+
+    Raises IncompleteEntry, ForeignLine; KeyError where a line is neither a change nor a note."""
+    former: Line | None = None  # of the same entry
+    delta: dict[Quad, int] = {}
+    notes: list[Note] = []
+    for line in lines:
+        if former is not None and (line.left != former.left - 1 or line.seq != former.seq or line.time != former.time):
+            raise ForeignLine(former.seq, former.left)
+        if line.note is None:
+            delta[intern(line.s), intern(line.p), intern(line.o), intern(line.g)] = WEIGHTS[line.op]
+        else:
+            notes.append(Note(line.op, line.note))
+        if line.left:
+            former = line
+            continue
+        if line.by is not None:
+            notes.append(published_by(line.by))
+        yield Entry(line.seq, line.time, ZSet.owning(delta), tuple(notes))
+        former, delta = None, {}
+        if notes:
+            notes = []
+    if former is not None:
+        raise IncompleteEntry(former.seq, former.left)
+
+
+def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
+    """The lines of a feed that comes in pieces, without its heartbeats. Raises IncompleteLine, msgspec.DecodeError."""
+    rest = b""
+    for piece in pieces:
+        *texts, rest = (rest + piece).split(b"\n")
+        for text in texts:
+            if text:
+                yield read_line(text)
+    if rest:
+        raise IncompleteLine("the feed broke off within a line")
+
+
+def read_feed(pieces: Iterable[bytes]) -> Iterator[Entry]:
+    """The commits of a feed in JSON lines, as `GET /log` sends it in pieces.
+
+    Raises IncompleteEntry, IncompleteLine, msgspec.DecodeError; KeyError where a line is no change."""
+    return assemble(split_lines(pieces))
