@@ -10,7 +10,7 @@ import pytest
 from gates.doors import House, indoors, is_error, listening, subscribed
 from gates.wire import PATIENCE, asynchronous, rows, serving
 from tidings.broker.subscriptions.outbox import LOST
-from tidings.gates import event_stream as sse
+from tidings.gates.http.streaming import event_stream as sse
 
 ALL = "SELECT ?s ?o WHERE { ?s <http://e/p> ?o }"
 
