@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from broker.making import BASE, Clock, asynchronous, in_memory
+from protocol.tables import table, truth
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.gates.answers import body_of, head_of
@@ -20,7 +21,6 @@ from tidings.protocol.answers import (
     Notification,
     Prepared,
     QueryAnswer,
-    Table,
     Unsubscribed,
     UpdateDone,
 )
@@ -45,8 +45,8 @@ from tidings.protocol.messages import (
 from tidings.protocol.notifications import SPLICE
 
 ALL = "SELECT ?o { <s> <p> ?o }"
-ONE = Table(("o",), ({"o": term_value('"1"')},))
-NONE = Table(("o",))
+ONE = table(("o",), ({"o": term_value('"1"')},))
+NONE = table(("o",))
 
 
 class Client:
@@ -150,7 +150,7 @@ async def test_a_query_is_answered_with_its_dataset() -> None:
         await client.ask(Update('INSERT DATA { GRAPH <g> { <s> <p> "1" } }'))
         assert await client.ask(Query(ALL, echo=Echo("q"))) == QueryAnswer(NONE, "q")
         assert await client.ask(Query(ALL, Graphs(("g",)), Echo("q"))) == QueryAnswer(ONE, "q")
-        assert await client.ask(Query("ASK { <s> <p> ?o }", Graphs(("g",)))) == QueryAnswer(True)
+        assert await client.ask(Query("ASK { <s> <p> ?o }", Graphs(("g",)))) == QueryAnswer(truth(True))
 
 
 @asynchronous
@@ -202,7 +202,7 @@ def test_an_error_has_the_alias_of_its_message_and_the_conversation_goes_on(
             refused = await client.ask(message)
             assert isinstance(refused, Refusal)
             assert (refused.code, refused.alias) == (code, alias)
-            assert await client.ask(Query("ASK {}")) == QueryAnswer(True)
+            assert await client.ask(Query("ASK {}")) == QueryAnswer(truth(True))
             assert client.traffic.messages == 2
 
     converse()

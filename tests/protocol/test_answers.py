@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.model.formats.results_json import term_value
+from protocol.tables import table, truth
+from tidings.model.formats.results_json import Head, ResultsDocument, term_value
 from tidings.model.zset import ZSet
 from tidings.protocol import notifications as wire
 from tidings.protocol.answer_reading import decode_answer
@@ -17,7 +18,6 @@ from tidings.protocol.answers import (
     Notification,
     Prepared,
     QueryAnswer,
-    Table,
     Unsubscribed,
     UpdateDone,
     encode,
@@ -31,7 +31,7 @@ names = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
 aliases = st.none() | texts | st.integers(-(1 << 53), 1 << 53)
 values = st.builds(lambda text: {"type": "literal", "value": text}, texts)
 tables = st.builds(
-    Table,
+    table,
     st.lists(names, max_size=3).map(tuple),
     st.lists(st.dictionaries(names, values, max_size=2), max_size=3).map(tuple),
 )
@@ -49,7 +49,7 @@ answers = st.one_of(
     st.builds(DelayedAccepted, texts, instants, aliases),
     st.builds(Cancelled, texts, aliases),
     st.builds(Prepared, texts, st.lists(names, max_size=3).map(tuple), aliases),
-    st.builds(QueryAnswer, tables | st.booleans(), aliases),
+    st.builds(QueryAnswer, tables | st.builds(truth, st.booleans()), aliases),
     st.builds(Refusal, texts, st.integers(400, 599), texts, data, aliases, st.none() | texts),
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ def test_every_answer_is_read_as_it_was_written(answer: Answer) -> None:
         ),
         (Cancelled("5f", 4), {"response": {"cancelled": "5f", "alias": 4}}),
         (Prepared("c7", ("x",)), {"response": {"prepared": "c7", "variables": ["x"]}}),
-        (QueryAnswer(True), {"response": {"head": {}, "boolean": True}}),
+        (QueryAnswer(truth(True)), {"response": {"head": {}, "boolean": True}}),
         (
             Refusal("history_gone", 410, "too old", {"oldest": 7}, "a", "s"),
             {"error": "history_gone", "status_code": 410, "error_description": "too old", "oldest": 7,
@@ -94,22 +94,22 @@ def test_a_spliced_notification_is_one_like_any_other(alias: str | int | None, r
     document = wire.first_answer(wire.head("urn:uuid:1", alias), 3, body, resumed)
     row = {"x": term_value('"1"'), "y": term_value("<http://example.org/a>")}
     assert decode_answer(document) == Notification(
-        "urn:uuid:1", 3, Table(("x", "y"), (row, row)), Table(("x", "y"), ({"x": term_value("_:b")},)),
+        "urn:uuid:1", 3, table(("x", "y"), (row, row)), table(("x", "y"), ({"x": term_value("_:b")},)),
         17, 1_794_732_833_718_878, resumed, alias,
     )  # fmt: skip
     if resumed is None:
         assert document == wire.SPLICE % (wire.head("urn:uuid:1", alias), 3, body)
 
 
-@given(tables | st.booleans(), aliases)
-def test_a_spliced_result_is_an_answer_like_any_other(results: Table | bool, alias: str | int | None) -> None:
+@given(tables | st.builds(truth, st.booleans()), aliases)
+def test_a_spliced_result_is_an_answer_like_any_other(results: ResultsDocument, alias: str | int | None) -> None:
     document = json.dumps(json.loads(encode(QueryAnswer(results)))["response"]).encode()
     assert decode_answer(query_answer(document, alias)) == QueryAnswer(results, alias)
 
 
 def test_a_notification_of_a_broker_of_another_make_is_understood() -> None:
     document = b'{"notification":{"spuid":"s","sequence":0,"addedResults":{"head":{"vars":["x"]}},"new":[]}}'
-    assert decode_answer(document) == Notification("s", 0, Table(("x",)))
+    assert decode_answer(document) == Notification("s", 0, ResultsDocument(Head(["x"])))
 
 
 @pytest.mark.parametrize("document", [b"{}", b'{"welcome":{}}', b'{"response":{"alias":"a"}}'])
