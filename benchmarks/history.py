@@ -164,7 +164,7 @@ def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
     ingested = time.perf_counter() - start
     rows = sum(batch.rows for batch in lake.batches())
     say(f"{rows:,} changes in {ingested:.1f} s, in {len(lake.batches())} batches")
-    last = lake.end().seq
+    last = lake.end().commit
     _check(set(travel.each_quad(spark, lake, last // 2)), log, last // 2)
     times: dict[int, list[float]] = {last: [], last // 2: []}
     for _ in range(_ROUNDS):

@@ -118,7 +118,7 @@ def tell(lake: Lake, every: str, folder: Path | None) -> None:
     spark = session(name="observed")
     try:
         with translated():
-            state = quads(spark, lake, lake.end().seq).persist()
+            state = quads(spark, lake, lake.end().commit).persist()
             for unit, rows in by_unit(figures(state, every)):
                 console.print(table_of(unit, rows))
             if folder is not None:

@@ -323,7 +323,7 @@ def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
         said, complaints = process.communicate(timeout=5 * PATIENCE)
     assert (process.returncode, complaints) == (0, "")
     count, _, _ = said.partition(" time-stamped values in the store")
-    assert Lake(tmp_path / "lake").end().seq == int(count.split()[-1]) > 0  # each in a commit of its own
+    assert Lake(tmp_path / "lake").end().commit == int(count.split()[-1]) > 0  # each in a commit of its own
     with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
         _, complaints = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2

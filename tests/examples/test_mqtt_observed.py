@@ -69,7 +69,7 @@ def test_what_was_stored_is_told_later_for_each_hour_and_drawn(spark: SparkSessi
     stored = sensed(7, 60)
     lake = Lake.make(tmp_path / "lake")
     Ingest(spark, lake, str(log_with(tmp_path / "data", committed(stored)))).run()
-    state = quads(spark, lake, lake.end().seq).persist()
+    state = quads(spark, lake, lake.end().commit).persist()
 
     hours: dict[tuple[str, str], list[Decimal]] = defaultdict(list)
     for each in stored:

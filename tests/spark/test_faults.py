@@ -209,7 +209,7 @@ def test_a_torn_tail_is_taken_in_once_it_is_whole(spark: SparkSession, tmp_path:
     last.write_bytes(whole[:-30])
     lake = Lake.make(tmp_path / "lake")
     Ingest(spark, lake, str(data)).run()
-    assert lake.end().seq == 39
+    assert lake.end().commit == 39
     last.write_bytes(whole)
     Ingest(spark, lake, str(data)).run()
     assert rows_in(lake) == rows_of(entries)

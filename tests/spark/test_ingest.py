@@ -96,7 +96,7 @@ def test_what_is_appended_later_is_taken_in_later_and_nothing_twice(spark: Spark
     data = log_with(tmp_path / "data", [entry for entry in entries if entry.seq <= 40])
     ingest(spark, lake, data)
     ingest(spark, lake, data)
-    assert lake.end().seq == 40
+    assert lake.end().commit == 40
     log_with(data, [entry for entry in entries if entry.seq > 40])
     shutil.rmtree(lake.path / "checkpoint")  # lost
     ingest(spark, lake, data)
@@ -124,7 +124,7 @@ def test_a_crash_around_the_manifest_loses_and_doubles_nothing(
         patch.setattr(Lake, "publish", dies)
         with pytest.raises(LakeUnusable, match="the power is gone"):
             ingest(spark, lake, data, 20)
-    assert lake.end().seq == (20 if moment == "before" else 40)
+    assert lake.end().commit == (20 if moment == "before" else 40)
     ingest(spark, lake, data, 20)
     assert rows_in(lake) == rows_of(entries)
 

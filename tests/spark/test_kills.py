@@ -61,7 +61,7 @@ def test_jobs_that_are_killed_end_as_undisturbed_ones_do(tmp_path: Path) -> None
     for _ in range(KILLS):
         kill(JOBS, tmp_path, log, 5)
     lake = Lake(tmp_path / "lake")
-    assert lake.end().seq < commits
+    assert lake.end().commit < commits
     run(JOBS, tmp_path, log, 10_000)
     assert rows_in(lake) == rows_of(day.entries)
     check_told(tmp_path / "out", day)

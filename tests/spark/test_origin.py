@@ -49,9 +49,9 @@ def test_a_torn_tail_is_not_read(folder: Path, cut: int) -> None:
     last = segment_path(folder, segments(folder)[-1])
     last.write_bytes(last.read_bytes()[:-cut])
     end = FolderOrigin(folder).end()
-    assert 190 < end.seq < 200
-    assert end.time == ENTRIES[end.seq - 1].time
-    assert [entry.seq for entry in checked(FolderOrigin(folder), Mark(), end)] == list(range(1, end.seq + 1))
+    assert 190 < end.commit < 200
+    assert end.time == ENTRIES[end.commit - 1].time
+    assert [entry.seq for entry in checked(FolderOrigin(folder), Mark(), end)] == list(range(1, end.commit + 1))
 
 
 def test_a_last_line_of_garbage_is_not_read(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidings.client.errors import NotUnderstood
 from tidings.client.terms import Literal, RdfTerm, from_term
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results.json import result_of
+from tidings.model.formats.results.json import ResultsDocument
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import Term
 
@@ -89,10 +89,10 @@ class Answer(Sequence[Row]):
         return frame(self.variables, self.cells)
 
 
-def answer_of(document: Any) -> Answer:
-    """SPARQL results in JSON that were decoded already. Raises NotUnderstood."""
+def answer_of(document: ResultsDocument) -> Answer:
+    """Raises NotUnderstood."""
     try:
-        return Answer.of(result_of(document))
+        return Answer.of(document.result())
     except ResultsSyntaxError as error:
         raise NotUnderstood(f"not an answer: {error}") from error
 

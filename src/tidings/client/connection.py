@@ -20,12 +20,14 @@ from typing import Any, TypeVar
 
 from tidings.client.answers import Answer, Committed, Scheduled, answer_of, when
 from tidings.client.discovery import subscribe_address
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.link import Link, open_link
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
 from tidings.model.errors import TidingsError
 from tidings.model.publishers import publisher_name
+from tidings.protocol import answers
+from tidings.protocol.answers import Cancelled, DelayedAccepted, Notification, QueryAnswer, Unsubscribed, UpdateDone
 
 DEFAULT = "ws://localhost:9000/subscribe"
 _FIRST_PAUSE = 0.1
@@ -163,7 +165,7 @@ class Connection:
         content = _request(text, bindings, default_graphs, named_graphs)
         while True:
             try:
-                return answer_of(await self.ask("query", content))
+                return answer_of((await self.ask("query", content, QueryAnswer)).results)
             except ConnectionLost:
                 if self._failure is not None:
                     raise
@@ -177,7 +179,7 @@ class Connection:
         using_named_graphs: Iterable[str] = (),
     ) -> Committed:
         """Carry out an update. It is durable when this returns."""
-        return _committed(await self.publish(_request(text, bindings, using_graphs, using_named_graphs)))
+        return await self.publish(_request(text, bindings, using_graphs, using_named_graphs))
 
     async def schedule(
         self,
@@ -188,12 +190,13 @@ class Connection:
         bindings: Mapping[str, Any] | None = None,
     ) -> Scheduled:
         """Have an update carried out at an instant, or after a delay (in seconds, if it is a number)."""
-        response = await self.publish(_request(text, bindings, (), ()) | when(at, delay))
-        return Scheduled(str(response["delayed"]), int(response["time"]))
+        accepted = await self._publish(_request(text, bindings, (), ()) | when(at, delay), DelayedAccepted)
+        return Scheduled(accepted.delayed, accepted.time)
 
     async def cancel(self, scheduled: Scheduled | str) -> None:
         """Call a scheduled update off."""
-        await self.ask("cancel", {"delayed": scheduled if isinstance(scheduled, str) else scheduled.id})
+        name = scheduled if isinstance(scheduled, str) else scheduled.id
+        await self.ask("cancel", {"delayed": name}, Cancelled)
 
     async def prepare(self, text: str) -> "Prepared":
         """An update that is sent once; then only the values of its variables are."""
@@ -201,17 +204,24 @@ class Connection:
         await prepared.check()
         return prepared
 
-    async def publish(self, content: dict[str, Any]) -> dict[str, Any]:
-        """The answer to an update of the protocol, in the name of the publisher."""
-        return await self.ask("update", content | self._signature)
+    async def publish(self, content: dict[str, Any]) -> Committed:
+        """Carry out an update of the protocol, in the name of the publisher."""
+        done = await self._publish(content, UpdateDone)
+        return Committed(done.sequence, done.time, done.added, done.removed)
 
-    async def ask(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
-        """The answer to any request of the protocol."""
+    async def _publish(self, content: dict[str, Any], expected: type[T]) -> T:
+        return await self.ask("update", content | self._signature, expected)
+
+    async def ask(self, kind: str, content: dict[str, Any], expected: type[T]) -> T:
+        """The answer to any request of the protocol. Raises NotUnderstood if it is of another kind than expected."""
         try:
             async with asyncio.timeout(self.timeout):
-                return await (await self.linked()).send(kind, content)
+                answer = await (await self.linked()).send(kind, content)
         except TimeoutError as error:
             raise NoAnswer(f"no answer within {self.timeout:g} s") from error
+        if not isinstance(answer, expected):
+            raise NotUnderstood(f"the answer to {kind} is of another kind: {type(answer).__name__}")
+        return answer
 
     @property
     def connected(self) -> bool:
@@ -252,9 +262,9 @@ class Connection:
         finally:
             self._starting.pop(alias, None)
 
-    def _notified(self, notification: dict[str, Any]) -> None:
-        spuid = notification["spuid"]
-        subscription = self._starting.get(notification["alias"])
+    def _notified(self, notification: Notification) -> None:
+        spuid = notification.spuid
+        subscription = self._starting.get(str(notification.alias))
         if subscription is not None:
             if subscription.spuid is not None and subscription.spuid != spuid:
                 self._subscriptions.pop(subscription.spuid, None)
@@ -268,7 +278,7 @@ class Connection:
         spuid = subscription.spuid
         if spuid is not None and self._subscriptions.pop(spuid, None) is not None and self._failure is None:
             with suppress(ConnectionLost):  # nobody takes it up again: the broker releases it after its grace time
-                await self.ask("unsubscribe", {"spuid": spuid})
+                await self.ask("unsubscribe", {"spuid": spuid}, Unsubscribed)
         subscription.ended()
 
 
@@ -286,15 +296,15 @@ class Prepared:
         """Have it at the broker: what is prepared belongs to a socket, and goes with it."""
         link = await self._connection.linked()
         if self._link is not link:
-            response = await self._connection.ask("prepare", {"sparql": self._text})
-            self._link, self._name = link, str(response["prepared"])
-            self.variables = tuple(response["variables"])
+            kept = await self._connection.ask("prepare", {"sparql": self._text}, answers.Prepared)
+            self._link, self._name = link, kept.prepared
+            self.variables = kept.variables
 
     async def __call__(self, **values: Any) -> Committed:
         """Carry it out with some variables bound."""
         await self.check()
         content = {"prepared": self._name, "bindings": {name: to_json(value) for name, value in values.items()}}
-        return _committed(await self._connection.publish(content))
+        return await self._connection.publish(content)
 
 
 def _request(
@@ -310,7 +320,3 @@ def _request(
 
 def _listed(graphs: Iterable[str]) -> list[str]:
     return [graphs] if isinstance(graphs, str) else list(graphs)
-
-
-def _committed(response: Mapping[str, Any]) -> Committed:
-    return Committed(response["sequence"], response["time"], response["added"], response["removed"])

@@ -11,6 +11,7 @@ TidingsError
 from typing import Any
 
 from tidings.model.errors import TidingsError
+from tidings.protocol.errors import Refusal
 
 
 class Refused(TidingsError):
@@ -18,11 +19,18 @@ class Refused(TidingsError):
 
     code = "refused"
 
-    def __init__(self, details: dict[str, Any]) -> None:
-        super().__init__(str(details.get("error_description") or details.get("error") or "refused"))
-        self.details = details
-        self.code = str(details.get("error", "refused"))  # type: ignore[misc]  # here it is the broker's
-        self.status = int(details.get("status_code") or 500)  # type: ignore[misc]
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.description)
+        self.refusal = refusal
+        self.code = refusal.code  # type: ignore[misc]  # here it is the broker's
+        self.status = refusal.status  # type: ignore[misc]
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return self.refusal.to_json()
+
+    def data(self) -> dict[str, Any]:
+        return self.refusal.data
 
 
 class CannotConnect(TidingsError):

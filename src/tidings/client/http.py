@@ -17,6 +17,7 @@ import msgspec
 from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.model.publishers import HEADER, publisher_name
+from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
 PATIENCE = 60.0
 """Seconds that an answer may take, unless whoever asks says otherwise."""
@@ -84,7 +85,7 @@ class HttpClient:
         ):
             if not answer.is_success:
                 answer.read()
-                raise refusal(answer)
+                raise refused(answer)
             yield answer.iter_bytes()
 
 
@@ -116,7 +117,7 @@ class AsyncHttpClient:
         with translated(url):
             answer = await self._client.request(method, url, **sent)
         if not answer.is_success:
-            raise refusal(answer)
+            raise refused(answer)
         return answer
 
     async def json(self, url: str) -> Any:
@@ -130,7 +131,7 @@ class AsyncHttpClient:
             async with self._client.stream("GET", url, **sent) as answer:
                 if not answer.is_success:
                     await answer.aread()
-                    raise refusal(answer)
+                    raise refused(answer)
                 yield answer.aiter_raw()
 
 
@@ -163,15 +164,12 @@ def translated(url: str) -> Iterator[None]:
         raise ConnectionLost(f"the connection to {url} was lost: {error or type(error).__name__}") from error
 
 
-def refusal(answer: httpx.Response) -> Refused:
-    """What is said about an error: JSON, if it is a broker that says it, else the first line of whatever it is."""
-    try:
-        details = msgspec.json.decode(answer.content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        details = None
-    if isinstance(details, dict) and isinstance(details.get("error"), str):
-        return Refused(details)
+def refused(answer: httpx.Response) -> Refused:
+    """What is said about an error: by a broker in JSON, else the first line of whatever it is."""
+    found = decode_error(answer.content, answer.status_code)
+    if found is not None:
+        return Refused(found)
     is_page = "html" in answer.headers.get("content-type", "")
     line = "" if is_page else answer.text.strip().partition("\n")[0][:500]
     text = f"{answer.url} answers with status {answer.status_code}{f': {line}' if line else '; it may be no broker'}"
-    return Refused({"error": "refused", "status_code": answer.status_code, "error_description": text})
+    return Refused(Refusal(UNNAMED, answer.status_code, text))

@@ -20,7 +20,10 @@ from picows import (
 )
 
 from tidings.client.credentials import without_credentials
-from tidings.client.errors import CannotConnect, ConnectionLost, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused
+from tidings.protocol.answer_reading import decode_answer
+from tidings.protocol.answers import Answer, Notification
+from tidings.protocol.errors import BadMessage, Refusal
 
 _PING_SECONDS = 20.0
 _LARGEST = 1 << 30
@@ -30,11 +33,11 @@ _REDIRECTS = 5
 class Link(WSListener):
     """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
 
-    def __init__(self, notified: Callable[[dict[str, Any]], None], closed: Callable[[ConnectionLost], None]) -> None:
+    def __init__(self, notified: Callable[[Notification], None], closed: Callable[[ConnectionLost], None]) -> None:
         self._notified = notified
         self._closed = closed
         self._transport: WSTransport
-        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._waiting: dict[str, asyncio.Future[Answer]] = {}
         self._numbers = count(1)
         self._parts: list[bytes] = []
         self._reason = "the connection was closed"
@@ -46,12 +49,12 @@ class Link(WSListener):
         """An alias for a request that this link has not had yet."""
         return f"{kind}-{next(self._numbers)}"
 
-    def send(self, kind: str, content: dict[str, Any], alias: str | None = None) -> "asyncio.Future[dict[str, Any]]":
+    def send(self, kind: str, content: dict[str, Any], alias: str | None = None) -> "asyncio.Future[Answer]":
         """Send a request; the future is its answer. Raises ConnectionLost."""
         if not self.is_open:
             raise ConnectionLost("there is no connection")
         alias = alias or self.name(kind)
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[alias] = answer
         self._transport.send(WSMsgType.TEXT, msgspec.json.encode({kind: {**content, "alias": alias}}))
         return answer
@@ -77,7 +80,7 @@ class Link(WSListener):
             if frame.fin:
                 document = b"".join(self._parts)
                 self._parts.clear()
-                self._take(msgspec.json.decode(document))
+                self._take(document)
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
         self.is_open = False
@@ -88,32 +91,26 @@ class Link(WSListener):
         self._waiting.clear()
         self._closed(error)
 
-    def _take(self, message: dict[str, Any]) -> None:
-        match message:
-            case {"notification": {"alias": str(alias), **_rest} as notification}:
-                self._notified(notification)
-                self._settle(alias, notification)
-            case {"response": {"alias": str(alias), **_rest} as response}:
-                self._settle(alias, response)
-            case {"unsubscribed": {"alias": str(alias), **_rest} as ended}:
-                self._settle(alias, ended)
-            case {"error": _, "alias": str(alias), **_rest}:
-                self._settle(alias, Refused(message))
-            case _:
-                pass  # something newer than we are: the protocol allows for it
-
-    def _settle(self, alias: str, outcome: "dict[str, Any] | Refused") -> None:
-        answer = self._waiting.pop(alias, None)
-        if answer is None or answer.done():
+    def _take(self, document: bytes) -> None:
+        try:
+            answer = decode_answer(document)
+        except BadMessage as error:
+            raise NotUnderstood(str(error)) from error
+        if answer is None or not isinstance(answer.alias, str):
+            return  # something newer than we are: the protocol allows for it
+        if isinstance(answer, Notification):
+            self._notified(answer)
+        waiting = self._waiting.pop(answer.alias, None)
+        if waiting is None or waiting.done():
             return
-        if isinstance(outcome, Refused):
-            answer.set_exception(outcome)
+        if isinstance(answer, Refusal):
+            waiting.set_exception(Refused(answer))
         else:
-            answer.set_result(outcome)
+            waiting.set_result(answer)
 
 
 async def open_link(
-    url: str, notified: Callable[[dict[str, Any]], None], closed: Callable[[ConnectionLost], None], *, seconds: float
+    url: str, notified: Callable[[Notification], None], closed: Callable[[ConnectionLost], None], *, seconds: float
 ) -> Link:
     """Connect. Raises CannotConnect."""
     url, headers = without_credentials(url)

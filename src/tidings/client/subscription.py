@@ -8,14 +8,14 @@ changes gets them added up: fewer, never wrong.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tidings.client.answers import Cells, Row, answer_of, frame, named, valued
-from tidings.client.errors import NotUnderstood
 from tidings.model.errors import TidingsError
 from tidings.model.zset import absorb, add
+from tidings.protocol.answers import Notification
 
 if TYPE_CHECKING:
     import pandas
@@ -131,15 +131,12 @@ class Subscription:
 
     # -- for the connection -------------------------------------------------------------------------------------
 
-    def take(self, notification: Mapping[str, Any]) -> None:
+    def take(self, notification: Notification) -> None:
         """A notification has come. Raises NotUnderstood."""
-        try:
-            variables, weights = _read(notification)
-            self.spuid, self.sequence = str(notification["spuid"]), int(notification["sequence"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise NotUnderstood(f"not a notification: {error!r}") from error
+        variables, weights = _read(notification)
+        self.spuid, self.sequence = notification.spuid, notification.sequence
         first = self._number < 0
-        if self.sequence == 0 and not notification.get("resumed") and not first:
+        if self.sequence == 0 and not notification.resumed and not first:
             # The broker could not tell what was missed, and gave the whole answer: the difference is what was missed.
             absorb(weights, ((cells, -weight) for cells, weight in self._answer.items()))
         self.variables = variables
@@ -147,7 +144,7 @@ class Subscription:
         if not weights and not first:
             return
         self._number += 1
-        commit, time = notification.get("commit", 0), notification.get("time", 0)
+        commit, time = notification.commit or 0, notification.time or 0
         change = Change(variables, weights, sequence=self._number, commit=commit, time=time)
         if len(self._waiting) >= _MOST_WAITING:
             change = _merged(self._waiting.pop(), change)
@@ -164,13 +161,13 @@ class Subscription:
         self._news.set()
 
 
-def _read(notification: Mapping[str, Any]) -> tuple[tuple[str, ...], Counter[Cells]]:
+def _read(notification: Notification) -> tuple[tuple[str, ...], Counter[Cells]]:
     """The variables of a notification, and its change as a Z-set."""
     weights: Counter[Cells] = Counter()
-    answer = answer_of(notification["addedResults"])
+    answer = answer_of(notification.added)
     for cells in answer.cells:
         add(weights, cells, 1)
-    for cells in answer_of(notification["removedResults"]).cells:
+    for cells in answer_of(notification.removed).cells:
         add(weights, cells, -1)
     return answer.variables, weights
 

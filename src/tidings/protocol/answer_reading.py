@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from tidings.model.formats.results.json import Bindings, Head, ResultsDocument
 from tidings.protocol.answers import (
     Answer,
     Cancelled,
@@ -11,40 +12,11 @@ from tidings.protocol.answers import (
     Notification,
     Prepared,
     QueryAnswer,
-    Table,
     Unsubscribed,
     UpdateDone,
 )
 from tidings.protocol.echo import Alias
 from tidings.protocol.errors import BadMessage, error_of
-
-
-class _Head(msgspec.Struct):
-    vars: tuple[str, ...] = ()
-
-
-class _Bindings(msgspec.Struct):
-    bindings: tuple[dict[str, dict[str, Any]], ...] = ()
-
-
-class _Results(msgspec.Struct):
-    head: _Head = msgspec.field(default_factory=_Head)
-    results: _Bindings = msgspec.field(default_factory=_Bindings)
-
-    @property
-    def table(self) -> Table:
-        return Table(self.head.vars, self.results.bindings)
-
-
-class _Notification(msgspec.Struct):
-    spuid: str
-    sequence: int
-    added: _Results = msgspec.field(name="addedResults", default_factory=_Results)
-    removed: _Results = msgspec.field(name="removedResults", default_factory=_Results)
-    commit: int | None = None
-    time: int | None = None
-    resumed: bool | None = None
-    alias: Alias = None
 
 
 class _Response(msgspec.Struct):
@@ -58,14 +30,14 @@ class _Response(msgspec.Struct):
     cancelled: str | None = None
     prepared: str | None = None
     variables: tuple[str, ...] = ()
-    head: _Head | None = None
-    results: _Bindings = msgspec.field(default_factory=_Bindings)
+    head: Head | None = None
+    results: Bindings | None = None
     boolean: bool | None = None
     alias: Alias = None
 
 
 class _Message(msgspec.Struct):
-    notification: _Notification | None = None
+    notification: Notification | None = None
     unsubscribed: Unsubscribed | None = None
     response: _Response | None = None
     error: Any = None
@@ -83,25 +55,18 @@ def decode_answer(document: bytes | memoryview) -> Answer | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadMessage(f"the answer cannot be read: {error}") from error
     if message.notification is not None:
-        return _notification(message.notification)
+        return message.notification
     if message.response is not None:
         return _response(message.response)
     return message.unsubscribed
 
 
-def _notification(told: _Notification) -> Notification:
-    return Notification(
-        told.spuid, told.sequence, told.added.table, told.removed.table,
-        told.commit, told.time, told.resumed, told.alias,
-    )  # fmt: skip
-
-
 def _response(told: _Response) -> Answer | None:
     match told:
+        case _Response(head=Head() as head):
+            return QueryAnswer(ResultsDocument(head, told.results, told.boolean), told.alias)
         case _Response(boolean=bool(truth)):
-            return QueryAnswer(truth, told.alias)
-        case _Response(head=_Head(vars=variables)):
-            return QueryAnswer(Table(variables, told.results.bindings), told.alias)
+            return QueryAnswer(ResultsDocument(boolean=truth), told.alias)
         case _Response(prepared=str(name)):
             return Prepared(name, told.variables, told.alias)
         case _Response(delayed=str(name)):

@@ -13,25 +13,19 @@ from typing import Any, TypeAlias, assert_never
 
 import msgspec
 
+from tidings.model.formats.results.json import ResultsDocument
 from tidings.protocol.echo import Alias
 from tidings.protocol.errors import Refusal
 from tidings.protocol.instants import shown
 
 
-class Table(msgspec.Struct, frozen=True):
-    """SPARQL results in JSON: `term_of_value` makes terms of their values."""
-
-    variables: tuple[str, ...] = ()
-    bindings: tuple[dict[str, dict[str, Any]], ...] = ()
-
-
-class Notification(msgspec.Struct, frozen=True):
+class Notification(msgspec.Struct, frozen=True, rename={"added": "addedResults", "removed": "removedResults"}):
     """Rows that came and rows that went. Brokers of another make may tell neither commit nor time."""
 
     spuid: str
     sequence: int
-    added: Table = Table()
-    removed: Table = Table()
+    added: ResultsDocument = msgspec.field(default_factory=ResultsDocument)
+    removed: ResultsDocument = msgspec.field(default_factory=ResultsDocument)
     commit: int | None = None
     time: int | None = None
     resumed: bool | None = None
@@ -81,7 +75,7 @@ class Prepared(msgspec.Struct, frozen=True):
 class QueryAnswer(msgspec.Struct, frozen=True):
     """Rows, or the truth of an ASK."""
 
-    results: Table | bool
+    results: ResultsDocument
     alias: Alias = None
 
 
@@ -107,8 +101,7 @@ def encode(answer: Answer) -> bytes:
         case Prepared(prepared, variables, alias):
             return _response({"prepared": prepared, "variables": variables}, alias)
         case QueryAnswer(results, alias):
-            document = {"head": {}, "boolean": results} if isinstance(results, bool) else _table(results)
-            return _response(document, alias)
+            return _response(msgspec.to_builtins(results), alias)
         case Refusal():
             return _encode(answer.to_json())
         case _:
@@ -141,9 +134,5 @@ def _notification(answer: Notification) -> dict[str, Any]:
     content = {"spuid": answer.spuid, **_echo(answer.alias), "sequence": answer.sequence}
     if answer.resumed is not None:
         content["resumed"] = answer.resumed
-    content |= {"addedResults": _table(answer.added), "removedResults": _table(answer.removed)}
+    content |= {"addedResults": answer.added, "removedResults": answer.removed}
     return content | {name: value for name in ("commit", "time") if (value := getattr(answer, name)) is not None}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    return {"head": {"vars": table.variables}, "results": {"bindings": table.bindings}}

@@ -6,17 +6,19 @@
     {"query": {"sparql": …}}
     {"prepare": {"sparql": …}}  then  {"update": {"prepared": …, "bindings": {…}}}
 
-Here each is a value of its own; `message_reading` makes them of bytes.
+Here each is a value of its own; `encode_request` is for clients, and `message_reading` is what a gate reads them with.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias, assert_never
 
+import msgspec
 from msgspec import Struct
 
+from tidings.model.formats.results.json import term_value
 from tidings.model.iris import resolve
 from tidings.model.terms import Term
 from tidings.protocol.echo import NO_ECHO, Echo
-from tidings.protocol.instants import Due
+from tidings.protocol.instants import At, Due
 from tidings.protocol.sparql_http import graph
 from tidings.sparql.algebra import Dataset
 
@@ -142,3 +144,45 @@ Request: TypeAlias = (
     | Prepare
     | Cancel
 )
+
+
+def encode_request(request: Request) -> bytes:
+    """The message that asks for it."""
+    kind, content = _members(request)
+    echo = request.echo
+    common = {"alias": echo.alias, "spuid": echo.spuid, "authorization": request.authorization}
+    return msgspec.json.encode({kind: {name: value for name, value in (common | content).items() if value is not None}})
+
+
+def _members(request: Request) -> tuple[str, dict[str, Any]]:
+    match request:
+        case Subscribe(sparql, graphs):
+            return "subscribe", {"sparql": sparql, **_graphs(graphs)}
+        case Resume(spuid, sequence, otherwise):
+            anew = {} if otherwise is None else {"sparql": otherwise.sparql, **_graphs(otherwise.graphs)}
+            return "subscribe", {**anew, "resume": {"spuid": spuid, "sequence": sequence}}
+        case Unsubscribe(spuid):
+            return "unsubscribe", {"spuid": spuid}
+        case UnsubscribeByAlias(alias):
+            return "unsubscribe", {"alias": alias}
+        case Update(sparql, graphs, publisher):
+            return "update", {"sparql": sparql, **_graphs(graphs), "publisher": publisher}
+        case DelayedUpdate(sparql, due, graphs, publisher):
+            when = {"at": due.micros} if isinstance(due, At) else {"delay": due.seconds}
+            return "update", {"sparql": sparql, **_graphs(graphs), **when, "publisher": publisher}
+        case UpdatePrepared(prepared, bindings, publisher):
+            values = {name: term_value(term) for name, term in bindings.items()}
+            return "update", {"prepared": prepared, "bindings": values, "publisher": publisher}
+        case Query(sparql, graphs):
+            return "query", {"sparql": sparql, **_graphs(graphs)}
+        case Prepare(sparql, graphs):
+            return "prepare", {"sparql": sparql, **_graphs(graphs)}
+        case Cancel(delayed):
+            return "cancel", {"delayed": delayed}
+        case _:
+            assert_never(request)
+
+
+def _graphs(graphs: Graphs) -> dict[str, tuple[str, ...]]:
+    given = {"default-graph-uri": graphs.default, "named-graph-uri": graphs.named}
+    return {name: names for name, names in given.items() if names}

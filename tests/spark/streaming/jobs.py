@@ -60,7 +60,7 @@ class FakeJob:
             "batchTimestampMs": int((made.finished - seconds) * 1000),
             "conf": {"spark.sql.shuffle.partitions": str(partitions)},
         }
-        offset = {"seq": mark.seq, "time": mark.time, "version": 1}
+        offset = {"seq": mark.commit, "time": mark.time, "version": 1}
         for name, lines in (("offsets", (plan, offset)), ("commits", ({"nextBatchWatermarkMs": 0},))):
             path = self.checkpoint / "spark" / name / str(self.batch)
             path.parent.mkdir(parents=True, exist_ok=True)

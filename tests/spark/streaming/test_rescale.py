@@ -55,7 +55,7 @@ def test_a_stopped_job_goes_on_with_more_partitions(
     assert main(["stream", "rescale", "--checkpoint", str(check), "--partitions", "3"]) == 0
     place = checkpoints.place(check, checkpoints.finished(check))
     assert place is not None
-    assert (place.batch, place.mark.seq, place.partitions) == (1, half, 3)
+    assert (place.batch, place.mark.commit, place.partitions) == (1, half, 3)
 
     shutil.rmtree(log)
     write_day(day, log)

@@ -21,45 +21,23 @@ from tidings.bench.targets.rows import notified_rows
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import Refused
 from tidings.model.errors import TidingsError
-from tidings.model.formats.results.json import ResultsDocument
+from tidings.protocol.answer_reading import decode_answer
+from tidings.protocol.answers import Answer, Notification, Unsubscribed
+from tidings.protocol.errors import BadMessage, Refusal
 
 _LARGEST = 1 << 30
 
 
-class Notification(msgspec.Struct):
-    spuid: str
-    sequence: int | None = None
-    alias: str | None = None
-    added: ResultsDocument = msgspec.field(name="addedResults", default_factory=ResultsDocument)
-    removed: ResultsDocument = msgspec.field(name="removedResults", default_factory=ResultsDocument)
-
-    def told(self, at: float) -> Told:
-        return Told(at, self.sequence, notified_rows(self.added), notified_rows(self.removed))
+def told(at: float, notification: Notification) -> Told:
+    return Told(at, notification.sequence, notified_rows(notification.added), notified_rows(notification.removed))
 
 
-class Message(msgspec.Struct):
-    notification: Notification | None = None
-    unsubscribed: dict[str, Any] | None = None
-    error: Any = None
-    alias: str | None = None
-    status_code: int | None = None
-    error_description: str | None = None
-
-
-_DECODER = msgspec.json.Decoder(Message)
-
-
-def read_message(document: bytes) -> Message:
+def read_answer(document: bytes) -> Answer | None:
+    """What a broker says; None if it is nothing that we know. Raises TargetFailed."""
     try:
-        return _DECODER.decode(document)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        return decode_answer(document)
+    except BadMessage as error:
         raise TargetFailed(f"the target says what makes no sense: {error}") from error
-
-
-def refusal(message: Message) -> Refused:
-    code = message.error if isinstance(message.error, str) else "refused"
-    text = message.error_description or str(message.error)
-    return Refused({"error": code, "status_code": message.status_code, "error_description": text})
 
 
 class Socket(WSListener):
@@ -154,41 +132,43 @@ class Socket(WSListener):
 
     def _hear(self, at: float, document: bytes) -> None:
         try:
-            message = read_message(document)
-            if message.notification is not None:
-                self._notified(at, message.notification)
-            elif message.unsubscribed is not None:
-                self._ended(message.unsubscribed)
-            elif message.error is not None:
-                self._refused(message)
+            match read_answer(document):
+                case Notification() as notification:
+                    self._notified(at, notification)
+                case Unsubscribed(spuid):
+                    self._ended(spuid)
+                case Refusal() as refusal:
+                    self._refused(refusal)
+                case _:
+                    pass  # nothing that was asked for
         except TidingsError as error:
             self._fail(error)
 
     def _notified(self, at: float, notification: Notification) -> None:
         inbox = self._by_spuid.get(notification.spuid)
         if inbox is None:
-            alias = notification.alias or ""
+            alias = str(notification.alias or "")
             inbox = self._by_alias.get(alias)
             if inbox is None:
                 return  # of a subscription that has ended here
             self._by_spuid[notification.spuid] = inbox
             if not self._starting[alias].done():
                 self._starting[alias].set_result(notification.spuid)
-        inbox.put(notification.told(at))
+        inbox.put(told(at, notification))
 
-    def _ended(self, content: dict[str, Any]) -> None:
-        ended = self._ending.get(str(content.get("spuid")))
+    def _ended(self, spuid: str) -> None:
+        ended = self._ending.get(spuid)
         if ended is not None:
             ended.set()
 
-    def _refused(self, message: Message) -> None:
-        begun = self._starting.get(message.alias or "")
+    def _refused(self, refusal: Refusal) -> None:
+        begun = self._starting.get(str(refusal.alias or ""))
         if begun is not None and not begun.done():
-            begun.set_exception(refusal(message))
+            begun.set_exception(Refused(refusal))
         elif self._ending:
             next(iter(self._ending.values())).set()  # it is gone already, or the broker will not have it
         else:
-            self._fail(refusal(message))
+            self._fail(Refused(refusal))
 
     def _fail(self, error: TidingsError) -> None:
         for begun in self._starting.values():

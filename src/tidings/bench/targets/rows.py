@@ -8,11 +8,11 @@ forms of numbers. Data that is to be compared writes numbers in their canonical 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from tidings.bench.targets.errors import TargetFailed
 from tidings.model.errors import ResultsSyntaxError
-from tidings.model.formats.results.json import ResultsDocument, Value, read_json, result_of, term_of
+from tidings.model.formats.results.json import ResultsDocument, Value, read_json, term_of
 from tidings.model.results import Boolean, Solutions
 from tidings.model.terms import FALSE, TRUE, Term, Triple, fold, is_tagged
 
@@ -46,19 +46,19 @@ def boolean_row(value: bool) -> Row:
     return (TRUE if value else FALSE,)
 
 
-def rows_of(message: Any) -> list[Row]:
-    """The rows of results within a message that was decoded already. Raises TargetFailed."""
-    return _rows(result_of, message)
+def rows_of(document: ResultsDocument) -> list[Row]:
+    """The rows of results within a message. Raises TargetFailed."""
+    return _rows(document.result)
 
 
 def read_rows(document: bytes) -> list[Row]:
     """The rows of a document of SPARQL results in JSON. Raises TargetFailed."""
-    return _rows(read_json, document)
+    return _rows(lambda: read_json(document))
 
 
-def _rows(read: Callable[[Any], Solutions | Boolean], document: Any) -> list[Row]:
+def _rows(read: Callable[[], Solutions | Boolean]) -> list[Row]:
     try:
-        result = read(document)
+        result = read()
     except ResultsSyntaxError as error:
         raise TargetFailed(f"the target answers with what are no results: {error}") from error
     match result:

@@ -11,12 +11,15 @@ from tidings.bench.targets import Description, Listening, Offers
 from tidings.bench.targets.assembled import Assembled
 from tidings.bench.targets.errors import TargetFailed, translated
 from tidings.bench.targets.inbox import Feeders, Inbox
-from tidings.bench.targets.language import read_message, refusal
+from tidings.bench.targets.language import read_answer, told
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
 from tidings.bench.targets.sparql import OverHttp
 from tidings.bench.targets.status import Status
+from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
 from tidings.model.errors import TidingsError
+from tidings.protocol.answers import Notification
+from tidings.protocol.errors import Refusal
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,11 +85,14 @@ class OverStreams:
             async with aclosing(self._pieces(text)) as pieces:
                 async for at, piece in pieces:
                     for data in events.feed(piece):
-                        message = read_message(data)
-                        if message.notification is None:
-                            raise refusal(message)
-                        inbox.put(message.notification.told(at))
-                        begun.set()
+                        match read_answer(data):
+                            case Notification() as notification:
+                                inbox.put(told(at, notification))
+                                begun.set()
+                            case Refusal() as refusal:
+                                raise Refused(refusal)
+                            case _:
+                                raise TargetFailed(f"{self._url} says what is no notification")
         except TidingsError as error:
             inbox.fail(error)  # before anybody is told that it has begun
         finally:

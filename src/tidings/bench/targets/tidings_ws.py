@@ -1,5 +1,7 @@
 """Tidings over WebSocket: one connection for updates and queries, and one for every so many subscriptions."""
 
+from typing import TypeVar
+
 import msgspec
 
 from tidings.bench.targets import Description, Offers
@@ -10,6 +12,9 @@ from tidings.bench.targets.rows import Row, rows_of
 from tidings.bench.targets.settings import AnyUrl, Count, HttpUrl, Seconds
 from tidings.bench.targets.status import Status
 from tidings.client.connection import Connection
+from tidings.protocol.answers import QueryAnswer, UpdateDone
+
+T = TypeVar("T")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,16 +45,16 @@ class OverConnection:
             await connection.close()
 
     async def update(self, text: str) -> None:
-        await self._ask("update", text)
+        await self._ask("update", text, UpdateDone)
 
     async def query(self, text: str) -> list[Row]:
-        return rows_of(await self._ask("query", text))
+        return rows_of((await self._ask("query", text, QueryAnswer)).results)
 
-    async def _ask(self, kind: str, text: str) -> dict[str, object]:
+    async def _ask(self, kind: str, text: str, expected: type[T]) -> T:
         if self._connection is None:
             raise TargetFailed(f"{self._url} was asked before it was opened, or after it was closed")
         with translated(self._url):
-            return await self._connection.ask(kind, {"sparql": text})
+            return await self._connection.ask(kind, {"sparql": text}, expected)
 
 
 def make(name: str, settings: Settings) -> Assembled:

@@ -21,15 +21,15 @@ def as_of(arguments: Namespace) -> None:
 
     lake = Lake(arguments.lake)
     mark = mark_of(lake, arguments.at)
-    plan(lake, mark.seq)  # what is not there is said before Spark is started
+    plan(lake, mark.commit)  # what is not there is said before Spark is started
     with session_for(arguments) as spark:
         if arguments.data is not None:
             broker_folder(spark, lake, mark, arguments.data)
         else:
-            write(nquads(spark, lake, mark.seq), arguments.output)
+            write(nquads(spark, lake, mark.commit), arguments.output)
     if not arguments.quiet:
         when = f", of {shown(mark.time)}" if mark.time else ""
-        Console(stderr=True, highlight=False).print(f"as of commit {mark.seq:,}{when}", markup=False)
+        Console(stderr=True, highlight=False).print(f"as of commit {mark.commit:,}{when}", markup=False)
 
 
 def info(arguments: Namespace) -> None:

@@ -73,13 +73,13 @@ class _Progress:
 
     def _lag(self, last: int) -> str:
         try:
-            return f", {self._origin.end().seq - last:,} commits behind"
+            return f", {self._origin.end().commit - last:,} commits behind"
         except TidingsError:
             return ""  # whoever reads the log will say what is wrong with it
 
     def done(self, end: "Mark") -> None:
-        at = f", the last of {shown(end.time)}" if end.seq else ""
-        self._say(f"{self._figures()}; the lake has {end.seq:,} commits{at}")
+        at = f", the last of {shown(end.time)}" if end.commit else ""
+        self._say(f"{self._figures()}; the lake has {end.commit:,} commits{at}")
 
     def _figures(self) -> str:
         seconds = max(1e-9, time.monotonic() - self._since)

@@ -79,7 +79,7 @@ def _when(lake: "Lake", arguments: Namespace) -> "int | tuple[int, int]":
     from tidings.spark.lake.travel import plan
 
     if not arguments.between:
-        return plan(lake, mark_of(lake, arguments.at).seq).last
+        return plan(lake, mark_of(lake, arguments.at).commit).last
     t1, t2 = (instant_of(lake, each) for each in arguments.between)
     if t1 >= t2:
         raise UsageError("--between goes from an earlier instant to a later one")
@@ -93,6 +93,6 @@ def _answer(
     from tidings.spark.sparql.query import ask, between, run
 
     if isinstance(when, tuple):
-        return between(changes(spark, lake, last=commit_at(lake, when[1]).seq), text, *when)[1]
+        return between(changes(spark, lake, last=commit_at(lake, when[1]).commit), text, *when)[1]
     state = quads(spark, lake, when)
     return ask(state, text) if is_ask else run(state, text)[1]

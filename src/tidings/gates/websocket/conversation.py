@@ -116,7 +116,7 @@ class Conversation:
             case Prepare():
                 self._prepare(request)
             case Cancel():
-                self._later(request.echo, self._cancel(request))
+                self._later(request.echo, lambda: self._cancel(request))
             case _:
                 assert_never(request)
 
@@ -124,12 +124,12 @@ class Conversation:
         self._traffic.errors += 1
         self._send(encode(Refusal.of(error, echo)))
 
-    def _later(self, echo: Echo, work: Awaitable[bytes]) -> None:
+    def _later(self, echo: Echo, work: Callable[[], Awaitable[bytes]]) -> None:
         """Send an answer that takes its time."""
 
         async def answer() -> None:
             try:
-                self._send(await work)
+                self._send(await work())
             except TidingsError as error:
                 self._refuse(error, echo)
             except Exception:
@@ -208,7 +208,7 @@ class Conversation:
             delayed = await self._broker.delay(request.sparql, dataset, at, request.publisher)
             return encode(delayed_answer(delayed, request.echo.alias))
 
-        self._later(request.echo, accept())
+        self._later(request.echo, accept)
 
     async def _cancel(self, request: Cancel) -> bytes:
         delayed = await self._broker.cancel_delayed(request.delayed)
@@ -222,7 +222,7 @@ class Conversation:
             with spool.file as file:
                 return query_answer(file.read(), request.echo.alias)
 
-        self._later(request.echo, answer())
+        self._later(request.echo, answer)
 
     def _prepare(self, request: Prepare) -> None:
         if len(self._prepared) >= _MOST_PREPARED:

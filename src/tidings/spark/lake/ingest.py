@@ -85,7 +85,7 @@ class Ingest:
         self._spark.dataSource.register(TidingsLog)
         stream = (
             self._spark.readStream.format(FORMAT)
-            .option("after", self._lake.end().seq)
+            .option("after", self._lake.end().commit)
             .option("commits", self._commits)
             .option("partitions", self._spark.sparkContext.defaultParallelism)
             .load(self._log)

@@ -65,7 +65,7 @@ def time_of(lake: Lake, at: int) -> Mark:
         if batch.first <= at <= batch.last:
             table = _columns(lake, batch, ["time"], ds.field("seq") == at)
             return Mark(at, table["time"].cast("int64")[0].as_py())
-    raise BeyondHistory(f"the lake reaches to commit {lake.end().seq}, and not to commit {at}")
+    raise BeyondHistory(f"the lake reaches to commit {lake.end().commit}, and not to commit {at}")
 
 
 def _columns(lake: Lake, batch: Batch, names: list[str], condition: ds.Expression | None = None) -> pa.Table:
@@ -91,8 +91,8 @@ def commit_at(lake: Lake, instant: int) -> Mark:
     table = _columns(lake, batch, ["seq", "time"])
     times = table["time"].cast("int64")
     pairs = zip(times.to_pylist(), table["seq"].to_pylist(), strict=True)
-    time, seq = max(pair for pair in pairs if pair[0] <= instant)
-    return Mark(seq, time)
+    time, commit = max(pair for pair in pairs if pair[0] <= instant)
+    return Mark(commit, time)
 
 
 def changes(spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None) -> DataFrame:
@@ -179,4 +179,4 @@ def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path) -> 
     with Folder(folder):
         if any((folder / "log").iterdir()) or any((folder / "snapshots").iterdir()):
             raise LakeUnusable(f"{folder} has data already: give an empty or a new folder")
-        write_snapshot(folder, Place(mark.seq, mark.time), each_quad(spark, lake, mark.seq), ())
+        write_snapshot(folder, Place(mark.commit, mark.time), each_quad(spark, lake, mark.commit), ())

@@ -37,19 +37,19 @@ class Upkeep:
 def append(lake: Lake, changes: DataFrame) -> Batch | None:
     """Write what the lake does not have yet; None if it has it all. Raises CheckpointForeign if commits are missing."""
     end = lake.end()
-    folder = lake.fresh("changes", end.seq + 1)
-    fresh = changes.where(f.col("seq") > end.seq) if end.seq else changes
+    folder = lake.fresh("changes", end.commit + 1)
+    fresh = changes.where(f.col("seq") > end.commit) if end.commit else changes
     fresh.sortWithinPartitions(SORTED).write.parquet(str(folder.absolute()))
     found = lake.found(folder)
     if not found.rows:
         found.remove()
         return None
     first, last = found.range("seq")
-    if first != end.seq + 1:
+    if first != end.commit + 1:
         found.remove()
         raise CheckpointForeign(
-            f"the checkpoint goes on from commit {first} and the lake ends with {end.seq}: it is that of another lake, "
-            f"or the lake is older; without {lake.path / 'checkpoint'} it goes on from where the lake is"
+            f"the checkpoint goes on from commit {first} and the lake ends with {end.commit}: it is that of another "
+            f"lake, or the lake is older; without {lake.path / 'checkpoint'} it goes on from where the lake is"
         )
     since, until = found.range("time")
     batch = Batch(first, last, since, until, found.files)
@@ -92,10 +92,10 @@ def snapshot_due(lake: Lake, upkeep: Upkeep) -> bool:
 def snapshot(spark: SparkSession, lake: Lake) -> Snapshot:
     """All quads after the last commit."""
     end = lake.end()
-    folder = lake.fresh("states", end.seq)
-    state = quads(spark, lake, end.seq)
+    folder = lake.fresh("states", end.commit)
+    state = quads(spark, lake, end.commit)
     state.sortWithinPartitions(SORTED).write.parquet(str(folder.absolute()))
     found = lake.found(folder)
-    made = Snapshot(end.seq, end.time, found.files)
+    made = Snapshot(end.commit, end.time, found.files)
     lake.publish(made)
     return made

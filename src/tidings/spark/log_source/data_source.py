@@ -44,9 +44,9 @@ class Slice(InputPartition):
 
 def slices(start: Mark, end: Mark, parts: int) -> list[Slice]:
     """A range in so many pieces, or fewer if it is small."""
-    count = end.seq - start.seq
+    count = end.commit - start.commit
     parts = max(1, min(parts, count // SMALL))
-    edges = [start, *(Mark(start.seq + count * n // parts) for n in range(1, parts)), end]
+    edges = [start, *(Mark(start.commit + count * n // parts) for n in range(1, parts)), end]
     return [Slice(*pair) for pair in pairwise(edges)] if count > 0 else []
 
 
@@ -118,7 +118,7 @@ class BatchReader(DataSourceReader):
             end = origin_of(self._log).end()
         except TidingsError as error:
             raise WorkerError(error) from error
-        if self._last and self._last < end.seq:
+        if self._last and self._last < end.commit:
             end = Mark(self._last)
         return slices(Mark(self._after), end, self._parts)
 
@@ -138,7 +138,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """With `availableNow`: the commit that was the last when the query began."""
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"seq": self._after, "time": 0}
+        return offset_of(Mark(self._after))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadMaxRows(self._commits)  # Spark knows no limit of commits: the number is handed back to us
@@ -148,18 +148,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         end = self._until or self._end()
-        most = end.seq if isinstance(limit, ReadAllAvailable) else start["seq"] + self._commits
-        if end.seq > most:
+        most = end.commit if isinstance(limit, ReadAllAvailable) else start["seq"] + self._commits
+        if end.commit > most:
             end = self._mark(most)
-        if end.seq <= start["seq"]:
+        if end.commit <= start["seq"]:
             return start
-        return end._asdict()
+        return offset_of(end)
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
-        return (self._until or self._end())._asdict()
+        return offset_of(self._until or self._end())
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        return slices(Mark(**start), Mark(**end), self._parts)
+        return slices(mark_of(start), mark_of(end), self._parts)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_slice(self._log, partition)
@@ -170,17 +170,26 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         except TidingsError as error:
             raise WorkerError(error) from error
 
-    def _mark(self, seq: int) -> Mark:
+    def _mark(self, commit: int) -> Mark:
         try:
-            return mark_at(origin_of(self._log), seq)
+            return mark_at(origin_of(self._log), commit)
         except TidingsError as error:
             raise WorkerError(error) from error
 
 
-def mark_at(origin: Origin, seq: int) -> Mark:
+def mark_at(origin: Origin, commit: int) -> Mark:
     """A commit with its time."""
-    entry = next(origin.commits(seq - 1, seq), None)
-    return Mark(seq, entry.time if entry else 0)
+    entry = next(origin.commits(commit - 1, commit), None)
+    return Mark(commit, entry.time if entry else 0)
+
+
+def offset_of(mark: Mark) -> dict[str, int]:
+    """A mark as Spark keeps it in checkpoints."""
+    return {"seq": mark.commit, "time": mark.time}
+
+
+def mark_of(offset: Mapping[str, int]) -> Mark:
+    return Mark(offset["seq"], offset["time"])
 
 
 def _log(options: Mapping[str, str]) -> str:

@@ -13,16 +13,14 @@ import msgspec
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.http import HttpClient
-from tidings.log.entry import Entry, published_by
+from tidings.log.entry import Entry
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
 from tidings.log.layout import segment_path, segments, sync_file
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
-from tidings.model.terms import Quad
-from tidings.model.zset import ZSet
-from tidings.protocol.entry_lines import WEIGHTS, Line
+from tidings.protocol.entry_lines import IncompleteEntry, IncompleteLine, read_feed
 from tidings.spark.errors import FeedFailed, LogDiverged
 
 _MOST = 1 << 62
@@ -31,7 +29,7 @@ _MOST = 1 << 62
 class Mark(NamedTuple):
     """The end of a commit, and when that was, in microseconds since 1970; 0 if it is not known."""
 
-    seq: int = 0
+    commit: int = 0
     time: int = 0
 
 
@@ -67,35 +65,37 @@ def absolute(name: str) -> str:
 
 def checked(origin: Origin, start: Mark, end: Mark) -> Iterator[Entry]:
     """The commits in (start, end]: all of them, of the log that both marks are of. Raises LogDiverged."""
-    seq, time = start
+    commit, time = start
     # One more in front, to see that it is the one that we left off at, unless it is history that is gone.
-    behind = seq - 1 if time and origin.first() <= seq else seq
-    for entry in origin.commits(behind, end.seq):
-        if entry.seq == start.seq:
+    behind = commit - 1 if time and origin.first() <= commit else commit
+    for entry in origin.commits(behind, end.commit):
+        if entry.seq == start.commit:
             if entry.time != start.time:
                 raise LogDiverged(_diverged(start, entry.time))
             continue
-        if entry.seq != seq + 1:
-            raise LogDiverged(f"commit {entry.seq} follows commit {seq}: commits are missing from the log")
-        seq, time = entry.seq, entry.time
+        if entry.seq != commit + 1:
+            raise LogDiverged(f"commit {entry.seq} follows commit {commit}: commits are missing from the log")
+        commit, time = entry.seq, entry.time
         yield entry
-    if seq != end.seq:
-        raise LogDiverged(f"the log ends with commit {seq}, and had commit {end.seq} before")
+    if commit != end.commit:
+        raise LogDiverged(f"the log ends with commit {commit}, and had commit {end.commit} before")
     if end.time and time != end.time:
         raise LogDiverged(_diverged(end, time))
 
 
 def _diverged(mark: Mark, time: int) -> str:
-    return f"commit {mark.seq} is of {time} µs here and was of {mark.time} µs before: this is another log"
+    return f"commit {mark.commit} is of {time} µs here and was of {mark.time} µs before: this is another log"
 
 
 def check_holds(origin: Origin, mark: Mark) -> None:
     """Raise LogDiverged unless this is a log that a mark is of, as far as it can be told."""
-    if not mark.seq or origin.first() > mark.seq:
+    if not mark.commit or origin.first() > mark.commit:
         return
-    entry = next(origin.commits(mark.seq - 1, mark.seq), None)
+    entry = next(origin.commits(mark.commit - 1, mark.commit), None)
     if entry is None:
-        raise LogDiverged(f"the log ends before commit {mark.seq}, which was read from it before: this is another log")
+        raise LogDiverged(
+            f"the log ends before commit {mark.commit}, which was read from it before: this is another log"
+        )
     if entry.time != mark.time:
         raise LogDiverged(_diverged(mark, entry.time))
 
@@ -128,7 +128,7 @@ class FolderOrigin:
         for entry in read(self._folder, after):
             if entry.delta:
                 found = Mark(entry.seq, entry.time)
-        if found.seq or not after:
+        if found.commit or not after:
             return found
         return self._before(after)
 
@@ -167,16 +167,16 @@ class BrokerOrigin:
         log = answer.get("log") if isinstance(answer, dict) else None
         if not isinstance(log, dict) or not isinstance(log.get("sequence"), int):
             raise FeedFailed(f"{self._address} keeps no log: what is published there is in memory only")
-        seq: int = log["sequence"]
-        entry = next(self.commits(seq - 1, seq), None) if seq and self.first() <= seq else None
-        return Mark(entry.seq, entry.time) if entry else Mark(seq, 0)
+        last: int = log["sequence"]
+        entry = next(self.commits(last - 1, last), None) if last and self.first() <= last else None
+        return Mark(entry.seq, entry.time) if entry else Mark(last, 0)
 
     def commits(self, after: int, last: int) -> Iterator[Entry]:
         if last <= after:
             return
         given = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
         with self._asked("/log", after) as client, client.streamed("/log", params=given, accept="*/*") as pieces:
-            yield from _entries(_lines(pieces))
+            yield from read_feed(pieces)
 
     @contextmanager
     def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
@@ -185,44 +185,12 @@ class BrokerOrigin:
             with HttpClient(self._address) as client:
                 yield client
         except Refused as error:
-            if error.code == HistoryGone.code and isinstance(first := error.details.get("oldest"), int):
-                raise HistoryGone(after, first) from error
+            if error.code == HistoryGone.code and isinstance(oldest := error.data().get("oldest"), int):
+                raise HistoryGone(after, oldest) from error
             raise FeedFailed(f"{self._address} answers: {error}") from error
-        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, msgspec.DecodeError, KeyError) as error:
+        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood) as error:
             raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error
-
-
-class _FeedLine(Line, gc=False):
-    """A line of /log, which also says who published the commit, if that is known."""
-
-    by: str | None = None
-
-
-_read_line = msgspec.json.Decoder(_FeedLine).decode
-
-
-def _lines(pieces: Iterator[bytes]) -> Iterator[_FeedLine]:
-    rest = b""
-    for piece in pieces:
-        *texts, rest = (rest + piece).split(b"\n")
-        for text in texts:
-            if text:
-                yield _read_line(text)
-    if rest:
-        raise FeedFailed("the answer of the broker broke off within a line")
-
-
-def _entries(lines: Iterator[_FeedLine]) -> Iterator[Entry]:
-    delta: dict[Quad, int] = {}
-    seq, left = 0, 0
-    for line in lines:
-        if delta and (line.seq != seq or line.left != left - 1):
-            raise FeedFailed(f"commit {seq} comes without its last {left} changes")
-        delta[line.s, line.p, line.o, line.g] = WEIGHTS[line.op]
-        seq, left = line.seq, line.left
-        if not left:
-            notes = () if line.by is None else (published_by(line.by),)
-            yield Entry(seq, line.time, ZSet.owning(delta), notes)
-            delta = {}
-    if delta:
-        raise FeedFailed(f"commit {seq} comes without its last {left} changes")
+        except IncompleteEntry as error:
+            raise FeedFailed(f"commit {error.seq} comes without its last {error.left} changes") from error
+        except (IncompleteLine, msgspec.DecodeError, KeyError) as error:
+            raise FeedFailed(f"{self._address}{path} cannot be read: {error or type(error).__name__}") from error

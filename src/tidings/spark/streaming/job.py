@@ -155,14 +155,14 @@ class StreamJob:
         here = registrar.members()
         gone = [spuid for spuid, member in here.items() if spuid not in requests or requests[spuid].member != member]
         for first in range(0, len(gone), AT_ONCE):
-            registrar.registry.publish(Mark(), registrar.end(gone[first : first + AT_ONCE], end.seq))
+            registrar.registry.publish(Mark(), registrar.end(gone[first : first + AT_ONCE], end.commit))
         coming: dict[int, list[Member]] = {}
         for spuid, request in requests.items():
             if here.get(spuid) != request.member and request.member not in self._hopeless:
                 begins = request.begins if request.begins is not None else self._settings.begins
                 if spuid in here:
                     begins = None  # it asks something else from now on
-                coming.setdefault(end.seq if begins is None else min(begins, end.seq), []).append(request.member)
+                coming.setdefault(end.commit if begins is None else min(begins, end.commit), []).append(request.member)
         enrolling = Enrolling(
             self._spark,
             self._log,
@@ -171,7 +171,7 @@ class StreamJob:
             lambda spuid, error: self._refuse(requests[spuid].member, error),
         )
         for commit, members in coming.items():
-            enrolling.begin(end if commit == end.seq else enrolling.mark(commit), members)
+            enrolling.begin(end if commit == end.commit else enrolling.mark(commit), members)
 
     def _refuse(self, member: Member, error: TidingsError) -> None:
         self._hopeless.add(member)

@@ -49,7 +49,7 @@ class Span(NamedTuple):
 
 def span(log: str, after: int = 0, last: int | None = None) -> Span:
     """What there is of a log after a commit, up to another. Raises BeyondHistory."""
-    end = origin_of(log).end().seq
+    end = origin_of(log).end().commit
     found = Span(after, end if last is None else last)
     if not after <= found.last <= end:
         raise BeyondHistory(f"there are commits up to {end:,}, and not those after {after:,} up to {found.last:,}")

@@ -16,7 +16,7 @@ from tidings.model.terms import Term
 _ROWS = 512
 
 
-class Value(msgspec.Struct, frozen=True, gc=False):
+class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A term as it stands in a binding."""
 
     type: Literal["uri", "bnode", "literal", "typed-literal"]
@@ -25,7 +25,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     language: str | None = msgspec.field(name="xml:lang", default=None)
 
 
-class Head(msgspec.Struct):
+class Head(msgspec.Struct, omit_defaults=True):
     vars: list[str] | None = None
 
 
@@ -33,7 +33,7 @@ class Bindings(msgspec.Struct):
     bindings: list[dict[str, Value]]
 
 
-class ResultsDocument(msgspec.Struct):
+class ResultsDocument(msgspec.Struct, omit_defaults=True):
     """Results as a document, or as a part of a message."""
 
     head: Head = msgspec.field(default_factory=Head)
@@ -132,14 +132,6 @@ def read_json(document: bytes) -> Solutions | Boolean:
     try:
         return _DECODER.decode(document).result()
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ResultsSyntaxError(f"not a SPARQL result in JSON: {error}") from error
-
-
-def result_of(document: Any) -> Solutions | Boolean:
-    """As `read_json`, of what was decoded already. Raises ResultsSyntaxError."""
-    try:
-        return msgspec.convert(document, ResultsDocument).result()
-    except msgspec.ValidationError as error:
         raise ResultsSyntaxError(f"not a SPARQL result in JSON: {error}") from error
 
 

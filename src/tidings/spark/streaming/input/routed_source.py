@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 from tidings.engine.lutt import Items
 from tidings.model.errors import TidingsError
 from tidings.spark.errors import WorkerError
-from tidings.spark.log_source.data_source import ROWS, Slice, mark_at, number, slices
+from tidings.spark.log_source.data_source import ROWS, Slice, mark_at, mark_of, number, offset_of, slices
 from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
 from tidings.spark.streaming.input import unit_rows
 from tidings.spark.streaming.input.unit_rows import (
@@ -49,7 +49,7 @@ class Offset(dict[str, int]):
     """How far the job is: a commit, its time, and a version of the registry."""
 
     def __init__(self, mark: Mark, version: int) -> None:
-        super().__init__(seq=mark.seq, time=mark.time, version=version)
+        super().__init__(**offset_of(mark), version=version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +106,25 @@ class Feed:
         """Where a batch ends that begins after `start`, if the log ends with `end`, and the registry with `last`."""
         registry = _registry(self._folder)
         version, newest = start["version"], registry.last() if last is None else last
-        if commits is not None and end.seq > start["seq"] + commits:
+        if commits is not None and end.commit > start["seq"] + commits:
             end = mark_at(self.origin, start["seq"] + commits)
-        if end.seq < start["seq"]:
-            end = Mark(start["seq"], start["time"])
-        while version < newest and registry.version(version + 1).reach <= end.seq:
+        if end.commit < start["seq"]:
+            end = mark_of(start)
+        while version < newest and registry.version(version + 1).reach <= end.commit:
             version += 1
         return Offset(end, version)
 
     def parts(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[InputPartition]:
         registry = _registry(self._folder)
-        since, until = _mark(start), _mark(end)
+        since, until = mark_of(start), mark_of(end)
         found: list[InputPartition] = [
-            Commits(slice_, end["version"], since.seq) for slice_ in slices(since, until, self._parts)
+            Commits(slice_, end["version"], since.commit) for slice_ in slices(since, until, self._parts)
         ]
         for number_ in range(start["version"] + 1, end["version"] + 1):
             version = registry.version(number_)
             found.append(Commands(number_))
             found += [Seeds(number_, str(registry.path / file.path)) for file in version.seeds]
-            if version.begins and version.commit < since.seq:
+            if version.begins and version.commit < since.commit:
                 missed = slices(Mark(version.commit, version.time), since, self._parts)
                 found += [CaughtUp(slice_, number_) for slice_ in missed]
         return found
@@ -151,10 +151,6 @@ class Feed:
                 yield found
                 found = []
         yield found
-
-
-def _mark(offset: Mapping[str, int]) -> Mark:
-    return Mark(offset["seq"], offset["time"])
 
 
 def _commands(registry: Registry, number_: int) -> list[Addressed]:

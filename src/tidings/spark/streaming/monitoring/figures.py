@@ -129,7 +129,7 @@ class Watch:
         seconds = sum(took for _, took in self._recent) or 1.0
         units = self._units()
         return Figures(
-            commit=mark.seq,
+            commit=mark.commit,
             time=mark.time,
             lag_commits=lag_commits,
             lag_seconds=lag_seconds,
@@ -172,6 +172,6 @@ class Watch:
             end = self._origin.end()
         except TidingsError:
             return None, None  # whoever reads the log will say what is wrong with it
-        if end.seq <= mark.seq:
+        if end.commit <= mark.commit:
             return 0, 0.0
-        return end.seq - mark.seq, (end.time - mark.time) / 1e6 if mark.time else None
+        return end.commit - mark.commit, (end.time - mark.time) / 1e6 if mark.time else None

@@ -27,8 +27,8 @@ class Enrolling:
         self._registrar = registrar
         self._refused = refused
 
-    def mark(self, seq: int) -> Mark:
-        return mark_at(origin_of(self._log), seq) if seq else Mark()
+    def mark(self, commit: int) -> Mark:
+        return mark_at(origin_of(self._log), commit) if commit else Mark()
 
     def begin(self, mark: Mark, members: Sequence[Member]) -> None:
         """Publish them, in versions of a size that a task can read."""
@@ -42,6 +42,8 @@ class Enrolling:
         if not begun:
             return
         seeds: tuple[File, ...] = ()
-        if mark.seq:
-            seeds = write_seeds(graph_at(self._spark, self._log, self._lake, mark.seq), self._registrar.registry, begun)
+        if mark.commit:
+            seeds = write_seeds(
+                graph_at(self._spark, self._log, self._lake, mark.commit), self._registrar.registry, begun
+            )
         self._registrar.registry.publish(mark, begun, seeds)

@@ -104,7 +104,7 @@ class Registry:
         rest = b"".join(msgspec.json.encode(command) + b"\n" for command in commands)
         ends = [command.commit for command in commands if isinstance(command, End)]
         begins = len(commands) - len(ends)
-        version = Version(self.last() + 1, *mark, max([*ends, mark.seq * bool(begins)]), begins, crc32(rest), seeds)
+        version = Version(self.last() + 1, *mark, max([*ends, mark.commit * bool(begins)]), begins, crc32(rest), seeds)
         try:
             write_whole(self._file(version.number), msgspec.json.encode(version) + b"\n" + rest)
         except OSError as error:

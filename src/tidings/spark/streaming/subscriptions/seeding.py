@@ -18,14 +18,14 @@ SEEDS = "unit bigint, s string, p string, o string, g string"
 _ARROW = pa.schema([("unit", pa.int64()), *((name, pa.string()) for name in "spog")])
 
 
-def graph_at(spark: SparkSession, log: str, lake: Lake | None, seq: int) -> DataFrame:
+def graph_at(spark: SparkSession, log: str, lake: Lake | None, commit: int) -> DataFrame:
     """The quads after a commit: from the lake as far as it goes, and from the log from there on."""
     spark.dataSource.register(TidingsLog)
-    reached = min(seq, lake.end().seq) if lake is not None else 0
+    reached = min(commit, lake.end().commit) if lake is not None else 0
     past = travel.quads(spark, lake, reached) if lake is not None and reached else None
-    if past is not None and reached == seq:
+    if past is not None and reached == commit:
         return past
-    changes = spark.read.format(FORMAT).option("after", reached).option("last", seq).load(absolute(log))
+    changes = spark.read.format(FORMAT).option("after", reached).option("last", commit).load(absolute(log))
     return travel.folded(changes, past, reached)
 
 
