@@ -103,7 +103,7 @@ def check_told(out: Path, log: Iterator[Entry], count: int) -> None:
     expected: dict[str, list[object]] = {spuid: [(0, 0, [], [])] for spuid in spuids.values()}
     for entry in log:
         for each in engine.absorb(entry.delta, now=entry.time).notifications:
-            news = (each.sequence, entry.seq, list(each.changes.added()), list(each.changes.removed()))
+            news = (each.sequence, entry.commit, list(each.changes.added()), list(each.changes.removed()))
             expected[spuids[each.subscription.id]].append(news)
     found: dict[str, list[object]] = {}
     for manifest in manifests(out):
@@ -158,7 +158,7 @@ def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
     changes = 0
     for entry in origin_of(str(log)).commits(0, commits):
         changes += len(entry.delta)
-        found.changes(CHANGE, entry.seq, entry.time, router.find(entry.delta.items()))
+        found.changes(CHANGE, entry.commit, entry.time, router.find(entry.delta.items()))
     routed = time.perf_counter() - start
     rows: dict[int, list[Given]] = {}
     for unit, *rest in found.take():

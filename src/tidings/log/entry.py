@@ -24,7 +24,8 @@ class Note(msgspec.Struct, frozen=True):
 class Entry(msgspec.Struct, frozen=True):
     """What becomes durable at once: whole, or not there."""
 
-    seq: int
+    commit: int
+    """Its number, or that of the last commit before."""
     time: int
     delta: ZSet[Quad]
     notes: tuple[Note, ...] = ()
@@ -38,7 +39,7 @@ class Entry(msgspec.Struct, frozen=True):
 class Place(msgspec.Struct, frozen=True):
     """A place between two entries: the end of one, where the next is written."""
 
-    seq: int = 0
+    commit: int = msgspec.field(default=0, name="seq")
     """The last commit before this place."""
     time: int = 0
     segment: int = 0

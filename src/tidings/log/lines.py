@@ -49,7 +49,7 @@ def seed(first: int) -> int:
 def encode(entry: Entry, crc: int) -> tuple[bytes, int]:
     """The lines of an entry that follows a line of this checksum, and the checksum of the last of them."""
     dumps = orjson.dumps
-    seq, time = entry.seq, entry.time
+    seq, time = entry.commit, entry.time
     left = len(entry.delta) + len(entry.notes)
     lines = []
     for (s, p, o, g), weight in entry.delta.items():

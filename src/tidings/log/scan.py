@@ -49,7 +49,7 @@ class Scan:
     def __init__(self, folder: Path, place: Place) -> None:
         self.folder = folder
         self.path = segment_path(folder, place.segment)
-        self._end = place.seq, place.time, place.segment, place.offset, place.crc, place.opened
+        self._end = place.commit, place.time, place.segment, place.offset, place.crc, place.opened
         self.flaw: Flaw | None = None
 
     def __iter__(self) -> Iterator[Entry]:
@@ -64,7 +64,7 @@ class Scan:
     def _entries(self, file: int) -> Iterator[Entry]:
         # One loop over lines with everything in local variables: 1.5 times the speed of a method for each entry.
         begun = self.place
-        seq, time = begun.seq, begun.time
+        seq, time = begun.commit, begun.time
         opened = begun.opened if begun.offset else None
         offset, crc = begun.offset, begun.crc
         rest = b""
@@ -124,7 +124,7 @@ class Scan:
 
 def beginning(first: int, time: int = 0) -> Place:
     """The place before the first entry of a segment."""
-    return Place(seq=first - 1, time=time, segment=first, crc=seed(first))
+    return Place(commit=first - 1, time=time, segment=first, crc=seed(first))
 
 
 def _refuse(what: str) -> NoReturn:

@@ -17,7 +17,7 @@ Text = Callable[[Entry], Iterator[bytes]]
 def json_lines(commit: Entry) -> Iterator[bytes]:
     """One line for each change; `left` lines of the commit follow, so that its end can be told."""
     dumps, newline = orjson.dumps, orjson.OPT_APPEND_NEWLINE
-    sequence, time, publisher = commit.seq, commit.time, commit.publisher
+    sequence, time, publisher = commit.commit, commit.time, commit.publisher
     by = {} if publisher is None else {"by": publisher}
     left = len(commit.delta)
     for (s, p, o, g), weight in commit.delta.items():
@@ -29,7 +29,7 @@ def json_lines(commit: Entry) -> Iterator[bytes]:
 
 def rdf_patch(commit: Entry) -> Iterator[bytes]:
     """One patch for each commit, in the text form of RDF Patch."""
-    sequence, publisher = commit.seq, commit.publisher
+    sequence, publisher = commit.commit, commit.publisher
     yield f"H id <urn:tidings:commit:{sequence}> .\n".encode()
     if sequence > 1:
         yield f"H prev <urn:tidings:commit:{sequence - 1}> .\n".encode()

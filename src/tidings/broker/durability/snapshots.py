@@ -70,7 +70,7 @@ class Snapshots:
             held = False
             await self._forks.outcome(fork, seconds=None)
             self.written += 1
-            self.commit = place.seq
+            self.commit = place.commit
         except TidingsError as error:
             self.failed += 1
             log.error("a snapshot could not be written: %s", error)  # noqa: TRY400 -- the error says what matters
@@ -83,4 +83,4 @@ class Snapshots:
         """In the fork."""
         write_snapshot(self._folder, place, self._store, self._notes())
         if self._keep:
-            prune(self._folder, self._keep, place.seq)
+            prune(self._folder, self._keep, place.commit)

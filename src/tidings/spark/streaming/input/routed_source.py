@@ -130,7 +130,7 @@ class Feed:
 
     def _changes(self, slice_: Slice, router: Router, found: Rows, kind: str) -> Iterator[list[Addressed]]:
         for entry in checked(self.origin, slice_.start, slice_.end):
-            found.changes(kind, entry.seq, entry.time, router.find(entry.delta.items()))
+            found.changes(kind, entry.commit, entry.time, router.find(entry.delta.items()))
             if len(found) >= ROWS:
                 yield found.take()
         yield found.take()
