@@ -185,7 +185,7 @@ def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
 def _check(found: set[Quad], log: Path, at: int) -> None:
     store = Store()
     for entry in read(log):
-        if entry.seq > at:
+        if entry.commit > at:
             break
         store.apply(entry.delta)
     check(found == set(store), f"the graph after commit {at:,} is the fold of the log")

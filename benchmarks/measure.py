@@ -89,7 +89,7 @@ def write_log(folder: Path, entries: Iterable[Entry]) -> Path:
         journal = Journal(folder, START, Settings(durability="os"))
         for entry in entries:
             journal.append(entry)
-            if entry.seq % 5_000 == 0 and (batch := journal.take()):
+            if entry.commit % 5_000 == 0 and (batch := journal.take()):
                 journal.write(batch)
         if batch := journal.take():
             journal.write(batch)

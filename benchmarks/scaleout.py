@@ -106,7 +106,7 @@ def check_told(out: Path, log: Iterator[Entry], count: int) -> None:
     expected: dict[str, list[object]] = {spuid: [(0, 0, [], [])] for spuid in spuids.values()}
     for entry in log:
         for each in engine.absorb(entry.delta, now=entry.time).notifications:
-            news = (each.sequence, entry.seq, list(each.changes.added()), list(each.changes.removed()))
+            news = (each.sequence, entry.commit, list(each.changes.added()), list(each.changes.removed()))
             expected[spuids[each.subscription.id]].append(news)
     found: dict[str, list[object]] = {}
     for manifest in manifests(out):
@@ -161,7 +161,7 @@ def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
     seen = 0
     for entry in origin_of(str(log)).commits(0, commits):
         seen += len(entry.delta)
-        found.extend(changes(entry.seq, entry.time, router.find(entry.delta.items())))
+        found.extend(changes(entry.commit, entry.time, router.find(entry.delta.items())))
     routed = time.perf_counter() - start
     rows: dict[int, list[UnitRow]] = {}
     for unit, row in found:

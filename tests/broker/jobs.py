@@ -37,6 +37,6 @@ class Job:
         return sorted(self._unit.take(inbox), key=lambda told: (told.commit, told.spuid, told.sequence))
 
     def _take(self, entry: Entry, inbox: Inbox) -> None:
-        inbox.changes += [Change(entry.seq, entry.time, quad, weight) for quad, weight in entry.delta.items()]
+        inbox.changes += [Change(entry.commit, entry.time, quad, weight) for quad, weight in entry.delta.items()]
         self._graph.apply(entry.delta)
-        self._seq, self._time = entry.seq, entry.time
+        self._seq, self._time = entry.commit, entry.time

@@ -40,9 +40,9 @@ class Paper:
     def append(self, entry: Entry) -> None:
         if self.broken:
             raise LogBroken
-        assert entry.seq == self.seq + bool(entry.delta)
+        assert entry.commit == self.seq + bool(entry.delta)
         self.pending.append(entry)
-        self.seq = entry.seq
+        self.seq = entry.commit
 
     def take(self) -> list[Entry] | None:
         batch, self.pending = self.pending, []
@@ -59,7 +59,7 @@ class Paper:
 
     def discard(self) -> None:
         self.pending = []
-        self.seq = max((entry.seq for batch in self.batches for entry in batch), default=0)
+        self.seq = max((entry.commit for batch in self.batches for entry in batch), default=0)
 
     def close(self) -> None:
         self.closed = True
@@ -181,7 +181,7 @@ async def test_a_write_that_fails_undoes_everything_the_last_first_and_the_next_
     scene.commit("g")
     await scene.group_commit.idle()
     assert scene.said[-1] == "g"
-    assert [entry.seq for batch in scene.paper.batches for entry in batch] == [1, 2]
+    assert [entry.commit for batch in scene.paper.batches for entry in batch] == [1, 2]
     scene.group_commit.close()
 
 
@@ -329,7 +329,7 @@ async def test_a_broken_log_takes_nothing_more_and_undoes_it_at_once() -> None:
 async def test_those_who_follow_hear_of_commits_that_are_durable_and_of_no_others() -> None:
     scene = Scene("os")
     heard: list[int] = []
-    scene.log.followers.add(lambda commit: heard.append(commit.seq))
+    scene.log.followers.add(lambda commit: heard.append(commit.commit))
     scene.commit("a")
     assert heard == []
     await scene.group_commit.idle()

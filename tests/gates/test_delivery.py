@@ -60,7 +60,7 @@ class Work:
         entries = list(checked(log, self._mark, log.end()))
         if entries or wanted != self._job.members:
             if entries:
-                self._mark = Mark(entries[-1].seq, entries[-1].time)
+                self._mark = Mark(entries[-1].commit, entries[-1].time)
             self.write(self._job.batch(entries, wanted))
 
     def write(self, told: list[Notification]) -> None:

@@ -36,7 +36,7 @@ def test_what_is_written_is_read(
             journal.write(batch)
     write(journal, [])
     journal.close()
-    assert [entry for entry in read(folder) if entry.seq] == [entry for entry in history if entry.seq]
+    assert [entry for entry in read(folder) if entry.commit] == [entry for entry in history if entry.commit]
     recovered, entries = recovered_from(folder)
     assert entries == history
     assert recovered.place == journal.durable == journal.place
@@ -80,7 +80,7 @@ def test_a_commit_that_finds_its_segment_full_begins_another(tmp_path: Path) -> 
     firsts = segments(tmp_path)
     assert len(firsts) > 2
     assert all(segment(tmp_path, first).stat().st_size <= 1000 for first in firsts)
-    assert [entry.seq for entry in read(tmp_path)] == list(range(1, 10))
+    assert [entry.commit for entry in read(tmp_path)] == list(range(1, 10))
 
 
 def test_a_commit_that_finds_its_segment_old_begins_another(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_an_entry_is_never_divided_between_segments(tmp_path: Path) -> None:
 def test_notes_never_begin_a_segment_but_the_first(tmp_path: Path) -> None:
     write_log(tmp_path, [remark(0, "x" * 900), remark(0, "y" * 900), commit(1), remark(1, "z" * 900), commit(2)], SMALL)
     assert segments(tmp_path) == [1, 2]
-    assert [entry.seq for entry in recovered_from(tmp_path)[1]] == [0, 0, 1, 1, 2]
+    assert [entry.commit for entry in recovered_from(tmp_path)[1]] == [0, 0, 1, 1, 2]
 
 
 def test_one_batch_may_cross_into_the_next_segments(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def test_the_end_of_a_commit_is_found_without_reading_what_is_before_it(tmp_path
     write_log(tmp_path, history)
     for after in range(11):
         scan = Scan(tmp_path, seek(tmp_path, 1, after, window=window))
-        assert [entry for entry in scan if entry.seq > after] == [entry for entry in history if entry.seq > after]
+        assert [entry for entry in scan if entry.commit > after] == [entry for entry in history if entry.commit > after]
         assert scan.flaw is None
-        assert (scan.place.seq, scan.place.time) == (9, 9000)
+        assert (scan.place.commit, scan.place.time) == (9, 9000)
 
 
 def test_the_beginning_of_a_damaged_segment_is_no_reason_not_to_read_its_end(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def pruned(folder: Path) -> list[int]:
         if upto < 12:
             write_snapshot(folder, journal.durable, fold(commits(1, upto)), [])
     journal.close()
-    assert prune(folder, keep_bytes=0, upto_seq=9)
+    assert prune(folder, keep_bytes=0, up_to=9)
     return segments(folder)
 
 
@@ -166,21 +166,21 @@ def test_history_that_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
 def test_what_the_oldest_snapshot_needs_is_not_pruned(tmp_path: Path) -> None:
     firsts = pruned(tmp_path)
     assert firsts[0] <= 6 < firsts[1]
-    assert prune(tmp_path, keep_bytes=0, upto_seq=12) == []
+    assert prune(tmp_path, keep_bytes=0, up_to=12) == []
 
 
 def test_no_more_is_pruned_than_asked_for(tmp_path: Path) -> None:
     journal = journal_of(tmp_path, SMALL)
     write(journal, commits(1, 12))
-    assert prune(tmp_path, keep_bytes=0, upto_seq=12) == []  # there is no snapshot
+    assert prune(tmp_path, keep_bytes=0, up_to=12) == []  # there is no snapshot
     write_snapshot(tmp_path, journal.durable, fold(commits(1, 12)), [])
     firsts = segments(tmp_path)
     size = sum(segment(tmp_path, first).stat().st_size for first in firsts)
-    assert prune(tmp_path, keep_bytes=size, upto_seq=12) == []
-    assert prune(tmp_path, keep_bytes=size - 1, upto_seq=12) == firsts[:1]
-    assert prune(tmp_path, keep_bytes=0, upto_seq=firsts[2] - 1) == []
-    assert prune(tmp_path, keep_bytes=0, upto_seq=firsts[2]) == firsts[1:2]
-    assert prune(tmp_path, keep_bytes=0, upto_seq=12) == firsts[2:-1]
+    assert prune(tmp_path, keep_bytes=size, up_to=12) == []
+    assert prune(tmp_path, keep_bytes=size - 1, up_to=12) == firsts[:1]
+    assert prune(tmp_path, keep_bytes=0, up_to=firsts[2] - 1) == []
+    assert prune(tmp_path, keep_bytes=0, up_to=firsts[2]) == firsts[1:2]
+    assert prune(tmp_path, keep_bytes=0, up_to=12) == firsts[2:-1]
 
 
 def test_a_log_without_segments_behind_a_snapshot_has_no_history(tmp_path: Path) -> None:

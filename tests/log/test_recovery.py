@@ -87,7 +87,7 @@ def test_a_new_last_segment_without_an_entry_goes(tmp_path: Path, content: bytes
     recovered, entries = recovered_from(tmp_path)
     assert (entries, recovered.cut, segments(tmp_path)) == (ENTRIES, len(content), [1])
     write_log(tmp_path, [commit(4)])
-    assert [entry.seq for entry in read(tmp_path)] == [1, 2, 3, 4]
+    assert [entry.commit for entry in read(tmp_path)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("zeros", [1, 100, 5000])
@@ -377,6 +377,6 @@ def test_a_journal_goes_on_from_a_snapshot(tmp_path: Path) -> None:
     write_snapshot(tmp_path, journal.durable, fold(commits(1, 3)), [])
     journal.close()
     recovered, rest = recovered_from(tmp_path)
-    assert (rest, recovered.last_seq, recovered.last_time) == ([], 3, 3000)
+    assert (rest, recovered.last_commit, recovered.last_time) == ([], 3, 3000)
     write(Journal(tmp_path, recovered.place), [commit(4)])
     assert list(read(tmp_path)) == commits(1, 4)

@@ -40,13 +40,13 @@ def mended(folder: Path) -> tuple[Report, set[Quad]]:
     after = contents(folder)
     assert sum(map(len, after.values())) >= sum(len(data) for name, data in before.items() if name.endswith("l"))
     recovered, entries = recovered_from(folder)
-    assert recovered.last_seq == report.last_seq
+    assert recovered.last_commit == report.last_commit
     assert recovered.cut == 0
     quads = fold(entries, recovered.snapshot.quads if recovered.snapshot else ())
     again = repair(folder)
-    assert (again.moved, again.last_seq) == ((), report.last_seq)
-    write_log(folder, [commit(report.last_seq + 1, time=99_000_000)])
-    assert recovered_from(folder)[0].last_seq == report.last_seq + 1
+    assert (again.moved, again.last_commit) == ((), report.last_commit)
+    write_log(folder, [commit(report.last_commit + 1, time=99_000_000)])
+    assert recovered_from(folder)[0].last_commit == report.last_commit + 1
     return report, quads
 
 
@@ -59,7 +59,7 @@ def test_a_sound_log_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_left_alone(tmp_path: Path) -> None:
-    assert repair(make_folder(tmp_path)).last_seq == 0
+    assert repair(make_folder(tmp_path)).last_commit == 0
 
 
 def test_everything_before_an_altered_byte_is_kept(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_everything_before_an_altered_byte_is_kept(tmp_path: Path) -> None:
     firsts = segments(tmp_path)
     alter(segment(tmp_path, firsts[2]), 0.8)
     report, quads = mended(tmp_path)
-    assert firsts[2] <= report.last_seq + 1 < firsts[3]
-    assert report.lost_seq == 12
-    assert quads == fold(commits(1, report.last_seq))
-    assert f"lost: commits {report.last_seq + 1} to 12" in list(report.lines())
+    assert firsts[2] <= report.last_commit + 1 < firsts[3]
+    assert report.lost_commit == 12
+    assert quads == fold(commits(1, report.last_commit))
+    assert f"lost: commits {report.last_commit + 1} to 12" in list(report.lines())
     assert "the checksum is wrong" in report.findings[0]
 
 
@@ -83,8 +83,8 @@ def test_every_altered_byte_of_a_log_can_be_repaired(tmp_path: Path) -> None:
         altered[offset] ^= 1
         segment(folder).write_bytes(altered)
         report = repair(folder)
-        assert recovered_from(folder)[1] == commits(1, report.last_seq)
-        assert report.last_seq >= data.count(b'"left":0', 0, offset - 25 if offset > 25 else 0) - 1
+        assert recovered_from(folder)[1] == commits(1, report.last_commit)
+        assert report.last_commit >= data.count(b'"left":0', 0, offset - 25 if offset > 25 else 0) - 1
 
 
 def remove_middle(folder: Path) -> int:
@@ -121,7 +121,7 @@ def test_every_kind_of_damage_can_be_repaired(tmp_path: Path, damage: Callable[[
     write_log(tmp_path, commits(1, 12), SMALL)
     last = damage(tmp_path)
     report, quads = mended(tmp_path)
-    assert report.last_seq == last
+    assert report.last_commit == last
     assert quads == fold(commits(1, last))
     assert report.findings
 
@@ -149,16 +149,16 @@ def snapshot_file(folder: Path, seq: int, ending: str) -> Path:
 def test_a_damaged_snapshot_gives_way_to_the_one_before_it(folder: Path, ending: str) -> None:
     alter(snapshot_file(folder, 8, ending))
     report, quads = mended(folder)
-    assert (report.snapshot, report.last_seq, report.lost_seq) == (4, 12, None)
+    assert (report.snapshot, report.last_commit, report.lost_commit) == (4, 12, None)
     assert quads == fold(commits(1, 12))
-    assert [name.seq for name in manifests(folder)] == [4]
+    assert [name.commit for name in manifests(folder)] == [4]
 
 
 def test_without_a_sound_snapshot_the_log_is_enough(folder: Path) -> None:
     for seq in (4, 8):
         alter(snapshot_file(folder, seq, ".jsonl"))
     report, quads = mended(folder)
-    assert (report.snapshot, report.entries, report.last_seq) == (None, 12, 12)
+    assert (report.snapshot, report.entries, report.last_commit) == (None, 12, 12)
     assert quads == fold(commits(1, 12))
 
 
@@ -166,10 +166,10 @@ def test_damage_before_a_snapshot_costs_history_only(folder: Path) -> None:
     alter(segment(folder, segments(folder)[1]))
     firsts = segments(folder)
     report, quads = mended(folder)
-    assert (report.snapshot, report.last_seq, report.lost_seq) == (8, 12, None)
+    assert (report.snapshot, report.last_commit, report.lost_commit) == (8, 12, None)
     assert quads == fold(commits(1, 12))
     assert segments(folder)[0] == firsts[2]
-    assert [entry.seq for entry in read(folder, firsts[2])] == list(range(firsts[2] + 1, 14))
+    assert [entry.commit for entry in read(folder, firsts[2])] == list(range(firsts[2] + 1, 14))
 
 
 def test_damage_in_the_segment_of_a_snapshot_but_before_it_stays_and_is_said(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_damage_in_the_segment_of_a_snapshot_but_before_it_stays_and_is_said(tmp
     write(journal, commits(7, 8))
     alter(segment(tmp_path), 0.3)
     report, quads = mended(tmp_path)
-    assert (report.last_seq, report.moved) == (8, ())
+    assert (report.last_commit, report.moved) == (8, ())
     assert "a restart does not need it" in report.findings[0]
     assert quads == fold(commits(1, 8))
 
@@ -188,7 +188,7 @@ def test_a_snapshot_whose_log_is_missing_is_kept_alone(folder: Path) -> None:
     place = max(first for first in segments(folder) if first <= 8)
     segment(folder, place).unlink()
     report, quads = mended(folder)
-    assert (report.snapshot, report.last_seq, report.lost_seq) == (8, 8, 12)
+    assert (report.snapshot, report.last_commit, report.lost_commit) == (8, 8, 12)
     assert quads == fold(commits(1, 8))
     assert segments(folder) == [9]
 

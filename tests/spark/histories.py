@@ -68,7 +68,7 @@ def log_with(folder: Path, entries: Iterable[Entry], settings: Settings | None =
 def rows_of(entries: Iterable[Entry]) -> list[Row]:
     """The changes, as the lake should have them."""
     return sorted(
-        (entry.seq, entry.time, "add" if weight > 0 else "remove", *quad, entry.publisher)
+        (entry.commit, entry.time, "add" if weight > 0 else "remove", *quad, entry.publisher)
         for entry in entries
         for quad, weight in entry.delta.items()
     )
@@ -88,6 +88,6 @@ def replayed(entries: Iterable[Entry], at: int) -> set[Quad]:
     """The quads after a commit, by the engine."""
     store = Store()
     for entry in entries:
-        if entry.seq <= at:
+        if entry.commit <= at:
             store.apply(entry.delta)
     return set(store)

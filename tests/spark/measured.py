@@ -103,7 +103,7 @@ def held(entries: Iterable[Entry], predicate: Term, span: Span) -> list[Held]:
             if entry.time >= span.until or p != predicate:
                 continue
             if weight > 0:
-                open_[quad] = Held(s, g, entry.seq, entry.time, o, number_of(o), None)
+                open_[quad] = Held(s, g, entry.commit, entry.time, o, number_of(o), None)
             else:
                 found.append(open_.pop(quad)._replace(until=entry.time))
     found += open_.values()
@@ -148,7 +148,7 @@ def counted(found: Iterable[tuple[Entry, Quad, int]]) -> tuple[int, int, int]:
     """Additions, removals, commits."""
     rows = list(found)
     added = sum(weight > 0 for _, _, weight in rows)
-    return added, len(rows) - added, len({entry.seq for entry, _, _ in rows})
+    return added, len(rows) - added, len({entry.commit for entry, _, _ in rows})
 
 
 Gap = tuple[Term, Term, int, int | None, float, float | None]

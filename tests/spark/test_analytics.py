@@ -88,11 +88,11 @@ def test_windows_weigh_values_by_how_long_they_held(changes: DataFrame, span: Sp
 @spark_test
 def test_rates_and_churn_count_changes_and_commits(changes: DataFrame) -> None:
     known = changes.withColumn("by", f.when(f.col("seq") % 3 > 0, f.concat(f.lit("agent"), f.col("seq") % 3)))
-    of_agent = {entry.seq: f"agent{entry.seq % 3}" if entry.seq % 3 else None for entry in ENTRIES}
+    of_agent = {entry.commit: f"agent{entry.commit % 3}" if entry.commit % 3 else None for entry in ENTRIES}
     keys: dict[analytics.By, Callable[[Entry, Quad], str | None]] = {
         "predicate": lambda entry, quad: quad[1],
         "graph": lambda entry, quad: quad[3],
-        "publisher": lambda entry, quad: of_agent[entry.seq],
+        "publisher": lambda entry, quad: of_agent[entry.commit],
     }
     seen = list(changes_of(ENTRIES, MIDDLE))
     for by, key in keys.items():

@@ -167,7 +167,7 @@ def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple
     data = log_with(folder / "data", history(1, 60))
     lake = Lake.make(folder / "lake")
     Ingest(spark, lake, str(data), commits=30).run()
-    log_with(data, [entry for entry in history(1, 70) if entry.seq > 60])
+    log_with(data, [entry for entry in history(1, 70) if entry.commit > 60])
     return lake, data
 
 

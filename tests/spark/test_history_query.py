@@ -145,7 +145,7 @@ def states(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     lake = Lake.make(folder / "lake")
     spark.dataSource.register(TidingsLog)
     append(lake, spark.read.format(FORMAT).load(str(data)))
-    frames = [travel.quads(spark, lake, entry.seq).coalesce(1).cache() for entry in entries]
+    frames = [travel.quads(spark, lake, entry.commit).coalesce(1).cache() for entry in entries]
     yield list(zip(there, frames, strict=True))
     for frame in frames:
         frame.unpersist()

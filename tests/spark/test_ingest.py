@@ -93,11 +93,11 @@ def test_a_lake_from_before_publishers_were_known_is_read_and_merged(spark: Spar
 def test_what_is_appended_later_is_taken_in_later_and_nothing_twice(spark: SparkSession, tmp_path: Path) -> None:
     entries = history(6, 60)
     lake = Lake.make(tmp_path / "lake")
-    data = log_with(tmp_path / "data", [entry for entry in entries if entry.seq <= 40])
+    data = log_with(tmp_path / "data", [entry for entry in entries if entry.commit <= 40])
     ingest(spark, lake, data)
     ingest(spark, lake, data)
     assert lake.end().commit == 40
-    log_with(data, [entry for entry in entries if entry.seq > 40])
+    log_with(data, [entry for entry in entries if entry.commit > 40])
     shutil.rmtree(lake.path / "checkpoint")  # lost
     ingest(spark, lake, data)
     assert rows_in(lake) == rows_of(entries)
@@ -167,7 +167,7 @@ def test_another_log_or_another_checkpoint_is_refused(spark: SparkSession, tmp_p
         Ingest(spark, other, str(data), checkpoint=tmp_path / "mine").run()
     for path in (lake.path / "manifests").iterdir():
         path.unlink()  # as if the lake came back from a backup, and its checkpoint did not
-    log_with(data, [entry for entry in history(9, 31) if entry.seq == 31])
+    log_with(data, [entry for entry in history(9, 31) if entry.commit == 31])
     with pytest.raises(CheckpointForeign, match="goes on from commit 31"):
         ingest(spark, lake, data)
 
@@ -209,7 +209,7 @@ def test_the_command_line_from_a_broker_to_a_broker_as_it_was(
     call("as-of", "--at", shown(lake.end().time), "--data", tmp_path / "then")
     taken = read_snapshot(tmp_path / "then")
     assert taken is not None
-    assert taken.seq == 6
+    assert taken.commit == 6
     with serving(tmp_path, "--data", "then") as broker:
         assert broker.query("SELECT ?o { ?s ?p ?o }")[0]["o"]["value"] == "5"
     call("info")

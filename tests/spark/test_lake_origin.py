@@ -27,17 +27,17 @@ def lake_with(path: Path, entries: list[Entry], commits: int, *, by: bool = True
         table = pa.Table.from_batches(batches(iter(part))).sort_by("p")
         if not by:
             table = table.drop_columns("by")
-        folder = lake.fresh("changes", part[0].seq)
+        folder = lake.fresh("changes", part[0].commit)
         folder.mkdir()
         half = len(table) // 2
         for number, piece in enumerate((table[:half], table[half:])):
             pq.write_table(piece, folder / f"{number}.parquet")
-        lake.publish(Batch(part[0].seq, part[-1].seq, part[0].time, part[-1].time, lake.found(folder).files))
+        lake.publish(Batch(part[0].commit, part[-1].commit, part[0].time, part[-1].time, lake.found(folder).files))
     return lake
 
 
 def known(entries: Iterator[Entry] | list[Entry]) -> list[tuple[object, ...]]:
-    return [(each.seq, each.time, dict(each.delta.items()), each.publisher) for each in entries]
+    return [(each.commit, each.time, dict(each.delta.items()), each.publisher) for each in entries]
 
 
 @pytest.mark.parametrize("rows", [1, 40, 10_000])
@@ -53,7 +53,7 @@ def test_a_name_stands_for_a_lake(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", ENTRIES, 60, by=False)
     start = Mark(10, ENTRIES[9].time)
     found = list(checked(origin_of(f"lake:{lake.path}"), start, lake.end()))
-    assert [each.seq for each in found] == list(range(11, 61))
+    assert [each.commit for each in found] == list(range(11, 61))
     assert {each.publisher for each in found} == {None}
 
 

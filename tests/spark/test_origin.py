@@ -35,7 +35,7 @@ def test_notes_after_the_last_commit_do_not_matter(tmp_path: Path) -> None:
     entries = history(3, 50)
     folder = log_with(tmp_path, entries)
     assert FolderOrigin(folder).end() == Mark(50, entries[-1].time)
-    assert [entry.seq for entry in FolderOrigin(folder).commits(0, 50)] == list(range(1, 51))
+    assert [entry.commit for entry in FolderOrigin(folder).commits(0, 50)] == list(range(1, 51))
 
 
 def test_a_range_of_commits_is_read_whole(folder: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_torn_tail_is_not_read(folder: Path, cut: int) -> None:
     end = FolderOrigin(folder).end()
     assert 190 < end.commit < 200
     assert end.time == ENTRIES[end.commit - 1].time
-    assert [entry.seq for entry in checked(FolderOrigin(folder), Mark(), end)] == list(range(1, end.commit + 1))
+    assert [entry.commit for entry in checked(FolderOrigin(folder), Mark(), end)] == list(range(1, end.commit + 1))
 
 
 def test_a_last_line_of_garbage_is_not_read(folder: Path) -> None:

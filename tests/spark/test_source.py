@@ -30,7 +30,7 @@ def test_changes_become_arrow_batches_of_whole_commits() -> None:
     assert len(made) > 10
     rows = [row for each in made for row in zip(*(column.to_pylist() for column in each.columns), strict=True)]
     assert [(row[0], *row[2:]) for row in rows] == [
-        (entry.seq, "add" if weight > 0 else "remove", *quad, entry.publisher)
+        (entry.commit, "add" if weight > 0 else "remove", *quad, entry.publisher)
         for entry in ENTRIES
         for quad, weight in entry.delta.items()
     ]
@@ -43,7 +43,7 @@ def test_a_change_says_who_published_it_and_null_if_that_is_not_known() -> None:
     (made,) = batches(iter(ENTRIES))
     assert made.schema.names[-1] == "by"
     assert dict(zip(made["seq"].to_pylist(), made["by"].to_pylist(), strict=True)) == {
-        entry.seq: entry.publisher for entry in ENTRIES
+        entry.commit: entry.publisher for entry in ENTRIES
     }
     assert {entry.publisher for entry in ENTRIES} == {None, "alice", "été"}
 

@@ -381,9 +381,9 @@ class Broker:
         self.commit_log.time = max(self.commit_log.time, entry.time)
         if entry.delta:
             commit = self.engine.absorb(entry.delta, now=entry.time)
-            self.commit_log.last_commit = entry.seq
+            self.commit_log.last_commit = entry.commit
             self.notifier.end_failed(commit.failures)
-            self.notifier.notify(entry.seq, entry.time, commit)
+            self.notifier.notify(entry.commit, entry.time, commit)
         for note in entry.notes:
             self.restore_note(note)
 

@@ -59,12 +59,12 @@ class Settlement:
         match pending:
             case PendingUpdate(entry, commit, update, done):  # the commonest first
                 self._updates.answer(update, done)
-                self._notifier.notify(entry.seq, entry.time, commit)
+                self._notifier.notify(entry.commit, entry.time, commit)
                 self._commit_log.publish(entry)
             case PendingAnswer(update, outcome):
                 self._updates.answer(update, outcome)
             case PendingSeed(entry, commit):
-                self._notifier.notify(entry.seq, entry.time, commit)
+                self._notifier.notify(entry.commit, entry.time, commit)
                 self._commit_log.publish(entry)
             case PendingBarrier(durable):
                 _resolve(durable, None)

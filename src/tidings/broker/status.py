@@ -127,7 +127,7 @@ def _log_status(broker: "Broker") -> LogStatus | None:
     journal = disk.journal
     return LogStatus(
         durability=disk.durability,
-        commit=journal.durable.seq,
+        commit=journal.durable.commit,
         bytes=journal.written,
         broken=journal.broken,
         snapshot=snapshots.commit,

@@ -10,7 +10,7 @@ __all__ = ["START", "Entry", "Note", "Place", "published_by"]
 class Place(msgspec.Struct, frozen=True):
     """A place between two entries: the end of one, where the next is written."""
 
-    seq: int = 0
+    commit: int = msgspec.field(default=0, name="seq")
     """The last commit before this place."""
     time: int = 0
     segment: int = 0

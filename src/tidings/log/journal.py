@@ -65,7 +65,7 @@ class Journal:
 
     def _go_to(self, place: Place) -> None:
         """Append from here. The place is kept in variables: making a struct for every entry costs 0.3 µs."""
-        self._seq, self._time, self._segment = place.seq, place.time, place.segment
+        self._commit, self._time, self._segment = place.commit, place.time, place.segment
         self._offset, self._crc, self._opened = place.offset, place.crc, place.opened
         self._pending: list[bytes] = []
         self._finished: list[Part] = []
@@ -73,7 +73,7 @@ class Journal:
 
     @property
     def place(self) -> Place:
-        return Place(self._seq, self._time, self._segment, self._offset, self._crc, self._opened)
+        return Place(self._commit, self._time, self._segment, self._offset, self._crc, self._opened)
 
     # -- on the event loop ---------------------------------------------------------------------------------------
 
@@ -82,24 +82,24 @@ class Journal:
         if self.broken:
             raise LogBroken
         commits = bool(entry.delta)
-        if entry.seq != self._seq + commits or entry.time < self._time or not (commits or entry.notes):
-            raise ValueError(f"commit {entry.seq} at {entry.time} cannot follow {self._seq} at {self._time}")
+        if entry.commit != self._commit + commits or entry.time < self._time or not (commits or entry.notes):
+            raise ValueError(f"commit {entry.commit} at {entry.time} cannot follow {self._commit} at {self._time}")
         data, crc = encode(entry, self._crc)
         if not self._segment or (commits and self._is_full(len(data), entry.time)):
             data, crc = self._rotate(entry)
         self._pending.append(data)
         self._offset += len(data)
-        self._crc, self._seq, self._time = crc, entry.seq, entry.time
+        self._crc, self._commit, self._time = crc, entry.commit, entry.time
 
     def _is_full(self, more: int, time: int) -> bool:
         # A segment without a commit has the name that the next one would have: it goes on.
-        if self._segment > self._seq:
+        if self._segment > self._commit:
             return False
         return self._offset + more > self._settings.segment_bytes or time - self._opened >= self._oldest
 
     def _rotate(self, entry: Entry) -> tuple[bytes, int]:
         """Begin a segment with this entry: its lines, chained to the name."""
-        first = self._seq + 1
+        first = self._commit + 1
         data, crc = encode(entry, seed(first))
         if self._pending:
             self._finished.append(Part(self._segment, b"".join(self._pending)))

@@ -6,14 +6,14 @@ from tidings.log.layout import log_of, segment_path, segments, sync_folder
 from tidings.log.snapshot import manifests
 
 
-def prune(folder: Path, keep_bytes: int, upto_seq: int) -> list[int]:
+def prune(folder: Path, keep_bytes: int, up_to: int) -> list[int]:
     """Remove the oldest segments while the log has more bytes than these; the segments that went.
 
-    One goes only if it holds nothing after commit `upto_seq` and nothing after the oldest snapshot that is kept, from
+    One goes only if it holds nothing after commit `up_to` and nothing after the oldest snapshot that is kept, from
     which a repair starts if the newer one is damaged.
     """
-    oldest = next((name.seq for name in manifests(folder)), 0)
-    covered = min(upto_seq, oldest)
+    oldest = next((name.commit for name in manifests(folder)), 0)
+    covered = min(up_to, oldest)
     firsts = segments(folder)
     sizes = [segment_path(folder, first).stat().st_size for first in firsts]
     excess = sum(sizes) - keep_bytes

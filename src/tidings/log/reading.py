@@ -19,7 +19,7 @@ def read(folder: Path, after: int = 0) -> Iterator[Entry]:
     """Every entry of a later number, in order. Raises HistoryGone at once, LogDamaged on the way."""
     firsts = segments(folder)
     if not firsts:
-        newest = max((name.seq for name in manifests(folder)), default=0)
+        newest = max((name.commit for name in manifests(folder)), default=0)
         if newest > after:
             raise HistoryGone(after, newest + 1)
         return iter(())
@@ -36,12 +36,12 @@ def _entries(folder: Path, after: int, start: Place) -> Iterator[Entry]:
         scan = Scan(folder, start)
         try:
             for entry in scan:
-                if entry.seq > after:
+                if entry.commit > after:
                     yield entry
         except FileNotFoundError:
             firsts = segments(folder)
             if firsts and firsts[0] > start.segment:
-                raise HistoryGone(start.seq, firsts[0]) from None
+                raise HistoryGone(start.commit, firsts[0]) from None
             return  # begun by a write that failed, and taken back
         end = scan.place
         if following is None:
@@ -67,6 +67,6 @@ def next_segment(folder: Path, segment: int) -> int | None:
 
 def check_follows(folder: Path, first: int, end: Place) -> None:
     """Raise LogDamaged unless this segment begins with the commit after that place."""
-    if first != end.seq + 1:
+    if first != end.commit + 1:
         path = segment_path(folder, first)
-        raise LogDamaged(folder, path, f"commits {end.seq + 1} to {first - 1}, which should precede it, are missing")
+        raise LogDamaged(folder, path, f"commits {end.commit + 1} to {first - 1}, which should precede it, are missing")

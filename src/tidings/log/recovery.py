@@ -31,8 +31,8 @@ class Recovered:
         """Where they are, if there were whole lines among them."""
 
     @property
-    def last_seq(self) -> int:
-        return self.place.seq
+    def last_commit(self) -> int:
+        return self.place.commit
 
     @property
     def last_time(self) -> int:
@@ -83,9 +83,9 @@ def first_place(folder: Path, place: Place) -> Place | None:
     if place.segment:
         path = segment_path(folder, place.segment)
         if place.segment not in firsts:
-            raise LogDamaged(folder, path, f"missing, though the snapshot after commit {place.seq} goes on from it")
+            raise LogDamaged(folder, path, f"missing, though the snapshot after commit {place.commit} goes on from it")
         if path.stat().st_size < place.offset:
-            raise LogDamaged(folder, path, f"ends before commit {place.seq}, of which there is a snapshot")
+            raise LogDamaged(folder, path, f"ends before commit {place.commit}, of which there is a snapshot")
         return place
     if not firsts:
         return None

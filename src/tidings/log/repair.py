@@ -31,9 +31,9 @@ class Report:
     """The commit of the snapshot that is kept."""
     entries: int
     """How many entries after it are kept."""
-    last_seq: int
+    last_commit: int
     """The last commit that is kept."""
-    lost_seq: int | None
+    lost_commit: int | None
     """The last commit that can be made out in what is lost; None if none is lost."""
     findings: tuple[str, ...]
     moved: tuple[str, ...]
@@ -42,9 +42,9 @@ class Report:
         """The report for people."""
         yield from self.findings or ("no damage found",)
         base = f"the snapshot after commit {self.snapshot} and " if self.snapshot is not None else ""
-        yield f"kept: {base}{self.entries:,} entries of the log, up to commit {self.last_seq}"
-        if self.lost_seq is not None:
-            yield f"lost: commits {self.last_seq + 1} to {self.lost_seq}"
+        yield f"kept: {base}{self.entries:,} entries of the log, up to commit {self.last_commit}"
+        if self.lost_commit is not None:
+            yield f"lost: commits {self.last_commit + 1} to {self.lost_commit}"
         yield from (f"put aside in damaged/: {name}" for name in self.moved)
 
 
@@ -104,7 +104,7 @@ def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
         plan.found(error.file, error.what)
         plan.moves += [(segment_path(plan.folder, first), 0) for first in firsts]
         if base and base[1].place.segment:
-            place = Place(plan.place.seq, plan.place.time)
+            place = Place(plan.place.commit, plan.place.time)
             plan.rebase = base[0], Manifest(place, *_counts(base[1]))
         return
     if start is None:
@@ -113,8 +113,8 @@ def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
     rest = [first for first in firsts if first >= start.segment]
     for number, first in enumerate(rest, 1):
         here = start if first == start.segment else beginning(first, plan.place.time)
-        if here.seq != plan.place.seq:
-            plan.found(segment_path(plan.folder, first), f"commits {plan.place.seq + 1} to {first - 1} are missing")
+        if here.commit != plan.place.commit:
+            plan.found(segment_path(plan.folder, first), f"commits {plan.place.commit + 1} to {first - 1} are missing")
             plan.moves += [(segment_path(plan.folder, behind), 0) for behind in rest[number - 1 :]]
             return
         scan = Scan(plan.folder, here)
@@ -136,7 +136,7 @@ def _check_history(plan: _Plan, start: Place, firsts: list[int]) -> None:
         scan = Scan(plan.folder, beginning(first))
         for _ in scan:
             pass
-        if scan.flaw or scan.place.seq + 1 != following:
+        if scan.flaw or scan.place.commit + 1 != following:
             bad = first
             plan.findings.append(_located(scan) if scan.flaw else f"commits before {following} are missing")
     if bad is not None:
@@ -158,18 +158,18 @@ def _counts(manifest: Manifest) -> tuple[int, int, int, int]:
 
 def _report(plan: _Plan, base: tuple[Name, Manifest] | None) -> Report:
     names = (f"{path.name} from byte {offset:,}" if offset else path.name for path, offset in plan.moves)
-    last = max((_last_seq(path, offset) for path, offset in plan.moves), default=0)
+    last = max((_last_commit(path, offset) for path, offset in plan.moves), default=0)
     return Report(
-        snapshot=base[0].seq if base else None,
+        snapshot=base[0].commit if base else None,
         entries=plan.entries,
-        last_seq=plan.place.seq,
-        lost_seq=last if last > plan.place.seq else None,
+        last_commit=plan.place.commit,
+        lost_commit=last if last > plan.place.commit else None,
         findings=tuple(plan.findings),
         moved=tuple(names),
     )
 
 
-def _last_seq(path: Path, offset: int) -> int:
+def _last_commit(path: Path, offset: int) -> int:
     """The highest number that still reads as one at the start of a line."""
     with path.open("rb") as file:
         file.seek(offset)

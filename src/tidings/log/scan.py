@@ -49,7 +49,7 @@ class Scan:
     def __init__(self, folder: Path, place: Place) -> None:
         self.folder = folder
         self.path = segment_path(folder, place.segment)
-        self._end = place.seq, place.time, place.segment, place.offset, place.crc, place.opened
+        self._end = place.commit, place.time, place.segment, place.offset, place.crc, place.opened
         self._line = place.offset, place.offset, place.crc
         self.flaw: Flaw | None = None
 
@@ -64,13 +64,13 @@ class Scan:
 
     def _entries(self, file: int) -> Iterator[Entry]:
         begun = self.place
-        seq, time = begun.seq, begun.time
+        seq, time = begun.commit, begun.time
         opened = begun.opened if begun.offset else None
         try:
             for entry in assemble(self._lines(file, begun.offset, begun.crc)):
-                if entry.seq != seq + bool(entry.delta) or entry.time < time:
-                    _refuse(f"commit {entry.seq} at {entry.time} follows commit {seq} at {time}")
-                seq, time = entry.seq, entry.time
+                if entry.commit != seq + bool(entry.delta) or entry.time < time:
+                    _refuse(f"commit {entry.commit} at {entry.time} follows commit {seq} at {time}")
+                seq, time = entry.commit, entry.time
                 if opened is None:
                     opened = time
                 _, offset, crc = self._line
@@ -114,7 +114,7 @@ class Scan:
 
 def beginning(first: int, time: int = 0) -> Place:
     """The place before the first entry of a segment."""
-    return Place(seq=first - 1, time=time, segment=first, crc=seed(first))
+    return Place(commit=first - 1, time=time, segment=first, crc=seed(first))
 
 
 def _refuse(what: str) -> NoReturn:

@@ -42,7 +42,7 @@ class Manifest(msgspec.Struct, frozen=True):
 class Snapshot(NamedTuple):
     """A sound snapshot. The quads are read from the disk as they are asked for, once."""
 
-    seq: int
+    commit: int
     time: int
     place: Place
     quads: Iterator[Quad]
@@ -54,12 +54,12 @@ class Snapshot(NamedTuple):
 class Name(NamedTuple):
     """Names of snapshots are in the order of what they hold."""
 
-    seq: int
+    commit: int
     edition: int
 
     def path(self, folder: Path, ending: str) -> Path:
         edition = f"-{self.edition}" if self.edition > 1 else ""
-        return snapshots_of(folder) / f"{self.seq:020}{edition}{ending}"
+        return snapshots_of(folder) / f"{self.commit:020}{edition}{ending}"
 
 
 class _QuadLine(msgspec.Struct, gc=False):
@@ -96,8 +96,8 @@ def write_snapshot(folder: Path, place: Place, quads: Iterable[Quad], notes: Ite
 
     It may run in a forked child, which has the quads of the moment of the fork.
     """
-    taken = {name.edition for name in manifests(folder) if name.seq == place.seq}
-    name = Name(place.seq, max(taken, default=0) + 1)
+    taken = {name.edition for name in manifests(folder) if name.commit == place.commit}
+    name = Name(place.commit, max(taken, default=0) + 1)
     partial = name.path(folder, ".jsonl.tmp")
     try:
         if place.segment:
@@ -175,7 +175,7 @@ def read_snapshot(folder: Path, name: Name | None = None) -> Snapshot | None:
         notes = tuple(Note(line.op, line.note) for line in (_read_note(next(file)) for _ in range(manifest.notes)))
         offset = file.tell()
     place = manifest.place
-    return Snapshot(place.seq, place.time, place, _quads(path, offset), notes, manifest.quads)
+    return Snapshot(place.commit, place.time, place, _quads(path, offset), notes, manifest.quads)
 
 
 def read_manifest(folder: Path, name: Name) -> Manifest:
@@ -187,8 +187,8 @@ def read_manifest(folder: Path, name: Name) -> Manifest:
         manifest = _read_manifest(text)
     except msgspec.DecodeError as error:
         raise LogDamaged(folder, path, f"not a manifest: {error}") from error
-    if manifest.place.seq != name.seq:
-        raise LogDamaged(folder, path, f"the snapshot after commit {manifest.place.seq} has another's name")
+    if manifest.place.commit != name.commit:
+        raise LogDamaged(folder, path, f"the snapshot after commit {manifest.place.commit} has another's name")
     return manifest
 
 

@@ -22,7 +22,7 @@ def json_lines(commit: Entry) -> Iterator[bytes]:
 
 def rdf_patch(commit: Entry) -> Iterator[bytes]:
     """One patch for each commit, in the text form of RDF Patch."""
-    sequence, publisher = commit.seq, commit.publisher
+    sequence, publisher = commit.commit, commit.publisher
     yield f"H id <urn:tidings:commit:{sequence}> .\n".encode()
     if sequence > 1:
         yield f"H prev <urn:tidings:commit:{sequence - 1}> .\n".encode()

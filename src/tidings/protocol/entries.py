@@ -24,7 +24,7 @@ class Note(msgspec.Struct, frozen=True):
 class Entry(msgspec.Struct, frozen=True):
     """What becomes durable at once: whole, or not there."""
 
-    seq: int
+    commit: int
     time: int
     delta: ZSet[Quad]
     notes: tuple[Note, ...] = ()

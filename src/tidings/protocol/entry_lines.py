@@ -65,7 +65,7 @@ class ForeignLine(IncompleteEntry):
 def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, option: int = 0) -> Iterator[bytes]:
     """A line for each change; so many lines of notes will follow. `option` is for orjson."""
     dumps = orjson.dumps
-    seq, time = entry.seq, entry.time
+    seq, time = entry.commit, entry.time
     left = len(entry.delta) + notes
     for (s, p, o, g), weight in entry.delta.items():
         left -= 1
@@ -85,7 +85,7 @@ def note_lines(entry: Entry) -> Iterator[bytes]:
         if note.kind in WEIGHTS:
             raise ValueError(f"a note cannot be of the kind {note.kind!r}, which is a change")
         left -= 1
-        line = {"seq": entry.seq, "time": entry.time, "op": note.kind, "note": note.content, "left": left}
+        line = {"seq": entry.commit, "time": entry.time, "op": note.kind, "note": note.content, "left": left}
         yield orjson.dumps(line)
 
 

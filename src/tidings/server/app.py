@@ -127,7 +127,7 @@ def open_broker(
             core.store.add(s, p, o, g)
     broker = build_broker(settings, core, external, watch)
     if snapshot is not None:
-        broker.begin_at(snapshot.seq, snapshot.time)
+        broker.begin_at(snapshot.commit, snapshot.time)
         for note in snapshot.notes:
             broker.restore_note(note)
     for entry in recovered.entries():

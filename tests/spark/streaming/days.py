@@ -58,18 +58,18 @@ class Day:
         here: dict[int, str] = {}
         told: dict[str, list[News]] = {}
         for entry in (Entry(0, 0, None), *self.entries):  # type: ignore[arg-type]  # before the first commit
-            if entry.seq:
+            if entry.commit:
                 for each in engine.absorb(entry.delta, now=entry.time).notifications:
                     added, removed = Counter(each.changes.added()), Counter(each.changes.removed())
-                    told[here[each.subscription.id]].append((each.sequence, entry.seq, added, removed))
+                    told[here[each.subscription.id]].append((each.sequence, entry.commit, added, removed))
             for stay in self.stays:
-                if stay.begins == entry.seq:
+                if stay.begins == entry.commit:
                     member = stay.member
-                    subscription, answer = engine.subscribe(member.text, member.dataset, now=self.time(entry.seq))
+                    subscription, answer = engine.subscribe(member.text, member.dataset, now=self.time(entry.commit))
                     here[subscription.id] = member.spuid
-                    told[member.spuid] = [(0, entry.seq, Counter(answer), Counter())]
+                    told[member.spuid] = [(0, entry.commit, Counter(answer), Counter())]
             for stay in self.stays:
-                if stay.ends == entry.seq:
+                if stay.ends == entry.commit:
                     number = next(number for number, spuid in here.items() if spuid == stay.member.spuid)
                     engine.unsubscribe(number)
                     del here[number]

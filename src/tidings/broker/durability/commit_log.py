@@ -71,7 +71,7 @@ class CommitLog:
 
     def commit(self, pending: PendingCommit) -> None:
         """Write a commit. Never raises: what cannot be written is undone."""
-        self.last_commit = pending.entry.seq
+        self.last_commit = pending.entry.commit
         self._append(pending.entry, pending)
 
     def note(self, note: Note, pending: Pending) -> None:
@@ -111,4 +111,4 @@ class CommitLog:
 
     def take_back(self, entry: Entry) -> None:
         """A commit that cannot be made durable has no number. The last is taken back first."""
-        self.last_commit = entry.seq - 1
+        self.last_commit = entry.commit - 1

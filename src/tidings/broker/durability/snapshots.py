@@ -75,7 +75,7 @@ class Snapshots:
             held = False
             await self._forks.outcome(fork, seconds=None)
             self.written += 1
-            self.commit, self._covered = place.seq, covers
+            self.commit, self._covered = place.commit, covers
         except TidingsError as error:
             self.failed += 1
             log.error("a snapshot could not be written: %s", error)  # noqa: TRY400 -- the error says what matters
@@ -88,4 +88,4 @@ class Snapshots:
         """In the fork."""
         write_snapshot(self._folder, place, self._store, self._notes())
         if self._keep:
-            prune(self._folder, self._keep, place.seq)
+            prune(self._folder, self._keep, place.commit)

@@ -251,7 +251,7 @@ class UpdateQueue:
             notes += (published_by(update.publisher),)
         entry = self._commit_log.next_entry(commit.delta, now, notes)
         added = sum(1 for _, weight in commit.delta.items() if weight > 0)
-        done = Done(entry.seq, now, added, len(commit.delta) - added)
+        done = Done(entry.commit, now, added, len(commit.delta) - added)
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
 
     def _answer_unchanged(self, update: Update, now: int, notes: tuple[Note, ...]) -> None:

@@ -57,7 +57,7 @@ def batches(entries: Iterator[Entry], rows: int = ROWS) -> Iterator[pa.RecordBat
     for entry in entries:
         publisher = entry.publisher
         for (s, p, o, g), weight in entry.delta.items():
-            seqs.append(entry.seq)
+            seqs.append(entry.commit)
             times.append(entry.time)
             ops.append("add" if weight > 0 else "remove")
             ss.append(s)

@@ -69,13 +69,13 @@ def checked(origin: Origin, start: Mark, end: Mark) -> Iterator[Entry]:
     # One more in front, to see that it is the one that we left off at, unless it is history that is gone.
     behind = commit - 1 if time and origin.first() <= commit else commit
     for entry in origin.commits(behind, end.commit):
-        if entry.seq == start.commit:
+        if entry.commit == start.commit:
             if entry.time != start.time:
                 raise LogDiverged(_diverged(start, entry.time))
             continue
-        if entry.seq != commit + 1:
-            raise LogDiverged(f"commit {entry.seq} follows commit {commit}: commits are missing from the log")
-        commit, time = entry.seq, entry.time
+        if entry.commit != commit + 1:
+            raise LogDiverged(f"commit {entry.commit} follows commit {commit}: commits are missing from the log")
+        commit, time = entry.commit, entry.time
         yield entry
     if commit != end.commit:
         raise LogDiverged(f"the log ends with commit {commit}, and had commit {end.commit} before")
@@ -109,7 +109,7 @@ class FolderOrigin:
 
     def first(self) -> int:
         firsts = segments(self._folder)
-        newest = max((name.seq for name in manifests(self._folder)), default=0)
+        newest = max((name.commit for name in manifests(self._folder)), default=0)
         return firsts[0] if firsts else newest + 1
 
     def end(self) -> Mark:
@@ -123,11 +123,11 @@ class FolderOrigin:
             sync_file(segment_path(self._folder, firsts[-1]))
         except FileNotFoundError:
             return self.end()
-        after = max(place.seq - 1, firsts[0] - 1)
+        after = max(place.commit - 1, firsts[0] - 1)
         found = Mark()
         for entry in read(self._folder, after):
             if entry.delta:
-                found = Mark(entry.seq, entry.time)
+                found = Mark(entry.commit, entry.time)
         if found.commit or not after:
             return found
         return self._before(after)
@@ -138,11 +138,11 @@ class FolderOrigin:
             entry = next(self.commits(after - 1, after), None)
         except HistoryGone:
             entry = None
-        return Mark(entry.seq, entry.time) if entry else Mark(after)
+        return Mark(entry.commit, entry.time) if entry else Mark(after)
 
     def commits(self, after: int, last: int) -> Iterator[Entry]:
         for entry in read(self._folder, after):
-            if entry.seq > last:
+            if entry.commit > last:
                 return
             if entry.delta:
                 yield entry
@@ -159,7 +159,7 @@ class BrokerOrigin:
             entry = next(self.commits(0, 1), None)
         except HistoryGone as gone:
             return gone.first
-        return entry.seq if entry else 1
+        return entry.commit if entry else 1
 
     def end(self) -> Mark:
         with self._asked("/status", 0) as client:
@@ -169,7 +169,7 @@ class BrokerOrigin:
             raise FeedFailed(f"{self._address} keeps no log: what is published there is in memory only")
         last: int = log["sequence"]
         entry = next(self.commits(last - 1, last), None) if last and self.first() <= last else None
-        return Mark(entry.seq, entry.time) if entry else Mark(last, 0)
+        return Mark(entry.commit, entry.time) if entry else Mark(last, 0)
 
     def commits(self, after: int, last: int) -> Iterator[Entry]:
         if last <= after:

@@ -112,7 +112,7 @@ class Feed:
 
     async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
         """Commits that are durable by now."""
-        async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.seq)):
+        async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.commit)):
             yield piece
 
     async def follow(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
@@ -130,7 +130,7 @@ class Feed:
                     if sequence == first:
                         yield piece
                         first += 1
-                elif first <= min(self._behind, durable := self._journal.durable.seq):
+                elif first <= min(self._behind, durable := self._journal.durable.commit):
                     until = min(last, self._behind, durable)
                     async for piece in self._logged(first, until):
                         yield piece
@@ -155,11 +155,11 @@ class Feed:
     def _take(self, commit: Entry) -> None:
         """For the broker: a commit is durable. What is too much to keep is read from the log, in slices."""
         if self._size > BACKLOG or len(commit.delta) > LARGE:
-            self._behind = commit.seq
+            self._behind = commit.commit
         else:
             piece = b"".join(self._text(commit))
             self._size += len(piece)
-            self._fresh.append((commit.seq, piece))
+            self._fresh.append((commit.commit, piece))
         self._news.set()
 
     async def _is_quiet(self, seconds: float) -> bool:
@@ -175,7 +175,7 @@ class Feed:
 
 def _lines(folder: Path, first: int, last: int, text: Text) -> Iterator[bytes]:
     for entry in read(folder, first - 1):
-        if entry.seq > last:
+        if entry.commit > last:
             return
         if entry.delta:
             yield from text(entry)

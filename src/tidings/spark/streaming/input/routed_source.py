@@ -146,7 +146,7 @@ class Feed:
     def _routed(self, slice_: Slice, router: Router, rows_of: RowsOfCommit) -> Iterator[list[Addressed]]:
         found: list[Addressed] = []
         for entry in checked(self.origin, slice_.start, slice_.end):
-            found.extend(rows_of(entry.seq, entry.time, router.find(entry.delta.items())))
+            found.extend(rows_of(entry.commit, entry.time, router.find(entry.delta.items())))
             if len(found) >= ROWS:
                 yield found
                 found = []
