@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from spark.histories import log_with
 from strategies.data import BLANKS, EX, GRAPHS, LITERALS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.data import quads as dataset_quads
+from strategies.graph_names import named_inside
 from strategies.queries import asks, ordered, selects
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
@@ -165,8 +166,8 @@ def commits(count: int) -> tuple[list[list[Quad]], list[Entry]]:
 
 
 def _quad(chance: random.Random) -> Quad:
-    subject = chance.choice((*RESOURCES, *BLANKS))
-    object_ = chance.choice((*RESOURCES, *RESOURCES, *LITERALS, *BLANKS))
+    subject = chance.choice((*RESOURCES, *BLANKS, *GRAPHS))
+    object_ = chance.choice((*RESOURCES, *RESOURCES, *LITERALS, *BLANKS, *GRAPHS))
     return subject, chance.choice(PREDICATES), object_, chance.choice(("", "", *GRAPHS))
 
 
@@ -217,7 +218,7 @@ def _texts(number: int) -> list[str]:
 
     @seed(number)
     @settings(max_examples=3, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(windows() if number % 4 == 3 else selects())
+    @given(windows() if number % 4 == 3 else named_inside() if number % 4 == 1 else selects())
     def draw(text: str) -> None:
         text = text.replace("DISTINCT", "REDUCED") if number % 3 == 0 and "(DISTINCT" not in text else text
         if is_compilable(text):
