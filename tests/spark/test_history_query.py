@@ -20,7 +20,6 @@ from strategies.queries import asks, ordered, selects
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
-from tidings.model.errors import BadRequest
 from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet
@@ -469,6 +468,11 @@ def test_what_cannot_be_compiled_is_named(spark: SparkSession, text: str, named:
     assert refused.value.status == 400
 
 
-def test_a_function_that_nobody_knows_is_refused_before_any_job(spark: SparkSession) -> None:
-    with pytest.raises(BadRequest, match="not known"):
-        run(table(spark, []), f"{PREFIX}SELECT * {{ ?s ?p ?o FILTER(:unknown(?o)) }}")
+def test_a_function_that_nobody_knows_is_an_error_in_every_row(spark: SparkSession) -> None:
+    quads = [(ex("a"), ex("p"), ex("b"), ""), (ex("a"), ex("q"), ex("c"), "")]
+    texts = (
+        "SELECT * { ?s ?p ?o FILTER(:unknown(?o)) }",
+        "SELECT * { ?s ?p ?o FILTER(:unknown(?o) || ?o = :b) }",
+        "SELECT * { ?s ?p ?o BIND(:unknown(?o) AS ?x) }",
+    )
+    assert check(spark, [(PREFIX + text, quads) for text in texts]) == 3

@@ -9,6 +9,7 @@ Everything happens in the thread of the loop, except writing to disk. What would
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Hashable, Iterable
 from contextlib import AsyncExitStack
 from itertools import chain
@@ -41,6 +42,8 @@ from tidings.log.journal import Durability, Journal
 from tidings.model.errors import TidingsError
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
+
+log = logging.getLogger("tidings")
 
 _TICK = 1.0
 """Seconds after which the clock is looked at again, whatever it said: it may have jumped."""
@@ -100,6 +103,8 @@ class Broker:
         self.forks = Forks(policy.workers)
         self.relay = None if elsewhere is None else Relay(elsewhere, policy.patience, monotonic)
         planner = engine if elsewhere is None else Engine(Core(base=engine.core.base))
+        planner.core.warnings = engine.core.warnings
+        engine.core.warnings.tell = _log_warning
         self.subscriptions = Subscriptions(planner, self.chronicle, policy.bounds, monotonic, self.relay)
         limits: dict[str, Any] = {
             "slice_seconds": policy.slice_seconds,
@@ -328,6 +333,10 @@ class Broker:
                 pass  # it says whose commit it was, and is no part of what is true now
             case _:
                 self.subscriptions.restore(note)
+
+
+def _log_warning(warning: str) -> None:
+    log.warning("a request was accepted, but %s", warning)
 
 
 def _replying(answer: "asyncio.Future[Done]") -> Reply:

@@ -7,6 +7,7 @@ sees the store as it is at that moment: updates go on meanwhile, and it holds up
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import BinaryIO, TypeAlias, cast
 
 from tidings.broker.durability.commit_log import Chronicle
@@ -51,7 +52,8 @@ class Queries:
             spool = await self._aside(text, dataset, write)
         await self._chronicle.settled()  # nobody is shown what a crash could still undo
         self.done += 1
-        return spool
+        warnings = self._core.warnings_of(text, dataset)
+        return replace(spool, warnings=warnings) if warnings else spool
 
     async def _aside(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
         self.aside += 1

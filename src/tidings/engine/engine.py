@@ -25,7 +25,6 @@ from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import UNLIMITED, Limits
 from tidings.sparql.evaluate.layout import Row
-from tidings.sparql.parser.query import read_query
 from tidings.sparql.prepared import Parameters, Templates
 
 
@@ -76,9 +75,10 @@ class Engine:
         self.subscriptions: dict[int, Subscription] = {}
         self._before = Before(self.core.store)
         self._workshop = Workshop(self.core, self._before, naive=naive)
-        self._recipes = Templates(lambda cursor, dataset: Recipe(read_query(cursor, dataset), self._workshop))
+        self._recipes = Templates(lambda cursor, dataset: Recipe(self.core.read_query(cursor, dataset), self._workshop))
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
+        self._warnings: dict[Spu, tuple[str, ...]] = {}
         self._next = 0
         self.failures: list[Failure] = []
         """What failed since somebody last looked, and emptied the list. Whose plan failed has been unsubscribed."""
@@ -105,6 +105,8 @@ class Engine:
         spu, member = recipe.spu(values, rights)
         if spu not in self._wakes:
             self._enter(spu)
+            if recipe.warnings:
+                self._warnings[spu] = recipe.warnings
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         self._next += 1
         subscription = Subscription(self._next, spu, member, recipe.variables)
@@ -164,6 +166,7 @@ class Engine:
                 for key in keys_of(spu, route, (), spu.dataset):
                     self.lutt.drop(key, wake)
         del self._sizes[spu]
+        self._warnings.pop(spu, None)
         self._workshop.forget(spu)
 
     def _file(self, spu: Spu, member: Row) -> None:
@@ -201,7 +204,9 @@ class Engine:
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
         spu = subscription.spu
-        return Explained(spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu])
+        return Explained(
+            spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu], self._warnings.get(spu, ())
+        )
 
     # -- updates ------------------------------------------------------------------------------------------------
 

@@ -104,10 +104,11 @@ def _routes(query: Query) -> tuple[Route, ...]:
 class Recipe:
     """One kind of query text, its constants lifted out."""
 
-    __slots__ = ("_bindable", "_lifted", "_plain", "_query", "_why", "_workshop", "variables")
+    __slots__ = ("_bindable", "_lifted", "_plain", "_query", "_why", "_workshop", "variables", "warnings")
 
     def __init__(self, query: Query, workshop: Workshop) -> None:
         self.variables = variables_of(query)
+        self.warnings = query.warnings
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
         self._query = query = canonical(_with_ordered_slices(query))[0]
         self._workshop = workshop
