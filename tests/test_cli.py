@@ -135,6 +135,20 @@ def test_data_comes_from_stdin_and_into_graphs() -> None:
     assert piped.stdout == "?n\n5\n"
 
 
+def test_a_function_that_nobody_knows_is_told_on_stderr(capsys: Captured) -> None:
+    query = "SELECT ?s { ?s ?p ?o FILTER(<http://e/f>(?o)) }"
+    assert main(["query", "--data", "data.ttl", query]) == 0
+    out, err = capsys.readouterr()
+    assert out == "?s\n"
+    warning = "tidings: warning: the function <http://e/f> is not known: every call of it is an error"
+    assert err.splitlines()[0] == warning
+    assert main(["query", "--quiet", "--data", "data.ttl", query]) == 0
+    assert capsys.readouterr().err == ""
+    change = "DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(<http://e/f>(?o)) }"
+    assert main(["update", "--data", "data.ttl", change]) == 0
+    assert warning in capsys.readouterr().err
+
+
 def test_the_dataset_can_be_chosen(capsys: Captured) -> None:
     graphs = ["--graph-data", "http://g=data.ttl", "--default-graph", "http://g", "--named-graph", "http://h"]
     assert main(["query", "-q", *graphs, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER NOT EXISTS { GRAPH ?g {} } }"]) == 0

@@ -546,3 +546,32 @@ def is_closed(address: str) -> bool:
     host, _, port = address.removeprefix("http://").rpartition(":")
     with socket.socket() as caller:
         return caller.connect_ex((host, int(port))) == errno.ECONNREFUSED
+
+
+# -- warnings ---------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_says_which_function_nobody_knows(app: Gate) -> None:
+    answer = ask(app, "GET", "/query", params={"query": "SELECT ?s { ?s ?p ?o FILTER(<http://e/é>(?o)) }"})
+    assert answer.status_code == 200
+    warning = "the function <http://e/%C3%A9> is not known: every call of it is an error"
+    assert answer.headers["tidings-warning"] == warning
+    assert "tidings-warning" not in ask(app, "GET", "/query", params={"query": SELECT}).headers
+
+
+def test_the_log_names_an_unknown_function_once(app: Gate, caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        async with wiring.build_broker(app.settings, app.core) as broker, client_of(broker, app.settings) as client:
+            for number in range(3):
+                text = f"SELECT ?s {{ ?s ?p ?o FILTER(<http://e/f>(?o) = {number}) }} LIMIT {number + 1}"
+                answer = await client.get("/query", params={"query": text})
+                assert "http://e/f" in answer.headers["tidings-warning"]
+            change = "DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(<http://e/g>(?o)) }"
+            await client.post("/update", content=change, headers=UPDATE)
+
+    asyncio.run(story())
+    said = [record.getMessage() for record in caplog.records if "not known" in record.getMessage()]
+    assert said == [
+        f"a request was accepted, but the function <http://e/{name}> is not known: every call of it is an error"
+        for name in "fg"
+    ]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from spark.histories import log_with
 from strategies.data import BLANKS, EX, GRAPHS, LITERALS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.data import quads as dataset_quads
+from strategies.graph_names import named_inside
 from strategies.queries import asks, ordered, selects
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
-from tidings.model.errors import BadRequest
 from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet
@@ -165,8 +165,8 @@ def commits(count: int) -> tuple[list[list[Quad]], list[Entry]]:
 
 
 def _quad(chance: random.Random) -> Quad:
-    subject = chance.choice((*RESOURCES, *BLANKS))
-    object_ = chance.choice((*RESOURCES, *RESOURCES, *LITERALS, *BLANKS))
+    subject = chance.choice((*RESOURCES, *BLANKS, *GRAPHS))
+    object_ = chance.choice((*RESOURCES, *RESOURCES, *LITERALS, *BLANKS, *GRAPHS))
     return subject, chance.choice(PREDICATES), object_, chance.choice(("", "", *GRAPHS))
 
 
@@ -217,7 +217,7 @@ def _texts(number: int) -> list[str]:
 
     @seed(number)
     @settings(max_examples=3, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(windows() if number % 4 == 3 else selects())
+    @given(windows() if number % 4 == 3 else named_inside() if number % 4 == 1 else selects())
     def draw(text: str) -> None:
         text = text.replace("DISTINCT", "REDUCED") if number % 3 == 0 and "(DISTINCT" not in text else text
         if is_compilable(text):
@@ -468,6 +468,11 @@ def test_what_cannot_be_compiled_is_named(spark: SparkSession, text: str, named:
     assert refused.value.status == 400
 
 
-def test_a_function_that_nobody_knows_is_refused_before_any_job(spark: SparkSession) -> None:
-    with pytest.raises(BadRequest, match="not known"):
-        run(table(spark, []), f"{PREFIX}SELECT * {{ ?s ?p ?o FILTER(:unknown(?o)) }}")
+def test_a_function_that_nobody_knows_is_an_error_in_every_row(spark: SparkSession) -> None:
+    quads = [(ex("a"), ex("p"), ex("b"), ""), (ex("a"), ex("q"), ex("c"), "")]
+    texts = (
+        "SELECT * { ?s ?p ?o FILTER(:unknown(?o)) }",
+        "SELECT * { ?s ?p ?o FILTER(:unknown(?o) || ?o = :b) }",
+        "SELECT * { ?s ?p ?o BIND(:unknown(?o) AS ?x) }",
+    )
+    assert check(spark, [(PREFIX + text, quads) for text in texts]) == 3

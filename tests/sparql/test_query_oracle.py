@@ -13,6 +13,7 @@ from oracles.bottom_up import BottomUp
 from oracles.faults import DUPLICATES, faults
 from oracles.oxigraph import Row, bag, by_value, rows_of, to_store
 from strategies.data import PREFIX, datasets, ex
+from strategies.graph_names import named_datasets, named_inside
 from strategies.queries import Ordered, asks, constructs, ordered, selects
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
@@ -56,6 +57,14 @@ def test_select_gives_the_rows_of_the_oracle(quads: list[Quad], text: str) -> No
 @SETTINGS
 @given(datasets, selects())
 def test_select_gives_the_rows_of_section_18(quads: list[Quad], text: str) -> None:
+    query = parse_query(text)
+    assert isinstance(query, Select)
+    assert bag(our_rows(quads, text)) == bag(BottomUp(quads, query.dataset).rows(query.pattern, query.variables))
+
+
+@SETTINGS
+@given(named_datasets, named_inside())
+def test_the_name_of_a_graph_meets_what_was_found_in_it_as_in_section_18(quads: list[Quad], text: str) -> None:
     query = parse_query(text)
     assert isinstance(query, Select)
     assert bag(our_rows(quads, text)) == bag(BottomUp(quads, query.dataset).rows(query.pattern, query.variables))

@@ -47,9 +47,9 @@ def path(draw: Draw, depth: int) -> str:
 
 
 def triple(draw: Draw, scope: set[str]) -> str:
-    subject = pick(draw, (*VARIABLES, *VARIABLES, *RESOURCES, "[]"))
+    subject = pick(draw, (*VARIABLES, *VARIABLES, "?g", *RESOURCES, "[]"))
     verb = path(draw, draw(st.integers(1, 2))) if chance(draw, 4) else pick(draw, (*PREDICATES * 2, "?p", "?y"))
-    object_ = pick(draw, (*VARIABLES, *VARIABLES, *RESOURCES, *LITERALS, "[]", f"[ {PREDICATES[0]} ?z ]"))
+    object_ = pick(draw, (*VARIABLES, *VARIABLES, "?g", "?g", *RESOURCES, *LITERALS, "[]", f"[ {PREDICATES[0]} ?z ]"))
     if object_[:3] == "[ <":
         scope.add("?z")
     scope.update(term for term in (subject, verb, object_) if term[0] == "?")
@@ -60,7 +60,7 @@ def triple(draw: Draw, scope: set[str]) -> str:
 
 
 _CONDITIONS = (
-    *("BOUND(?x)", "BOUND(?v)", "ISIRI(?y)", "(?x = ?y)", "(?z != ?x)", "(?y > 1)", "?x"),
+    *("BOUND(?x)", "BOUND(?v)", "BOUND(?g)", "(?g = ?x)", "ISIRI(?y)", "(?x = ?y)", "(?z != ?x)", "(?y > 1)", "?x"),
     *(f"(?x = {RESOURCES[0]})", f"({RESOURCES[1]} = ?y)", f"SAMETERM(?z, {RESOURCES[2]})", f"(?g = {GRAPHS[0]})"),
     *('(?y = "s")', '(?z = "s"@en)', f"(?w = {NUMBERS[0]})", f"(?x = {NOWHERE})"),
 )
@@ -141,7 +141,7 @@ def element(draw: Draw, kind: str, depth: int, scope: set[str], inside_exists: b
             scope.update({name} if name[0] == "?" else ())
             return f"GRAPH {name} {nested(scope)} "
         case "bind":
-            variable = pick(draw, [v for v in (*VARIABLES, "?v") if v not in scope] or ["?new"])
+            variable = pick(draw, [v for v in (*VARIABLES, "?v", "?g") if v not in scope] or ["?new"])
             if variable in scope:
                 return ""
             scope.add(variable)
@@ -155,8 +155,8 @@ def element(draw: Draw, kind: str, depth: int, scope: set[str], inside_exists: b
 
 
 def values(draw: Draw, scope: set[str]) -> str:
-    variables = draw(st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=2, unique=True))
-    terms = st.sampled_from(("UNDEF", *RESOURCES, *NUMBERS, NOWHERE))
+    variables = draw(st.lists(st.sampled_from((*VARIABLES, "?g")), min_size=1, max_size=2, unique=True))
+    terms = st.sampled_from(("UNDEF", *RESOURCES, *GRAPHS, *NUMBERS, NOWHERE))
     rows = draw(st.lists(st.tuples(*[terms for _ in variables]), max_size=3))
     scope.update(variables)
     data = " ".join("(" + " ".join(row) + ")" for row in rows)
@@ -193,7 +193,7 @@ def select(draw: Draw, depth: int) -> tuple[str, str, set[str]]:
 
 
 def grouped(draw: Draw, pattern: str, inner: set[str]) -> tuple[str, str, set[str]]:
-    keys = draw(st.lists(st.sampled_from(VARIABLES), max_size=2, unique=True))
+    keys = draw(st.lists(st.sampled_from((*VARIABLES, "?g")), max_size=2, unique=True))
     shape = pick(draw, _AGGREGATES)
     aggregate = shape.format(pick(draw, (*VARIABLES, "(?x + ?y)")))
     clause = f"SELECT {' '.join(keys)} ({aggregate} AS ?count)"

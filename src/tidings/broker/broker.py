@@ -12,6 +12,7 @@ Gates use the methods of `Broker`, and nothing behind them.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
@@ -61,6 +62,8 @@ from tidings.log.entry import Entry, Note
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 
+log = logging.getLogger("tidings")
+
 _LONGEST_PAUSE = 1.0
 """Seconds after which the clock is looked at again, whatever it said: it may have jumped."""
 
@@ -92,6 +95,8 @@ class Broker:
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, _limits(policy, monotonic)
         planner = engine if external is None else Engine(Core(base=engine.core.base))
+        planner.core.warnings = engine.core.warnings
+        engine.core.warnings.tell = _log_warning
         self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
         self.outboxes = Outboxes(log, bounds)
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
@@ -403,6 +408,10 @@ class Broker:
 
 def _limits(policy: Policy, clock: Callable[[], float]) -> dict[str, Any]:
     return {"slice_seconds": policy.slice_seconds, "seconds": policy.seconds, "rows": policy.rows, "clock": clock}
+
+
+def _log_warning(warning: str) -> None:
+    log.warning("a request was accepted, but %s", warning)
 
 
 def _reply(answer: "asyncio.Future[Done]", outcome: Outcome) -> None:

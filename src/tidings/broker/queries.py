@@ -6,6 +6,7 @@ sees the store as it is at that moment: updates go on meanwhile, and it holds up
 
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import BinaryIO, TypeAlias, cast
 
@@ -52,7 +53,8 @@ class Queries:
             spool = await self._aside(text, dataset, write)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
-        return spool
+        warnings = self._engine.core.warnings_of(text, dataset)
+        return replace(spool, warnings=warnings) if warnings else spool
 
     async def _aside(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
         self.aside += 1

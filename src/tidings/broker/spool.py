@@ -19,6 +19,8 @@ class Spool:
     media_type: str
     file: BinaryIO
     size: int
+    warnings: tuple[str, ...] = ()
+    """What is doubtful about the text that it answers."""
 
     @classmethod
     def of(cls, media_type: str, chunks: Iterable[bytes]) -> "Spool":

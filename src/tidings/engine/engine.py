@@ -91,9 +91,12 @@ class Engine:
         self.subscriptions: dict[int, Subscription] = {}
         self._before = Before(self.core.store)
         self._plans = PlanCache(self.core, self._before, naive=naive)
-        self._templates = Templates(lambda cursor, dataset: QueryTemplate(read_query(cursor, dataset), self._plans))
+        self._templates = Templates(
+            lambda cursor, dataset: QueryTemplate(self.core.read_query(cursor, dataset), self._plans)
+        )
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
+        self._warnings: dict[Spu, tuple[str, ...]] = {}
         self._understood = Templates(_understood)
         self._next = 0
 
@@ -123,6 +126,8 @@ class Engine:
         spu, member = template.spu(values, rights)
         if spu not in self._wakes:
             self._enter(spu)
+            if template.warnings:
+                self._warnings[spu] = template.warnings
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         self._next += 1
         subscription = Subscription(self._next, spu, member, template.variables)
@@ -174,6 +179,7 @@ class Engine:
                 for key in keys_of(spu, route, (), spu.dataset):
                     self.lutt.drop(key, wake)
         del self._sizes[spu]
+        self._warnings.pop(spu, None)
         self._plans.forget(spu)
 
     def _file(self, spu: Spu, member: Row) -> None:
@@ -211,7 +217,9 @@ class Engine:
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
         spu = subscription.spu
-        return Explained(spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu])
+        return Explained(
+            spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu], self._warnings.get(spu, ())
+        )
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""

@@ -16,18 +16,21 @@ class Explained(Struct, frozen=True):
     parameters: tuple[str, ...]
     members: int
     subscribers: int
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
             "incremental": is_incremental(self.plan),
             "parameters": list(self.parameters),
             "shared": {"members": self.members, "subscribers": self.subscribers},
+            "warnings": list(self.warnings),
             "routes": [{"pattern": list(route.pattern), "graph": route.graph} for route in self.routes],
             "plan": self.plan.to_json(),
         }
 
     def to_text(self) -> str:
         lines = [
+            *(f"warning: {each}" for each in self.warnings),
             f"shared by {self.members:,} member(s) with {self.subscribers:,} subscriber(s)",
             "woken by " + ("; ".join(dict.fromkeys(map(_route, self.routes))) if self.routes else "every commit"),
             *_tree(self.plan, "", ""),

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from oracles.recomputation import Answer, Follower, commit
 from strategies.data import EX
+from strategies.graph_names import named_inside
 from strategies.histories import Steps, histories, net_delta
 from strategies.queries import asks, constructs, ordered, selects
 from strategies.subscriptions import FEATURES, text_of
@@ -195,6 +196,12 @@ RANDOM = settings(SETTINGS, max_examples=50)
 @RANDOM
 @given(histories, selects())
 def test_any_select_agrees(history: list[Steps], text: str) -> None:
+    follow(history, text)
+
+
+@RANDOM
+@given(histories, named_inside())
+def test_any_use_of_a_graphs_variable_inside_it_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)
 
 

@@ -21,6 +21,7 @@ from tidings.cli.input.arguments import (
 )
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import absolute, base_of, load
+from tidings.cli.output.complaint import warn
 from tidings.cli.output.names import Names, prefixes_of
 from tidings.cli.output.table import draw
 from tidings.cli.output.writing import wants_colour, write
@@ -76,7 +77,9 @@ def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "query"), arguments)
     base = base_of(arguments)
     dataset = _dataset(arguments)
-    chosen = choose_format(parse_query(text, base, dataset), arguments)  # what is wrong is told before anything is done
+    query = parse_query(text, base, dataset)  # what is wrong is told before anything is done
+    warn(query.warnings, quiet=arguments.quiet)
+    chosen = choose_format(query, arguments)
     if is_here(arguments):
         _ask_files(text, base, dataset, chosen, arguments)
     else:

@@ -7,6 +7,7 @@ from tidings.cli.input.arguments import Parser, add_broker, add_text, count, rea
 from tidings.cli.input.asking import based
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import absolute, base_of
+from tidings.cli.output.complaint import warn
 from tidings.cli.output.following import Wanted, follow
 from tidings.sparql.parser import parse_query
 
@@ -47,7 +48,7 @@ def add_following(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "query"), arguments)
-    parse_query(text, base_of(arguments))  # what is wrong is told before anything is done
+    warn(parse_query(text, base_of(arguments)).warnings)  # what is wrong is told before anything is done
     default, named = (
         tuple(absolute(name)[1:-1] for name in graphs) for graphs in (arguments.default_graph, arguments.named_graph)
     )

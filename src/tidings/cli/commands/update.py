@@ -20,6 +20,7 @@ from tidings.cli.input.arguments import (
 )
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import base_of, documents, load
+from tidings.cli.output.complaint import warn
 from tidings.cli.output.names import harmless, instant, prefixes_of
 from tidings.cli.output.writing import signed, wants_colour, write
 from tidings.engine.updates.executor import Core
@@ -27,6 +28,7 @@ from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.server.files import FolderLoader, rdf_format
+from tidings.sparql.algebra import Modify
 from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.parser import parse_update
 
@@ -70,7 +72,10 @@ def parser() -> Parser:
 def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "update"), arguments)
     base = base_of(arguments)
-    parse_update(text, base)  # what is wrong is told before anything is done
+    operations = parse_update(text, base)  # what is wrong is told before anything is done
+    for operation in operations:
+        if isinstance(operation, Modify):
+            warn(operation.warnings, quiet=arguments.quiet)
     if is_here(arguments) or arguments.allow_load:
         if arguments.at is not None or arguments.delay is not None:
             raise UsageError("--at and --delay are for the broker; files do not wait")

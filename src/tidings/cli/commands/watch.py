@@ -7,6 +7,7 @@ from argparse import Namespace
 from tidings.cli.input.arguments import Parser, UsageError, add_data, pair
 from tidings.cli.input.loading import base_of, load
 from tidings.cli.input.requests import RequestFailed, opened, requests
+from tidings.cli.output.complaint import warn
 from tidings.cli.output.telling import Json, Lines, Teller
 from tidings.cli.output.writing import wants_colour, write
 from tidings.engine.engine import Engine
@@ -48,7 +49,7 @@ def run(arguments: Namespace) -> int:
     if arguments.updates == "-" and "-" in sources:
         raise UsageError("stdin cannot be both the data and the updates")
     for text in arguments.queries:
-        parse_query(text, base)  # what is wrong is told before files are read
+        warn(parse_query(text, base).warnings, quiet=arguments.quiet)  # what is wrong is told before files are read
     clock = time.perf_counter if arguments.timing else None
     engine = Engine(Core(base=base), naive=arguments.naive, clock=clock)
     teller: Teller = Json() if arguments.json else Lines(colour=wants_colour(sys.stdout))

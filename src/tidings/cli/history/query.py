@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.commands.query import choose_format, deliver
 from tidings.cli.history.lakes import instant_of, mark_of, session_for
 from tidings.cli.input.arguments import Parser, UsageError, add_text, read_text
+from tidings.cli.output.complaint import warn
 from tidings.cli.output.writing import write
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results.documents import ResultFormat
@@ -32,6 +33,7 @@ def query(arguments: Namespace) -> None:
 
     text = read_text(arguments, "query")
     asked = _read(text, arguments)  # what is wrong with the call is told before Spark is started
+    warn(asked.warnings, quiet=arguments.quiet)
     chosen = _format(asked, arguments)
     lake = Lake(arguments.lake)
     when = _when(lake, arguments)

@@ -1,6 +1,7 @@
 """An error for people: one line, and for a text that cannot be read the place in it, with a caret."""
 
 import sys
+from collections.abc import Iterable
 
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.output.names import harmless
@@ -19,6 +20,13 @@ def complain(error: TidingsError) -> int:
     if isinstance(fault, SyntaxFault) and (excerpt := fault.excerpt()):
         print(_cropped(excerpt), file=sys.stderr)
     return 2 if isinstance(error, UsageError | BadSetting) else 1
+
+
+def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
+    """Say what a text can hardly mean, though it is carried out."""
+    if not quiet:
+        for warning in warnings:
+            print(f"tidings: warning: {harmless(warning)}", file=sys.stderr)
 
 
 def _cropped(excerpt: str) -> str:

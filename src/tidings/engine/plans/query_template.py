@@ -28,10 +28,11 @@ from tidings.sparql.evaluate.layout import Row
 class QueryTemplate:
     """A query with its constants lifted out."""
 
-    __slots__ = ("_bindable", "_plans", "_query", "_shared", "_single", "_why", "variables")
+    __slots__ = ("_bindable", "_plans", "_query", "_shared", "_single", "_why", "variables", "warnings")
 
     def __init__(self, query: Query, plans: PlanCache) -> None:
         self.variables = variables_of(query)
+        self.warnings = query.warnings
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
         self._query = query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._plans = plans

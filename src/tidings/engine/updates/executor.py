@@ -8,13 +8,15 @@ from random import Random
 
 from tidings.engine.store.store import Store
 from tidings.engine.updates.operations import Loader, Operations, PreparedUpdate
+from tidings.engine.warnings import Warnings
 from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset
+from tidings.sparql.algebra import Dataset, Modify, Query
 from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser.cursor import Cursor
 from tidings.sparql.parser.query import read_query
 from tidings.sparql.parser.update import read_update
 from tidings.sparql.prepared import Parameters, Templates
@@ -37,8 +39,28 @@ class Core:
         self._service = service
         self._operations = Operations(self.store, loader=loader, service=service)
         self.moment = Moment(0, random)
-        self._queries = Templates(read_query)
-        self._updates = Templates(lambda cursor, dataset: PreparedUpdate(read_update(cursor, dataset)))
+        self.warnings = Warnings()
+        self._queries = Templates(self.read_query)
+        self._updates = Templates(self._read_update)
+
+    def read_query(self, cursor: Cursor, dataset: Dataset | None) -> Query:
+        """A query, as a text of a new kind is read."""
+        query = read_query(cursor, dataset)
+        self.warnings.note(query.warnings)
+        return query
+
+    def _read_update(self, cursor: Cursor, dataset: Dataset | None) -> PreparedUpdate:
+        request = PreparedUpdate(read_update(cursor, dataset))
+        for operation in request.operations:
+            if isinstance(operation, Modify):
+                self.warnings.note(operation.warnings)
+        return request
+
+    def warnings_of(self, text: str, dataset: Dataset | None = None) -> tuple[str, ...]:
+        """What is doubtful about a query that was asked."""
+        if not self.warnings:
+            return ()  # mostly, and without looking
+        return self._queries.prepare(text, self.base, dataset)[0].warnings
 
     def tell_time(self, now: int) -> None:
         """It is now this instant, in microseconds since 1970."""

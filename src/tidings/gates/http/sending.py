@@ -1,6 +1,7 @@
 """Sends what was written down: a spool, piece by piece, at the client's pace but not for ever."""
 
 import asyncio
+from urllib.parse import quote
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -8,6 +9,8 @@ from starlette.types import Receive, Scope, Send
 from tidings.broker.spool import Spool
 
 CHUNK = 1 << 16
+_ASCII = "".join(map(chr, range(0x20, 0x7F)))
+_LONGEST_WARNING = 1000
 STALLED_AFTER = 60.0
 """Seconds after which a client that takes nothing is let go."""
 
@@ -17,7 +20,10 @@ class SpoolResponse(Response):
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        super().__init__(None, 200, {"content-length": str(spool.size), "vary": "accept"}, spool.media_type)
+        headers = {"content-length": str(spool.size), "vary": "accept"}
+        if spool.warnings:
+            headers["tidings-warning"] = quote("; ".join(spool.warnings)[:_LONGEST_WARNING], safe=_ASCII)
+        super().__init__(None, 200, headers, spool.media_type)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._spool.file as file:

@@ -15,7 +15,7 @@ from tidings.sparql.algebra import (
     every_expression,
     inputs,
 )
-from tidings.sparql.evaluate.calls import MICROS
+from tidings.sparql.functions import MICROS
 from tidings.sparql.parser import parse_query
 
 INTERVAL = ("valid_from", "valid_to", "from_seq", "to_seq")

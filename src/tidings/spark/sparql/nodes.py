@@ -5,6 +5,7 @@ EXISTS is the exception, as it is there: its pattern is evaluated from the disti
 """
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import reduce
 from typing import assert_never
@@ -14,6 +15,7 @@ from pyspark.sql import Column, Window
 from pyspark.sql import functions as f
 
 from tidings.model.terms import FALSE, TRUE, Var
+from tidings.spark.sparql.asking import answered, by_what_is_bound, shadowed
 from tidings.spark.sparql.expressions import MARK, Expressions, has_exists, native_test
 from tidings.spark.sparql.groups import grouped
 from tidings.spark.sparql.order import rank_column
@@ -56,7 +58,7 @@ from tidings.sparql.algebra import (
     mentioned,
     operands,
 )
-from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
+from tidings.sparql.evaluate.pushing import needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 
@@ -133,9 +135,9 @@ class Compiler:
         # Spark runs no Python inside an outer join. But whether a row finds company depends on its cells alone:
         # L ⟕ R  =  σ(L ⋈ R)  ∪  L ▷ σ(L ⋈ R)
         read = {*right.names, *mentioned(condition)}
-        asking, keys = _shadowed(left, [variable for variable in left.names if variable in read])
+        asking, keys = shadowed(left, [variable for variable in left.names if variable in read])
         both = self._filtered(join(asking, right), condition, scope)
-        alone = kept(left, _answered(both, keys), "left_anti")
+        alone = kept(left, answered(both, keys), "left_anti")
         shown = dict.fromkeys((*left.names, *right.names))
         return replace(union(both.projected(shown), alone), certain=left.certain)
 
@@ -187,51 +189,65 @@ class Compiler:
         read = {*scope.keys, *every_variable(pattern)}
         asking = relation.projected(variable for variable in relation.names if variable in read)
         asking = replace(asking, rank=None).projected(asking.names).distinct()
-        given, keys = _shadowed(asking, list(asking.names))
-        return _answered(self._from_rows(rewritten(pattern), given, scope), keys)
+        asked = rewritten(pattern)
+        # Only what is bound is substituted. Where nothing could notice the difference, all rows ask alike.
+        alike = pushable(asked, set(every_variable(asked)))
+        alternatives = [asking] if alike else by_what_is_bound(asking)
+        return reduce(union, [self._answered_askers(asked, each, scope) for each in alternatives])
 
-    def _from_rows(self, node: Node, given: Relation, scope: Scope) -> Relation:
-        """Rows extended by the solutions of a pattern in which their values stand in the place of its variables."""
+    def _answered_askers(self, pattern: Node, asking: Relation, scope: Scope) -> Relation:
+        given, keys = shadowed(asking, list(asking.names))
+        return answered(self._from_rows(pattern, given, scope, asking.names.keys()), keys)
+
+    def _from_rows(self, node: Node, given: Relation, scope: Scope, asking: AbstractSet[Var]) -> Relation:
+        """Rows extended by the solutions of a pattern in which the values that ask stand in the place of variables."""
         outer = given.names.keys() - set(scope.keys)
-        if not pushable(node, outer, substituting=True):
-            return join(given, self.relation(node, scope))
+        if not pushable(node, outer, asking):
+            return self._rejoined(node, given, scope, asking)
         match node:
             case Join(left, right):
-                return self._from_rows(right, self._from_rows(left, given, scope), scope)
+                return self._from_rows(right, self._from_rows(left, given, scope, asking), scope, asking)
             case Union(left, right):
-                return union(self._from_rows(left, given, scope), self._from_rows(right, given, scope))
+                first, second = (self._from_rows(each, given, scope, asking) for each in (left, right))
+                return union(first, second)
             case Filter(condition, inner):
-                return self._filtered(self._from_rows(inner, given, scope), condition, scope)
+                return self._filtered(self._from_rows(inner, given, scope, asking), condition, scope)
             case Extend(inner, variable, expression):
-                return self._extended(self._from_rows(inner, given, scope), variable, expression, scope)
+                return self._extended(self._from_rows(inner, given, scope, asking), variable, expression, scope)
             case LeftJoin(left, right, condition):
-                first = self._from_rows(left, given, scope)
-                return self._optional_from_rows(first, right, condition, scope)
+                return self._optional_from_rows(node, given, scope, asking)
             case Minus(left, _):
-                return self._minus(self._from_rows(left, given, scope), node, scope)
+                return self._minus(self._from_rows(left, given, scope, asking), node, scope)
             case Project(inner, variables):
-                return self._from_rows(inner, given, scope).projected((*given.names, *variables))
-            case Graph(name, inner) if name[0] == "?" and binds_graph(inner, name):
-                return self._each_from_rows(name, inner, given, scope)
-            case Graph(name, inner) if name[0] != "?":
-                found = self._from_rows(inner, given, scope.inside(name))
+                return self._from_rows(inner, given, scope, asking).projected((*given.names, *variables))
+            case Graph(name, inner) if name[0] == "?":
+                within = scope.in_each()
+                found = self._from_rows(inner, join(given, within.unit), within, asking)
+                return with_key(found, within.keys[-1], name)
+            case Graph(name, inner):
+                found = self._from_rows(inner, given, scope.inside(name), asking)
                 return found if needs_triples(inner) else join(found, scope.present(name))
             case _:
                 return join(given, self.relation(node, scope))
 
-    def _optional_from_rows(self, first: Relation, right: Node, condition: Expression | None, scope: Scope) -> Relation:
-        given, keys = _shadowed(first, list(first.names))
-        both = self._from_rows(right, given, scope)
-        if condition is not None:
-            both = self._filtered(both, condition, scope)
-        alone = kept(first, _answered(both, keys), "left_anti")
-        return replace(union(both, alone), certain=first.certain)
+    def _rejoined(self, node: Node, given: Relation, scope: Scope, asking: AbstractSet[Var]) -> Relation:
+        """The same for a node that may see what is substituted, and nothing else of a row; or not even that."""
+        outer = given.names.keys() - set(scope.keys)
+        if outer <= asking or not pushable(node, outer & asking, asking):
+            return join(given, self.relation(node, scope))
+        alone = replace(given, rank=None).projected(
+            each for each in given.names if each in asking or each in scope.keys
+        )
+        return join(given, self._from_rows(node, alone.distinct(), scope, asking))
 
-    def _each_from_rows(self, name: Var, inner: Node, given: Relation, scope: Scope) -> Relation:
-        within = scope.in_each()
-        named = within.unit.extended(name, within.unit[within.keys[-1]], certain=True)
-        found = self._from_rows(inner, join(given, named), within)
-        return found.projected(variable for variable in found.names if variable != within.keys[-1])
+    def _optional_from_rows(self, node: LeftJoin, given: Relation, scope: Scope, asking: AbstractSet[Var]) -> Relation:
+        first = self._from_rows(node.left, given, scope, asking)
+        given, keys = shadowed(first, list(first.names))
+        both = self._from_rows(node.right, given, scope, asking)
+        if node.condition is not None:
+            both = self._filtered(both, node.condition, scope)
+        alone = kept(first, answered(both, keys), "left_anti")
+        return replace(union(both, alone), certain=first.certain)
 
     # -- graphs and modifiers -----------------------------------------------------------------------------------
 
@@ -272,25 +288,6 @@ class Compiler:
 def _user_columns(relation: Relation, scope: Scope) -> Columns:
     """What an expression may read: all but the keys."""
     return relation.columns(hidden=scope.keys)
-
-
-def _shadowed(relation: Relation, variables: list[Var]) -> tuple[Relation, dict[Var, Var]]:
-    """With copies of columns that a join may fill in, and where each variable is found as it was."""
-    where: dict[Var, Var] = {}
-    for variable in variables:
-        where[variable] = variable
-        if variable not in relation.certain:
-            where[variable] = f"?:was{new_name()}"
-            relation = relation.extended(where[variable], relation[variable])
-    return relation, where
-
-
-def _answered(found: Relation, where: dict[Var, Var]) -> Relation:
-    """The distinct rows, as they were, that something was found for."""
-    picked = replace(found, rank=None).projected(where.values())
-    names = {variable: picked.names[place] for variable, place in where.items()}
-    certain = frozenset(variable for variable, place in where.items() if place in picked.certain)
-    return replace(picked, names=names, certain=certain).distinct()
 
 
 def _with_operands(expression: Expression, parts: list[Expression]) -> Expression:

@@ -252,17 +252,21 @@ class Select(Struct, frozen=True):
     pattern: Node
     variables: tuple[Var, ...]
     dataset: Dataset
+    warnings: tuple[str, ...] = ()
+    """What its text says that is no mistake, but hardly meant: see `parser.expressions`."""
 
 
 class Ask(Struct, frozen=True):
     pattern: Node
     dataset: Dataset
+    warnings: tuple[str, ...] = ()
 
 
 class Construct(Struct, frozen=True):
     template: tuple[TriplePattern, ...]
     pattern: Node
     dataset: Dataset
+    warnings: tuple[str, ...] = ()
 
 
 class Describe(Struct, frozen=True):
@@ -270,6 +274,7 @@ class Describe(Struct, frozen=True):
     """IRIs, and variables of the pattern."""
     pattern: Node
     dataset: Dataset
+    warnings: tuple[str, ...] = ()
 
 
 Query: TypeAlias = Select | Ask | Construct | Describe
@@ -290,6 +295,7 @@ class Modify(Struct, frozen=True):
     insert: tuple[QuadPattern, ...]
     pattern: Node
     dataset: Dataset
+    warnings: tuple[str, ...] = ()
 
 
 class Load(Struct, frozen=True):

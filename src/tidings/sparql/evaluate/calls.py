@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
-from tidings.model.errors import BadRequest
 from tidings.model.iris import resolve
 from tidings.model.terms import XSD, Term, blank, iri, lexical_form, literal, split_literal
 from tidings.sparql.algebra import Call, Expression, operands
 from tidings.sparql.evaluate.layout import Row
-from tidings.sparql.functions import CASTS, FUNCTIONS
+from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS
 from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
     ValueCompiler: TypeAlias = Callable[[Expression, Scope], Value]
     TestCompiler: TypeAlias = Callable[[Expression, Scope], Test]
-
-MICROS = "<urn:tidings:function:micros>"
-"""The extension function of the moment: microseconds since 1970 as an `xsd:integer`, the papers' time function."""
 
 SOLUTION = "?:solution"
 """A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
@@ -68,11 +64,13 @@ def compile_call(
     if function in FUNCTIONS:
         return _strict(FUNCTIONS[function].call, values)
     cast = CASTS.get(function[1:-1])
-    if cast is None:
-        raise BadRequest(f"the function {function} is not known")
-    if not cast.least <= len(values) <= (cast.most or len(values)):
-        raise BadRequest(f"the function {function} takes {cast.least} argument, not {len(values)}")
+    if cast is None or len(values) != cast.least:
+        return _error  # 17.6: a function that is not supported raises an error, once a row; the parser has warned
     return _strict(cast.call, values)
+
+
+def _error(_: Row) -> Term | None:
+    return None
 
 
 def _momentary(function: str, values: "list[Value]", scope: "Scope") -> "Value | None":

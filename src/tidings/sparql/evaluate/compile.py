@@ -1,8 +1,9 @@
 """One node of algebra to one plan, and so a whole pattern to a pipeline of generators."""
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from typing import assert_never
 
 from tidings.model.errors import NotAllowed, RowLimitExceeded, ServiceFailed, TidingsError
@@ -28,6 +29,7 @@ from tidings.sparql.algebra import (
     Union,
     Values,
     certain,
+    every_variable,
     visible,
 )
 from tidings.sparql.evaluate.aggregates import Accumulator, accumulator
@@ -35,30 +37,44 @@ from tidings.sparql.evaluate.calls import SOLUTION, names_blanks
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
-from tidings.sparql.evaluate.joins import Meeting, anti_join, hash_join, hash_left_join, hash_minus, left_join
-from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Plan, Row, Step, batches, named, picker, tiebreak
+from tidings.sparql.evaluate.graphs import graph_by_graph
+from tidings.sparql.evaluate.joins import (
+    Meeting,
+    anti_join,
+    hash_join,
+    hash_left_join,
+    hash_minus,
+    left_join,
+    rejoin,
+)
+from tidings.sparql.evaluate.layout import EMPTY, Layout, Plan, Row, Step, batches, named, picker, tiebreak
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan
+from tidings.sparql.evaluate.steps import agreeing, distinct, extended, filtered, in_turn, numbered
 from tidings.sparql.evaluate.walk import walk
 from tidings.sparql.rewrite import rewrite
 from tidings.sparql.values import order_key
-
-_STACKED = 64
 
 
 class Compiler:
     """Compiles patterns against one context, inside one active graph."""
 
-    __slots__ = ("_context", "_graph", "_substituting")
+    __slots__ = ("_context", "_graph", "_substituted")
 
-    def __init__(self, context: Context, graph: ActiveGraph | None = None, substituting: bool = False) -> None:
+    def __init__(
+        self, context: Context, graph: ActiveGraph | None = None, substituted: AbstractSet[Var] = frozenset()
+    ) -> None:
         self._context = context
         self._graph: ActiveGraph = context.view.default if graph is None else graph
-        self._substituting = substituting
+        self._substituted = substituted
+        """Inside EXISTS: the variables that stand for values of the row that asks."""
 
     def plan(self, node: Node, given: Layout | None = None) -> Plan:
         """A plan that joins rows of a given layout with the solutions of a node; from nothing, if none is given."""
-        if given is not None and not pushable(node, given.index.keys(), self._substituting):
+        if given is not None and not pushable(node, given.index.keys(), self._substituted):
+            asked = self._asked_alone(node, given)
+            if asked is not None:
+                return asked
             alone = Compiler(self._context, self._graph).plan(node)
             return hash_join(given, alone, self._context)
         layout = given or EMPTY
@@ -66,7 +82,7 @@ class Compiler:
             case BGP(patterns):
                 return self._bgp(patterns, layout)
             case PathPattern():
-                return self._watched(walk(node, self._graph, layout, self._context, substituting=self._substituting))
+                return self._watched(walk(node, self._graph, layout, self._context, self._substituted))
             case Join(left, right):
                 first = self.plan(left, given)
                 return _chained(first, self.plan(right, first.layout))
@@ -78,7 +94,7 @@ class Compiler:
                 return self.minus(self.plan(left, given), left, right)
             case Filter(condition, inner):
                 plan = self.plan(inner, given)
-                return Plan(plan.layout, partial(_filtered, plan.run, self.test(condition, plan.layout)))
+                return Plan(plan.layout, partial(filtered, plan.run, self.test(condition, plan.layout)))
             case Extend(inner, variable, expression):
                 return self._extend(inner, variable, expression, given)
             case Graph(name, inner):
@@ -98,7 +114,7 @@ class Compiler:
             case Distinct(inner) | Reduced(inner):
                 # REDUCED may keep any number of duplicates; none is the number that needs no memory of the past
                 plan = self.plan(inner)
-                return Plan(plan.layout, partial(_distinct, plan.run, self._context))
+                return Plan(plan.layout, partial(distinct, plan.run, self._context))
             case Slice(inner, offset, limit):
                 plan = self.plan(inner)
                 stop = None if limit is None else offset + limit
@@ -115,9 +131,39 @@ class Compiler:
         return compile_test(expression, Scope(layout, self._context, self._exists))
 
     def _exists(self, pattern: Node, layout: Layout) -> Test:
+        """Whether a pattern has a solution, the values of a row in the place of its variables (18.6, substitute)."""
+        read = set(every_variable(pattern))
+        doubtful = [at for each, at in layout.index.items() if each in read and each not in layout.certain]
+        if not doubtful:
+            run = self._asking(pattern, layout)
+            return lambda row: next(iter(run((row,))), None) is not None
+        sure = [layout.index[each] for each in layout.variables if each in layout.certain]
+        plans: dict[tuple[int, ...], tuple[Callable[[Row], Row], Step]] = {}
+
+        def test(row: Row) -> bool:
+            # Only what is bound is substituted; so there is one plan for all rows that bind the same variables.
+            bound = tuple([at for at in doubtful if row[at] is not None])
+            found = plans.get(bound)
+            if found is None:
+                variables = tuple(layout.variables[at] for at in (*sure, *bound))
+                asking = self._asking(pattern, Layout(variables, frozenset(variables)))
+                found = plans[bound] = picker((*sure, *bound)), asking
+            pick, run = found
+            return next(iter(run((pick(row),))), None) is not None
+
+        return test
+
+    def _asking(self, pattern: Node, layout: Layout) -> Step:
         pattern = rewrite(pattern, self._context.view, layout.certain)
-        plan = Compiler(self._context, self._graph, substituting=True).plan(pattern, layout)
-        return lambda row: next(iter(plan.run((row,))), None) is not None
+        return Compiler(self._context, self._graph, frozenset(layout.variables)).plan(pattern, layout).run
+
+    def _asked_alone(self, node: Node, given: Layout) -> Plan | None:
+        """Inside EXISTS, a node that may see what is substituted and nothing else of a row; None if not even that."""
+        asking = [variable for variable in given.variables if variable in self._substituted]
+        if len(asking) == len(given.variables) or not pushable(node, set(asking), self._substituted):
+            return None
+        start = Layout(tuple(asking), given.certain.intersection(asking))
+        return rejoin(given, start, self.plan(node, start))
 
     # -- patterns -----------------------------------------------------------------------------------------------
 
@@ -133,12 +179,15 @@ class Compiler:
             plan = self._watched(scan(pattern, self._graph, layout, self._context))
             steps.append(plan.run)
             layout = plan.layout
-        return Plan(layout, steps[0] if len(steps) == 1 else partial(_in_turn, steps))
+        return Plan(layout, steps[0] if len(steps) == 1 else partial(in_turn, steps))
 
     def left_join(self, first: Plan, right: Node, condition: Expression | None) -> Plan:
         """The rows of a plan with those of a pattern that go with them, or alone where none does."""
-        if pushable(right, first.layout.index.keys(), self._substituting):
-            second = self.plan(right, first.layout)
+        if pushable(right, first.layout.index.keys(), self._substituted):
+            second: Plan | None = self.plan(right, first.layout)
+        else:
+            second = self._asked_alone(right, first.layout)
+        if second is not None:
             return left_join(first, second, self._condition(condition, second.layout))
         alone = Compiler(self._context, self._graph).plan(right)
         meeting = Meeting(first.layout, alone.layout)
@@ -162,12 +211,14 @@ class Compiler:
         plan = self.plan(inner, given)
         if names_blanks(expression) and SOLUTION not in plan.layout.index:
             settle = picker([plan.layout.index[each] for each in named(plan.layout)])
-            numbered = partial(_numbered, plan.run, settle, self._context)
-            plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), numbered)
+            numbering = partial(numbered, plan.run, settle, self._context)
+            plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), numbering)
         value = self.value(expression, plan.layout)
+        if variable in plan.layout.index:
+            return Plan(plan.layout.extended((), (variable,)), partial(agreeing, plan, variable, value))
         constant = isinstance(expression, str) and (expression[0] != "?" or expression in plan.layout.certain)
         after = plan.layout.extended((variable,), (variable,) if constant else ())
-        return Plan(after, partial(_extended, plan.run, value))
+        return Plan(after, partial(extended, plan.run, value))
 
     def _in_graph(self, name: str, inner: Node, given: Layout | None) -> Plan:
         view = self._context.view
@@ -178,29 +229,12 @@ class Compiler:
             return Plan(plan.layout, lambda rows: plan.run(rows) if view.has(name) else iter(()))
         if binds_graph(inner, name):
             return self._inside(name).plan(inner, given)
-        return self._graph_by_graph(name, inner)
+        source: list[TripleSource] = [NOTHING]
+        alone = self._inside(lambda: source[0]).plan(inner, given)
+        return graph_by_graph(name, alone, source, given or EMPTY, view)
 
     def _inside(self, graph: ActiveGraph) -> "Compiler":
-        return Compiler(self._context, graph, self._substituting)
-
-    def _graph_by_graph(self, name: Var, inner: Node) -> Plan:
-        """GRAPH ?g around something that has to be evaluated in each graph on its own."""
-        view = self._context.view
-        current: list[TripleSource] = [NOTHING]
-        only_name = Layout((name,), frozenset((name,)))
-        alone = self._inside(lambda: current[0]).plan(inner)
-        meeting = Meeting(only_name, alone.layout)
-
-        def run(rows: Iterable[Row]) -> Iterator[Row]:
-            for _ in rows:
-                for graph in view.names():
-                    current[0] = view.named(graph)
-                    for row in alone.run(ONE):
-                        merged = meeting.merged((graph,), row)
-                        if merged is not None and meeting.left_key((graph,)) == meeting.right_key(row):
-                            yield merged
-
-        return Plan(meeting.layout, run)
+        return Compiler(self._context, graph, self._substituted)
 
     def _service(self, node: Service) -> Plan:
         context = self._context
@@ -267,44 +301,6 @@ def _whole_row(row: Row) -> Term | None:
 def _chained(first: Plan, second: Plan) -> Plan:
     run, then = first.run, second.run
     return Plan(second.layout, lambda rows: then(run(rows)))
-
-
-def _in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
-    """Each step on the rows of the one before; generators are not stacked higher than Python can climb."""
-    for number, step in enumerate(steps, start=1):
-        rows = step(rows)
-        if number % _STACKED == 0:
-            rows = list(rows)
-    return iter(rows)
-
-
-def _filtered(run: Step, test: Test, rows: Iterable[Row]) -> Iterator[Row]:
-    return (row for row in run(rows) if test(row))
-
-
-def _extended(run: Step, value: Value, rows: Iterable[Row]) -> Iterator[Row]:
-    return ((*row, value(row)) for row in run(rows))
-
-
-def _numbered(run: Step, settle: Callable[[Row], Row], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with a number that no other solution of any request has, or with one that the same solution always has."""
-    if context.stable:
-        return ((*row, " ".join(tiebreak(settle(row)))) for row in run(rows))
-    scope = context.moment.fresh_blank()
-    numbers = count()
-    return ((*row, f"{scope} {next(numbers)}") for row in run(rows))
-
-
-def _distinct(run: Step, context: Context, rows: Iterable[Row]) -> Iterator[Row]:
-    seen: set[Row] = set()
-
-    def fresh() -> Iterator[Row]:
-        for row in run(rows):
-            if row not in seen:
-                seen.add(row)
-                yield row
-
-    return iter(context.hold(fresh()))
 
 
 def _union(left: Plan, right: Plan, layout: Layout) -> Plan:

@@ -66,6 +66,18 @@ def hash_join(layout: Layout, right: Plan, context: Context) -> Plan:
     return Plan(meeting.layout, run)
 
 
+def rejoin(layout: Layout, start: Layout, right: Plan) -> Plan:
+    """Rows of a layout with the rows of a plan that starts from those columns of theirs which `start` has."""
+    pick = picker([layout.index[variable] for variable in start.variables])
+    meeting = Meeting(layout, right.layout)
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            yield from meeting.matches(meeting.buckets(right.run((pick(row),))), row)
+
+    return Plan(meeting.layout, run)
+
+
 def left_join(left: Plan, right: Plan, test: Test | None) -> Plan:
     """OPTIONAL, the right side extending one left row at a time."""
     padding = (None,) * (len(right.layout.variables) - len(left.layout.variables))

@@ -39,37 +39,43 @@ from tidings.sparql.algebra import (
 )
 
 
-def pushable(node: Node, outer: AbstractSet[Var], substituting: bool = False) -> bool:
+def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] = frozenset()) -> bool:
     """Whether `outer ⋈ node` may be found by extending the rows of `outer`.
 
-    With `substituting`, outer values *replace* the variables of the pattern (EXISTS), so filters may see them.
+    Inside EXISTS the values of those `substituted` *replace* the variables of the pattern, so anything may see them.
     """
     match node:
         case BGP() | PathPattern() | Values():
             return True
         case Join(left, right) | Union(left, right):
-            return pushable(left, outer, substituting) and pushable(right, outer, substituting)
+            return pushable(left, outer, substituted) and pushable(right, outer, substituted)
         case Filter(condition, inner):
-            return pushable(inner, outer, substituting) and (substituting or _settled(condition, outer, inner))
+            return pushable(inner, outer, substituted) and _settled(condition, outer - substituted, inner)
         case LeftJoin(left, right, condition):
-            shared = outer & set(every_variable(right))
-            return pushable(left, outer, substituting) and (
-                substituting or (shared <= certain(left) and (condition is None or _settled(condition, outer, left)))
+            brought = outer - substituted
+            return (
+                pushable(left, outer, substituted)
+                and brought & set(every_variable(right)) <= certain(left)
+                and (condition is None or _settled(condition, brought, left))
             )
         case Minus(left, right):
-            return pushable(left, outer, substituting) and outer & set(every_variable(right)) <= certain(left)
+            return pushable(left, outer, substituted) and outer & set(every_variable(right)) <= certain(left)
+        case Extend(BGP(()), _, str() as term) if term[0] != "?":
+            return True  # one row of one constant
         case Extend(inner, variable, expression):
             return (
                 variable not in outer
-                and pushable(inner, outer, substituting)
-                and (substituting or _settled(expression, outer, inner))
+                and pushable(inner, outer, substituted)
+                and _settled(expression, outer - substituted, inner)
             )
         case Graph(name, inner):
-            lowered = name[0] != "?" or binds_graph(inner, name)
-            return lowered and pushable(inner, outer, substituting)
+            # Graph by graph, rows go into the pattern without the name, unless it is one of those substituted.
+            apart = bool(substituted) and (name not in outer or name in substituted)
+            enters = name[0] != "?" or apart or binds_graph(inner, name)
+            return enters and pushable(inner, outer, substituted)
         case Project(inner, variables):
             hidden = set(every_variable(inner)) - set(variables)
-            return not hidden & outer and pushable(inner, outer, substituting)
+            return not hidden & outer and pushable(inner, outer, substituted)
         case Group() | OrderBy() | Distinct() | Reduced() | Slice() | Service():
             return False
         case _:
@@ -84,7 +90,16 @@ def _settled(expression: Expression, outer: AbstractSet[Var], inner: Node) -> bo
 def lowers_graph(node: Node, name: Var) -> bool:
     """Whether `GRAPH ?name` may be spread over the triple patterns of a node.
 
-    Not if anything in it evaluates once per graph rather than once per row, or could see the name too early.
+    Section 18.6 evaluates the node in each graph n first, and then joins what was found with {?name -> n}. A row that
+    has the name from the start has joined too early, and nothing may notice:
+    - A triple pattern, a path, VALUES and a join of such do not: σ ⋈ {n} is the same before and after a join. So does
+      a union pass the name on to both sides.
+    - OPTIONAL does, by its right side: `L ⟕ R` where R itself may bind ?name lets a row of L alone that R would
+      have bound to something else, so that it had not met n. It cannot where R has no ?name, nor where every row of L
+      has bound it, as it is then the same for L and for R whenever the row survives.
+    - FILTER and BIND do if they read the name, BIND if it makes it, EXISTS always: it is one of its substitutions.
+    - MINUS, sub-SELECTs and the like do: a name on both sides is one variable more in common, and what is evaluated
+      once a graph, rather than once a row, would be evaluated once for all graphs.
     """
     match node:
         case BGP() | PathPattern() | Values():
@@ -92,8 +107,9 @@ def lowers_graph(node: Node, name: Var) -> bool:
         case Join(left, right) | Union(left, right):
             return lowers_graph(left, name) and lowers_graph(right, name)
         case LeftJoin(left, right, condition):
+            unnoticed = name not in set(every_variable(right)) or name in certain(left)
             readable = condition is None or _ignores(condition, name)
-            return readable and binds_graph(left, name) and lowers_graph(right, name)
+            return unnoticed and readable and binds_graph(left, name) and lowers_graph(right, name)
         case Filter(condition, inner):
             return _ignores(condition, name) and lowers_graph(inner, name)
         case Extend(inner, variable, expression):

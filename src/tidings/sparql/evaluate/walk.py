@@ -4,9 +4,10 @@ Repeated paths give each pair once; zero steps lead from a term to itself, wheth
 """
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import assert_never
 
-from tidings.model.terms import Term
+from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
     Alternative,
     Inverse,
@@ -126,11 +127,17 @@ def is_node(term: Term, source: TripleSource) -> bool:
     return next(iter(source.facts(term)), None) is not None or next(iter(source.mentions(term)), None) is not None
 
 
-def walk(pattern: PathPattern, graph: ActiveGraph, layout: Layout, context: Context, *, substituting: bool) -> Plan:
+def walk(
+    pattern: PathPattern,
+    graph: ActiveGraph,
+    layout: Layout,
+    context: Context,
+    substituted: AbstractSet[Var] = frozenset(),
+) -> Plan:
     """A path pattern, from whichever end the rows know."""
     # Between two variables, zero steps are taken at the nodes of the graph only (18.4), whatever the rows bring along.
-    free = pattern.subject[0] == "?" and pattern.object[0] == "?"
-    rooted = free and not substituting and may_stand_still(pattern.path)
+    free = all(end[0] == "?" and end not in substituted for end in (pattern.subject, pattern.object))
+    rooted = free and may_stand_still(pattern.path)
     terms = (pattern.subject, pattern.object, graph) if isinstance(graph, str) else (pattern.subject, pattern.object)
     variables = [term for term in terms if term[0] == "?"]
     after = layout.extended(variables, variables)

@@ -12,7 +12,10 @@ from tidings.sparql.functions.casts import CASTS
 from tidings.sparql.functions.catalogue import Function
 from tidings.sparql.functions.hashes import ALGORITHMS, hash_function
 
-__all__ = ["CASTS", "FUNCTIONS", "Function"]
+__all__ = ["CASTS", "FUNCTIONS", "MICROS", "Function"]
+
+MICROS = "<urn:tidings:function:micros>"
+"""The extension function of the moment: microseconds since 1970 as an `xsd:integer`, the papers' time function."""
 
 _UNARY: dict[str, Callable[[Term], Term | None]] = {
     "STR": terms.string_of,

@@ -31,6 +31,7 @@ class Cursor:
         "prologue",
         "text",
         "toks",
+        "warnings",
     )
 
     def __init__(self, text: str, base: str | None = None) -> None:
@@ -52,6 +53,8 @@ class Cursor:
         self.blank_as_variable = True
         self.aggregates: dict[Aggregate, Var] | None = None
         """Where aggregates may stand, those met so far with the variables that stand for them."""
+        self.warnings: dict[str, None] = {}
+        """What the text says that is no mistake, but hardly meant."""
         self.lifted: list[Slot] | None = None
         """If constants are to be lifted out of patterns and expressions: where they stood."""
 

@@ -18,7 +18,7 @@ from tidings.sparql.algebra import (
     Or,
     Sign,
 )
-from tidings.sparql.functions import FUNCTIONS
+from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS
 from tidings.sparql.parser import patterns
 from tidings.sparql.parser.cursor import Cursor
 
@@ -185,7 +185,20 @@ def iri_or_call(c: Cursor) -> Expression:
         return name
     if c.toks[c.i + 1].upper() == "DISTINCT":
         c.fail("an expression", at=c.i + 1, message="no aggregate function of that name is known")
-    return Call(name, _arguments(c))
+    arguments = _arguments(c)
+    if name != MICROS:
+        _note_unknown(c, name, len(arguments))
+    return Call(name, arguments)
+
+
+def _note_unknown(c: Cursor, name: Term, given: int) -> None:
+    """A call that is always in error is still SPARQL (17.6), but whoever wrote it should hear of it."""
+    cast = CASTS.get(name[1:-1])
+    if cast is None:
+        c.warnings[f"the function {name} is not known: every call of it is an error"] = None
+    elif given != cast.least:
+        wanted = f"takes {cast.least} argument, not {given}"
+        c.warnings[f"the function {name} {wanted}: every such call is an error"] = None
 
 
 def _aggregate(c: Cursor, word: str) -> Expression:

@@ -1,5 +1,7 @@
 """The four query forms and their solution modifiers (section 18.2.4)."""
 
+from msgspec.structs import replace
+
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
     BGP,
@@ -62,7 +64,7 @@ def _read_query(c: Cursor, dataset: Dataset | None) -> Query:
             c.fail("SELECT, ASK, CONSTRUCT or DESCRIBE")
     if c.toks[c.i]:
         c.fail("the end of the query")
-    return query
+    return replace(query, warnings=tuple(c.warnings)) if c.warnings else query
 
 
 def _dataset(c: Cursor, given: Dataset | None) -> Dataset:

@@ -2,6 +2,8 @@
 
 from typing import cast
 
+from msgspec.structs import replace
+
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
 from tidings.sparql.algebra import (
     BGP,
@@ -43,7 +45,11 @@ def _read_update(c: Cursor, dataset: Dataset | None) -> tuple[Operation, ...]:
     operations: list[Operation] = []
     c.read_prologue()
     while c.toks[c.i]:
-        operations.append(_operation(c, dataset))
+        c.warnings = {}
+        operation = _operation(c, dataset)
+        if c.warnings and isinstance(operation, Modify):
+            operation = replace(operation, warnings=tuple(c.warnings))
+        operations.append(operation)
         if c.toks[c.i] != ";":
             break
         c.i += 1
