@@ -194,13 +194,12 @@ def _echo(members: _Members) -> Echo:
 
 
 def _graphs(members: _Members) -> Graphs:
-    default = _names(members.default_graphs, members.default_alike)
-    named = _names(members.named_graphs, members.named_alike)
-    return Graphs(default, named) if default or named else ANY_GRAPHS
+    default = members.default_alike if members.default_graphs is None else members.default_graphs
+    named = members.named_alike if members.named_graphs is None else members.named_graphs
+    return ANY_GRAPHS if default is named is None else Graphs(_names(default), _names(named))
 
 
-def _names(given: _Names, alike: _Names) -> tuple[str, ...]:
-    names = given if given is not None else alike
+def _names(names: _Names) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)

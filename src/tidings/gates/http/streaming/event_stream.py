@@ -11,9 +11,9 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import AsyncGenerator
+from typing import assert_never
 
 import orjson
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,9 +27,10 @@ from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.model.errors import BadRequest, NotFound, TidingsError
+from tidings.protocol.echo import Echo
+from tidings.protocol.messages import Graphs, Resume, Subscribe
 from tidings.protocol.notifications import SPLICE
-from tidings.protocol.sparql_http import Parameters, graph
-from tidings.sparql.algebra import Dataset
+from tidings.protocol.sparql_http import Parameters
 
 MEDIA_TYPE = "text/event-stream"
 _GOING_AWAY = 1001
@@ -44,28 +45,19 @@ _RETRY = b"retry: 1000\n"
 _HEARTBEAT = b":\n\n"
 
 
-class Wish(Struct, frozen=True):
-    """What a client asks for: a new subscription, to go on with an old one, or the latter if it can be had."""
-
-    text: str | None
-    dataset: Dataset | None
-    alias: str | None
-    last: tuple[str, int] | None
-    """The spuid and the number of the event that it saw last."""
-
-    @classmethod
-    def of(cls, request: Request, base: str) -> "Wish":
-        parameters = Parameters(request.scope["query_string"])
-        default, named = (
-            tuple(graph(value, name, base) for value in parameters.all(name))
-            for name in ("default-graph-uri", "named-graph-uri")
-        )
-        text = parameters.one("query")
-        last = request.headers.get("last-event-id") or parameters.one("last-event-id")
-        if text is None and not last:
-            raise BadRequest("the parameter query is missing")
-        dataset = Dataset(default, named) if default or named else None
-        return cls(text, dataset, parameters.one("alias"), _event_id(last) if last else None)
+def read_request(request: Request, base: str) -> Subscribe | Resume:
+    """What a client asks for: a new subscription, or to go on with an old one. Raises BadRequest."""
+    parameters = Parameters(request.scope["query_string"])
+    graphs = Graphs(tuple(parameters.all("default-graph-uri")), tuple(parameters.all("named-graph-uri")))
+    graphs.dataset(base)  # what is wrong with it is said before anything is begun
+    text, echo = parameters.one("query"), Echo(parameters.one("alias"))
+    anew = None if text is None else Subscribe(text, graphs, echo)
+    last = request.headers.get("last-event-id") or parameters.one("last-event-id")
+    if last:
+        return Resume(*_event_id(last), anew, echo)
+    if anew is None:
+        raise BadRequest("the parameter query is missing")
+    return anew
 
 
 def _event_id(text: str) -> tuple[str, int]:
@@ -86,13 +78,13 @@ class EventStreams:
         self._ping = ping
 
     async def subscribe(self, request: Request) -> Response:
-        wish = Wish.of(request, self._base)
+        asked = read_request(request, self._base)
         self._streams.admit()
         if request.method == "HEAD":
             return Response(headers={"content-type": MEDIA_TYPE})
-        stream = EventStream(self._broker, self._streams, self._high_water, self._ping)
+        stream = EventStream(self._broker, self._streams, base=self._base, high_water=self._high_water, ping=self._ping)
         try:
-            await while_present(request, stream.begin(wish))
+            await while_present(request, stream.begin(asked))
         except BaseException:
             stream.gone()
             raise
@@ -102,9 +94,10 @@ class EventStreams:
 class EventStream:
     """One client: the events that wait for it to take them, and the loop that gives them out."""
 
-    def __init__(self, broker: Broker, streams: Streams, high_water: int, ping: float) -> None:
+    def __init__(self, broker: Broker, streams: Streams, *, base: str, high_water: int, ping: float) -> None:
         self._broker = broker
         self._streams = streams
+        self._base = base
         self._high_water = high_water
         self._ping = ping
         self._waiting: deque[bytes] = deque()
@@ -117,13 +110,12 @@ class EventStream:
         self.response = StreamResponse(self._pieces(), MEDIA_TYPE, self.gone)
         streams.add(self)
 
-    async def begin(self, wish: Wish) -> None:
+    async def begin(self, asked: Subscribe | Resume) -> None:
         """Subscribe or resume, until there is a first event. Raises what speaks against it."""
         first = self._first
 
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
-            said = resumed if wish.last is not None else None
-            answer = first_answer(subscriber, parcel, said)
+            answer = first_answer(subscriber, parcel, resumed if isinstance(asked, Resume) else None)
             self._put(_RETRY + event(subscriber.spuid, subscriber.sequence, answer))
             if not first.done():
                 first.set_result(None)
@@ -132,24 +124,26 @@ class EventStream:
             if not first.done():
                 first.set_exception(error)
 
-        if not self._resume(wish, answered, refused):
-            assert wish.text is not None
-            self._broker.subscribe(
-                self._session, wish.text, wish.dataset, wish.alias, answered, refused, encode=encode_body
-            )
+        match asked:
+            case Subscribe():
+                self._subscribe(asked, answered, refused)
+            case Resume():
+                self._resume(asked, answered, refused)
+            case _:
+                assert_never(asked)
         await first
 
-    def _resume(self, wish: Wish, answered: Answered, refused: Refused) -> bool:
-        """Go on with a subscription; False if it is gone, and there is a query to begin anew with."""
-        if wish.last is None:
-            return False
+    def _subscribe(self, asked: Subscribe, answered: Answered, refused: Refused) -> None:
+        dataset, alias = asked.graphs.dataset(self._base), asked.echo.alias
+        self._broker.subscribe(self._session, asked.sparql, dataset, alias, answered, refused, encode=encode_body)
+
+    def _resume(self, asked: Resume, answered: Answered, refused: Refused) -> None:
         try:
-            self._broker.resume(self._session, *wish.last, wish.alias, answered, refused)
+            self._broker.resume(self._session, asked.spuid, asked.sequence, asked.echo.alias, answered, refused)
         except NotFound:
-            if wish.text is None:
+            if asked.otherwise is None:
                 raise
-            return False
-        return True
+            self._subscribe(asked.otherwise, answered, refused)
 
     # -- for the broker -----------------------------------------------------------------------------------------
 

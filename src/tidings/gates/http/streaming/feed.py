@@ -18,11 +18,11 @@ from tidings.gates.errors import NoLog
 from tidings.gates.http.results import chosen
 from tidings.gates.http.routing import accept_of, while_present, whole
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
-from tidings.log.entry import Entry
 from tidings.log.journal import Journal
 from tidings.log.reading import read
 from tidings.model.errors import BadRequest
 from tidings.protocol.commit_feed import FeedFormat, Text
+from tidings.protocol.entries import Entry
 
 SLICE = 1 << 16
 """Bytes that are read, written and sent at a time."""
