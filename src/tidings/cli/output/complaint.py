@@ -3,7 +3,7 @@
 import sys
 
 from tidings.cli.input.arguments import UsageError
-from tidings.cli.output.names import harmless
+from tidings.cli.output.paint import harmless
 from tidings.model.errors import SyntaxFault, TidingsError
 from tidings.server.config import BadSetting
 
