@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tidings
+from waiting import PATIENCE
 
 SOURCE = Path(tidings.__file__).parents[1]
 ALONE = ("-S",)
@@ -50,7 +51,7 @@ def run(folder: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
     """Run this Python with what is in a folder, and nothing else."""
     return subprocess.run(
         [sys.executable, *ALONE, *arguments],
-        cwd=cwd, env=environment(folder), capture_output=True, text=True, timeout=60, check=False,
+        cwd=cwd, env=environment(folder), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
 
 

