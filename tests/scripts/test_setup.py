@@ -89,7 +89,7 @@ def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
         [ROOT / "scripts" / "setup", "sparks"], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 2
-    assert "there is no part 'sparks', only spark, bench, all and dev" in done.stderr
+    assert "there is no part 'sparks', only spark, bench, all, examples and dev" in done.stderr
 
 
 def test_help_names_every_part() -> None:
