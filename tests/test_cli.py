@@ -15,7 +15,8 @@ import pytest
 from cli.shell import EXAMPLES, furnish, runs_alone, shell
 from tidings import __version__
 from tidings.cli import COMMANDS, main
-from tidings.cli.output.names import Names, harmless
+from tidings.cli.output.names import Names
+from tidings.cli.output.paint import harmless
 from tidings.cli.output.table import draw, fit, fold
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad

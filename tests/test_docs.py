@@ -17,7 +17,8 @@ import pytest
 import tidings
 from cli.shell import furnish, shell
 from gates.wire import Broker, serving
-from tidings import cli
+from tidings import __version__, cli
+from tidings.extras import EXTRAS
 from tidings.gates.http.monitoring.openapi import openapi
 from tidings.model.errors import TidingsError
 from tidings.server.config import ENVIRONMENT, SETTINGS
@@ -27,6 +28,8 @@ CLI = (ROOT / "docs/cli.md").read_text()
 HTTP = (ROOT / "docs/http.md").read_text()
 ERRORS = (ROOT / "docs/errors.md").read_text()
 README = (ROOT / "README.md").read_text()
+INSTALL = (ROOT / "docs/install.md").read_text()
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 
 
 def every_error(root: type[TidingsError] = TidingsError) -> Iterator[type[TidingsError]]:
@@ -72,6 +75,19 @@ def test_every_path_is_documented_with_its_methods(path: str) -> None:
         method.upper() for method in ("get", "head", "put", "post", "delete") if method in openapi()["paths"][path]
     ]
     assert f"| `{path}` | {', '.join(methods)} |" in HTTP
+
+
+def test_the_changelog_has_a_section_for_this_version() -> None:
+    assert re.search(rf"^## {re.escape(__version__)}\n\n### Added\n\n- \w", CHANGELOG, re.MULTILINE)
+
+
+def test_every_extra_is_documented_with_both_ways_to_get_it() -> None:
+    for extra in EXTRAS:
+        assert f"| `{extra}` |" in INSTALL
+        assert f"`extra {extra}`" in CLI
+    assert "pip install 'tidings[spark]'" in INSTALL
+    assert "scripts/setup spark" in INSTALL
+    assert "scripts/setup spark" in README
 
 
 def test_links_lead_somewhere() -> None:

@@ -11,21 +11,27 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyspark.sql import DataFrame
 from rich.console import Console
 from rich.table import Table
 
 from tidings.client import Answer
 from tidings.client.terms import from_term
 from tidings.drawing import Chart
+from tidings.extras import extra_missing
 from tidings.model.errors import TidingsError
-from tidings.spark.analytics.charts import Reading, short_names, values_chart
-from tidings.spark.analytics.figures import Span
-from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.travel import quads
-from tidings.spark.session import session, stop, translated
-from tidings.spark.sparql.answers import terms
-from tidings.spark.sparql.query import run
+
+try:
+    from pyspark.sql import DataFrame
+
+    from tidings.spark.analytics.charts import Reading, short_names, values_chart
+    from tidings.spark.analytics.figures import Span
+    from tidings.spark.lake.lake import Lake
+    from tidings.spark.lake.travel import quads
+    from tidings.spark.session import session, stop, translated
+    from tidings.spark.sparql.answers import terms
+    from tidings.spark.sparql.query import run
+except ImportError as error:
+    sys.exit(f"observed: {extra_missing('this needs Spark', 'spark', error)}")
 
 Row: TypeAlias = dict[str, Any]
 

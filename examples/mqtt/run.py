@@ -8,6 +8,7 @@ import asyncio
 import logging
 import math
 import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterable
@@ -15,18 +16,24 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from adapter import Adapter
-from mqtt_client import end, forgive_closed_sockets
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 from servers import HOST, Server, ingest, profile_for, serving
-from simulator import simulate
 from storing import storing_service
 from topics import TopicsManager
 
 from tidings.client import Application, Change, Endpoint, Row, load
+from tidings.extras import extra_missing, require
+from tidings.model.errors import ExtraMissing
+
+try:
+    from adapter import Adapter
+    from mqtt_client import end, forgive_closed_sockets
+    from simulator import simulate
+except ImportError as error:
+    sys.exit(f"run: {extra_missing('this example needs aiomqtt', 'examples', error)}")
 
 _CATCH_UP_SECONDS = 60.0
 _VALUES_BETWEEN = 10
@@ -179,6 +186,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.lake is not None and arguments.lake.exists():
         parser.error(f"{arguments.lake} is there already, and the store of each run is a new one")
+    try:
+        if arguments.lake is not None:
+            require("pyspark", "--lake needs Spark", "spark")
+    except ExtraMissing as error:
+        sys.exit(f"run: {error}")
     asyncio.run(until_told(arguments))
 
 

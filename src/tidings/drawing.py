@@ -11,7 +11,7 @@ from functools import wraps
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, cast
 
-from tidings.model.errors import ExtraMissing
+from tidings.extras import needing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,10 +126,8 @@ def colours_of(targets: Iterable[str]) -> dict[str, str]:
 @contextmanager
 def style() -> Iterator[None]:
     """Drawn like all others, whatever the user's matplotlibrc says. Raises ExtraMissing."""
-    try:
+    with needing("charts need matplotlib", "bench"):
         import matplotlib as mpl
-    except ImportError as error:
-        raise ExtraMissing("charts need matplotlib: pip install 'tidings[bench]' or 'tidings[spark]'") from error
     with mpl.rc_context():
         mpl.rcdefaults()
         cast(Any, mpl.rcParams).update(STYLE)

@@ -13,6 +13,7 @@ from tidings.bench.report.page import write_chart
 from tidings.bench.results.histogram import Histogram
 from tidings.bench.results.measured import Measurement, Run
 from tidings.drawing import OKABE_ITO, Chart, colours_of
+from tidings.extras import how_to_get
 from tidings.model.errors import ExtraMissing
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,5 +117,6 @@ def test_wrong_answers_and_nothing_are_not_drawn(run: Run) -> None:
 
 def test_without_the_extra_it_is_told_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ExtraMissing, match=r"tidings\[bench\]"):
+    with pytest.raises(ExtraMissing, match="charts need matplotlib") as refused:
         line_chart("x", [], {})
+    assert how_to_get("bench") in str(refused.value)

@@ -71,7 +71,7 @@ def powers(*values: str) -> list[Triple]:
 @asynccontextmanager
 async def opened(settings: dict[str, Any]) -> AsyncIterator[Target]:
     if settings["kind"] == "oxigraph" and oxigraph_binary() is None:
-        pytest.skip("pip install oxigraph")
+        pytest.skip("the extra bench is not installed")
     target = make("it", settings)
     await target.open()
     try:

@@ -79,7 +79,9 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
     program = programs / "tidings"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tidings "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    # Whether the usual ports are free here is nothing that `tidings doctor` should depend on.
+    ports = {"TIDINGS_HTTP_PORT": "0", "TIDINGS_WS_PORT": "0"}
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"} | ports
     if broker is not None:
         environment |= {"TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws}
         script = script.replace("localhost:8000", broker.http.removeprefix("http://"))

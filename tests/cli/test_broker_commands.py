@@ -11,8 +11,8 @@ import pytest
 from cli.shell import CHAT
 from gates.wire import Broker, serving
 from tidings.cli import main
-from tidings.cli.commands.status import duration, size
 from tidings.cli.input.binding import read_term
+from tidings.cli.output.amounts import duration, size
 from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tidings.log.errors import FolderInUse, FolderUnusable
-from tidings.log.folder import Folder, check_format
+from tidings.log.folder import Folder, check_format, check_free
 from waiting import PATIENCE
 
 
@@ -36,6 +36,18 @@ def test_a_second_broker_is_refused_by_the_name_of_the_first(tmp_path: Path) -> 
         with pytest.raises(FolderInUse) as refused:
             Folder(tmp_path)
         assert refused.value.pid == os.getpid()
+
+
+def test_who_asks_whether_a_folder_is_free_changes_nothing(tmp_path: Path) -> None:
+    check_free(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with Folder(tmp_path):
+        with pytest.raises(FolderInUse) as refused:
+            check_free(tmp_path)
+        assert refused.value.pid == os.getpid()
+    check_free(tmp_path)
+    with Folder(tmp_path):  # it is not locked by whoever asked
+        pass
 
 
 def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ COMMANDS = {
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
     "serve": "run the broker",
+    "doctor": "see what is installed, and whether a broker can run here",
     "repair": "make a damaged data folder usable again",
     "history": "keep every change in a lake, and see the graph as it was",
     "stream": "run subscriptions on Spark, as many as it takes",

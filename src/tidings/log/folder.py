@@ -1,12 +1,11 @@
 """The data folder of a broker: its layout, its format, and the lock that keeps a second broker out."""
 
 import fcntl
+import json
 import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-
-import orjson
 
 from tidings.log.errors import FolderInUse, FolderUnusable
 from tidings.log.layout import log_of, snapshots_of, sync_folder, write_whole
@@ -24,10 +23,10 @@ class Folder:
         self._lock: int | None = None
         try:
             path.mkdir(parents=True, exist_ok=True)
-            made = _is_made(path)
+            made = is_made(path)
             self._lock = _locked(path)
             if not made:
-                write_whole(path / "format.json", orjson.dumps(FORMAT, option=orjson.OPT_APPEND_NEWLINE))
+                write_whole(path / "format.json", json.dumps(FORMAT, separators=(",", ":")).encode() + b"\n")
             log_of(path).mkdir(exist_ok=True)
             snapshots_of(path).mkdir(exist_ok=True)
             sync_folder(path)
@@ -54,14 +53,28 @@ class Folder:
 def check_format(path: Path) -> None:
     """Raise FolderUnusable unless this is a folder whose format we know."""
     try:
-        if not _is_made(path):
+        if not is_made(path):
             raise FolderUnusable(f"{path} is not a data folder of Tidings: it has no format.json")
     except OSError as error:
         raise FolderUnusable(_explained(path, error)) from error
 
 
-def _is_made(path: Path) -> bool:
-    """Whether a folder has our format, rather than nothing at all."""
+def check_free(path: Path) -> None:
+    """Raise FolderInUse if somebody has a folder. It stays as it is, and is nobody's for longer than the question."""
+    try:
+        lock = os.open(path / "lock", os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FolderInUse(path, _holder(lock)) from None
+    finally:
+        os.close(lock)
+
+
+def is_made(path: Path) -> bool:
+    """Whether a folder has our format, rather than nothing at all. Raises FolderUnusable, OSError."""
     try:
         found = _parsed((path / "format.json").read_bytes())
     except FileNotFoundError:
@@ -82,8 +95,8 @@ def _is_made(path: Path) -> bool:
 
 def _parsed(text: bytes) -> Any:
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None
 
 
@@ -95,13 +108,19 @@ def _locked(path: Path) -> int:
         os.ftruncate(lock, 0)
         os.pwrite(lock, b"%d\n" % os.getpid(), 0)
     except BlockingIOError:
-        pid = os.pread(lock, 20, 0).strip()
+        holder = _holder(lock)
         os.close(lock)
-        raise FolderInUse(path, int(pid) if pid.isdigit() else None) from None
+        raise FolderInUse(path, holder) from None
     except OSError:
         os.close(lock)
         raise
     return lock
+
+
+def _holder(lock: int) -> int | None:
+    """The process that has the lock, as it says in it."""
+    pid = os.pread(lock, 20, 0).strip()
+    return int(pid) if pid.isdigit() else None
 
 
 def _explained(path: Path, error: OSError) -> str:

@@ -14,7 +14,7 @@ TidingsError                       internal_error         500
 │   └── ServiceFailed              service_failed         502   SERVICE could not be asked
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
 ├── NotFound                       not_found              404   no such subscription
-├── ExtraMissing                   extra_missing          501   a part of Tidings that is not installed
+├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
     └── RowLimitExceeded           row_limit_exceeded     503   rows
@@ -138,10 +138,18 @@ class NotFound(TidingsError):
 
 
 class ExtraMissing(TidingsError):
-    """What a part of Tidings needs, and only that part, is not installed."""
+    """What a part of Tidings needs, and only that part, is not installed; `extra` is what brings it."""
 
     status = 501
     code = "extra_missing"
+    extra = ""  # one that came back from a worker of Spark has its text only
+
+    def __init__(self, message: str, extra: str) -> None:
+        super().__init__(message)
+        self.extra = extra
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"extra": self.extra}
 
 
 class LimitExceeded(TidingsError):

@@ -25,6 +25,7 @@ from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
 from tidings.broker.updates.initial_data import seed
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
+from tidings.extras import needing
 from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.fast_update import Express
 from tidings.gates.http.header_timeout import PatientProtocol
@@ -37,7 +38,6 @@ from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.server.config import Settings
 from tidings.server.files import FolderLoader
-from tidings.spark.errors import spark_missing
 
 if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
@@ -211,10 +211,8 @@ def serve(
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
     """What the broker only delivers. Raises ExtraMissing: it comes in a format that not everybody can read."""
-    try:
+    with needing("--deliver needs what reads Parquet", "spark"):
         from tidings.server.spark_delivery import delivering
-    except ImportError as error:
-        raise spark_missing(error) from error
     return delivering(Path(out), settings.base)
 
 

@@ -6,7 +6,6 @@ A setting `max_rows` is the flag `--max-rows`, the variable `TIDINGS_MAX_ROWS` a
 """
 
 import dataclasses
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -210,6 +209,8 @@ def read_settings(flags: Mapping[str, object], environment: Mapping[str, str], f
 
 
 def _of_file(file: Path | None) -> dict[str, object]:
+    import tomllib  # here, so that `tidings doctor` can tell a Python that is too old to have it
+
     if file is None:
         return {}
     try:

@@ -17,12 +17,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from tidings.model.errors import ExtraMissing, TidingsError
-
-
-def spark_missing(error: ImportError) -> ExtraMissing:
-    """Why nothing of all this can be done here."""
-    return ExtraMissing(f"this needs Spark: pip install 'tidings[spark]' ({error})")
+from tidings.model.errors import TidingsError
 
 
 class NoJava(TidingsError):

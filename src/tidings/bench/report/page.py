@@ -18,7 +18,7 @@ from tidings.bench.results.measured import Measurement, Run
 from tidings.bench.results.performance_model import TOTALS, predictions
 from tidings.bench.results.published import SPS_MACHINE, SPS_PAPER, Experiment, as_published, experiment_of
 from tidings.drawing import Chart, colours_of
-from tidings.model.errors import ExtraMissing
+from tidings.extras import needing, require
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,15 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def check_formats(formats: tuple[str, ...]) -> None:
+    """Raise ExtraMissing for what could not be drawn, before anything is measured; nothing is loaded for it."""
+    without = """(--set 'formats=["csv","json"]' goes without)"""
+    if {"svg", "png", "html"} & set(formats):
+        require("matplotlib", f"charts need matplotlib {without}", "bench")
+    if "html" in formats:
+        require("jinja2", f"reports need Jinja {without}", "bench")
 
 
 def write_report(path: Path, run: Run) -> None:
@@ -67,11 +76,9 @@ def _file_name(test: str) -> str:
 
 def render(run: Run) -> str:
     """The whole page. Raises ExtraMissing."""
-    try:
+    with needing("reports need Jinja", "bench"):
         from jinja2 import Environment, StrictUndefined
         from markupsafe import Markup
-    except ImportError as error:
-        raise ExtraMissing("reports need jinja2: pip install 'tidings[bench]'") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
     sections = [_section(run, test) for test in tests_of(run)]

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from tidings.bench.targets import Target, endpoint, tidings_http, tidings_sse, tidings_ws
-from tidings.bench.targets.errors import TargetFailed
 from tidings.bench.targets.managed import Launch, Managed, Places
 from tidings.bench.targets.settings import Count, Seconds
+from tidings.extras import extra_missing
 
 _SERVE = (sys.executable, "-m", "tidings", "serve", "--host", "127.0.0.1", "--http-port", "0", "--ws-port", "0")
 _GREETING = r"http://127\.0\.0\.1:(?P<http_port>\d+)[\s\S]*ws://127\.0\.0\.1:(?P<ws_port>\d+)/subscribe"
@@ -65,7 +65,7 @@ def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str) -> Ma
 
 class OxigraphSettings(msgspec.Struct, frozen=True, kw_only=True):
     binary: str | None = None
-    """The server, if it is not the one that `pip install oxigraph` brings, nor on the PATH."""
+    """The server, if it is not the one that the extra `bench` brings, nor on the PATH."""
     storage: Literal["memory", "disk"] = "memory"
     poll_ms: Annotated[float, Meta(gt=0)] = 100.0
     log: str | None = None
@@ -79,7 +79,7 @@ def oxigraph(name: str, settings: OxigraphSettings) -> Managed:
 
     async def prepare(_: Places) -> None:
         if binary is None:
-            raise TargetFailed("there is no Oxigraph server here: pip install oxigraph, or say where its binary is")
+            raise extra_missing(f"{name} needs the Oxigraph server (or say where its `binary` is)", "bench")
 
     launch = Launch(
         (binary or "oxigraph", "serve", "--bind", "127.0.0.1:{http_port}", *storage),

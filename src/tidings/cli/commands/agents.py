@@ -12,7 +12,8 @@ from tidings.cli.input.arguments import Parser, UsageError, add_broker
 from tidings.cli.input.binding import read_term
 from tidings.cli.output.following import Wanted, follow
 from tidings.cli.output.listing import show_list
-from tidings.cli.output.names import Names, harmless, instant
+from tidings.cli.output.names import Names, instant
+from tidings.cli.output.paint import harmless
 from tidings.cli.output.writing import write
 from tidings.client.answers import Committed
 from tidings.client.endpoint import Endpoint

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tidings.bench.configuration import Benchmark, read, shipped
-from tidings.bench.report.page import write_charts, write_report
+from tidings.bench.report.page import check_formats, write_charts, write_report
 from tidings.bench.report.summary import summary
 from tidings.bench.report.terminal import Terminal
 from tidings.bench.results import comparison as comparing
@@ -80,6 +80,7 @@ def _run(arguments: Namespace, names: list[str]) -> int:
     if not names:
         raise UsageError(f"say which benchmark to run: {', '.join(shipped())}, or a file")
     benchmark = _chosen(read(names, settings=arguments.set, common=arguments.common), arguments.only)
+    check_formats(benchmark.formats)
     folder = Path(arguments.output or benchmark.output)
     path = folder / f"{benchmark.name}.json"
     with Terminal(quiet=arguments.quiet) as terminal:

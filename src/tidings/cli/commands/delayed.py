@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import orjson
 
-from tidings.cli.commands.status import duration
 from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
+from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
 from tidings.cli.output.writing import write
 from tidings.client.http import HttpClient

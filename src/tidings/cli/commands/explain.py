@@ -20,7 +20,7 @@ from tidings.cli.input.arguments import (
 )
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import base_of, load
-from tidings.cli.output.names import harmless
+from tidings.cli.output.paint import harmless
 from tidings.cli.output.writing import write
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core

@@ -9,6 +9,7 @@ from tidings.cli.history import graph as history_graph
 from tidings.cli.history import ingest as history_ingest
 from tidings.cli.history import query as history_query
 from tidings.cli.input.arguments import Parser, UsageError, seconds
+from tidings.extras import needing
 
 DESCRIPTION = """\
 Keep every change that was ever committed in a lake of Parquet files, and see the graph as it was at any time.
@@ -24,7 +25,7 @@ Keep every change that was ever committed in a lake of Parquet files, and see th
   churn    which subjects changed the most
   gaps     where nothing changed for longer than it should
 
-It runs on Spark: pip install 'tidings[spark]', and Java 17 or later."""
+It runs on Spark and Java 17 or later: pip install 'tidings[spark]', or scripts/setup spark in a clone."""
 EXAMPLES = """\
 examples:
   tidings history ingest --log tidings-data --lake lake
@@ -73,13 +74,9 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    try:
+    with needing("this needs Spark", "spark"):
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
-    except ImportError as error:
-        from tidings.spark.errors import spark_missing
-
-        raise spark_missing(error) from error
     if arguments.action != "query" and (arguments.text is not None or arguments.file is not None):
         raise UsageError(f"{arguments.action} takes no query")
     ACTIONS[arguments.action](arguments)

@@ -23,8 +23,9 @@ from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import absolute, base_of, load
 from tidings.cli.output.complaint import warn
 from tidings.cli.output.names import Names, prefixes_of
+from tidings.cli.output.paint import wants_colour
 from tidings.cli.output.table import draw
-from tidings.cli.output.writing import wants_colour, write
+from tidings.cli.output.writing import write
 from tidings.engine.updates.executor import Core
 from tidings.model.errors import UnsupportedFormat
 from tidings.model.formats.media import by_file_name, by_name

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from tidings.cli.input.arguments import Parser
+from tidings.cli.input.arguments import Parser, add_settings
 from tidings.cli.input.loading import Document, read
 from tidings.cli.output.logs import configure
 from tidings.model.terms import Quad, iri
 from tidings.server import app
-from tidings.server.config import ENVIRONMENT, SETTINGS, BadSetting, Settings, read_settings
+from tidings.server.config import ENVIRONMENT, BadSetting, Settings, read_settings
 from tidings.server.demo.companion import companion
 from tidings.server.demo.town import GRAPH, LIGHTS, town
 from tidings.server.files import rdf_format
@@ -35,16 +35,7 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings serve", DESCRIPTION, EXAMPLES)
     result.add_argument("--config", metavar="FILE", type=Path, help="TOML file with settings")
-    for setting in SETTINGS:
-        flag = "--" + setting.name.replace("_", "-")
-        text = setting.metadata["help"]
-        if setting.type is bool:
-            result.add_argument(flag, nargs="?", const=True, metavar="on|off", help=text)
-        elif isinstance(setting.default, tuple):
-            result.add_argument(flag, action="append", metavar=setting.metadata["shown"], help=text)
-        else:
-            text = text if setting.default is None else f"{text} (default {setting.default})"
-            result.add_argument(flag, metavar=setting.metadata["shown"], help=text)
+    add_settings(result)
     return result
 
 

@@ -8,6 +8,7 @@ import orjson
 
 from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, add_broker
+from tidings.cli.output.amounts import duration, size
 from tidings.cli.output.writing import write
 from tidings.client.errors import NotUnderstood
 from tidings.client.http import HttpClient
@@ -20,7 +21,6 @@ examples:
   tidings status
   tidings status --http http://localhost:8000 --json | head -c 100
 """
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def parser() -> Parser:
@@ -88,23 +88,3 @@ def _per_request(seconds: float, requests: int) -> str:
 
 def _many(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def size(number: float) -> str:
-    """Bytes for people."""
-    for unit in _UNITS:
-        if number < 1024 or unit == _UNITS[-1]:
-            break
-        number /= 1024
-    return f"{number:,.0f} {unit}" if unit == "B" else f"{number:,.1f} {unit}"
-
-
-def duration(seconds: float) -> str:
-    """A stretch of time for people: its two largest parts."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [
-        f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")) if number
-    ]
-    return " ".join(parts[:2]) or "0 s"

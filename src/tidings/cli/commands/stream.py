@@ -9,6 +9,7 @@ from tidings.cli.stream import jobs as stream_jobs
 from tidings.cli.stream import read as stream_read
 from tidings.cli.stream import run as stream_run
 from tidings.cli.stream import status as stream_status
+from tidings.extras import needing
 
 DESCRIPTION = """\
 Run subscriptions on Spark, as many as its machines can bear, and read what they are told.
@@ -19,7 +20,8 @@ Run subscriptions on Spark, as many as its machines can bear, and read what they
   replay         what would these subscriptions have been told? one job over a range of history
   rescale        more or fewer partitions for a job that is stopped
 
-It runs on Spark: pip install 'tidings[spark]', and Java 17 or later. read and status need no Java."""
+It runs on Spark and Java 17 or later: pip install 'tidings[spark]', or scripts/setup spark in a clone. read and
+status need no Java."""
 EXAMPLES = """\
 examples:
   tidings stream subscriptions --log tidings-data --subscriptions wanted.jsonl --checkpoint check --out told --follow
@@ -91,13 +93,9 @@ def port(text: str) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    try:
+    with needing("this needs Spark", "spark"):
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
-    except ImportError as error:
-        from tidings.spark.errors import spark_missing
-
-        raise spark_missing(error) from error
     _check(arguments)
     ACTIONS[arguments.action](arguments)
     return 0

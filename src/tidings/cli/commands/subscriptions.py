@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from tidings.cli.commands.status import duration
 from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, add_broker
+from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
 from tidings.cli.output.writing import write
 from tidings.client.http import HttpClient

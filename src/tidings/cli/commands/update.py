@@ -21,8 +21,9 @@ from tidings.cli.input.arguments import (
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import base_of, documents, load
 from tidings.cli.output.complaint import warn
-from tidings.cli.output.names import harmless, instant, prefixes_of
-from tidings.cli.output.writing import signed, wants_colour, write
+from tidings.cli.output.names import instant, prefixes_of
+from tidings.cli.output.paint import harmless, signed, wants_colour
+from tidings.cli.output.writing import write
 from tidings.engine.updates.executor import Core
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.terms import Quad

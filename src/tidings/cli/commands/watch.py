@@ -8,8 +8,9 @@ from tidings.cli.input.arguments import Parser, UsageError, add_data, pair
 from tidings.cli.input.loading import base_of, load
 from tidings.cli.input.requests import RequestFailed, opened, requests
 from tidings.cli.output.complaint import warn
+from tidings.cli.output.paint import wants_colour
 from tidings.cli.output.telling import Json, Lines, Teller
-from tidings.cli.output.writing import wants_colour, write
+from tidings.cli.output.writing import write
 from tidings.engine.engine import Engine
 from tidings.engine.timing import Timing
 from tidings.engine.updates.executor import Core

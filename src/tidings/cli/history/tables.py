@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tidings.cli.output.names import Names
+from tidings.cli.output.paint import wants_colour
 from tidings.cli.output.table import draw
-from tidings.cli.output.writing import wants_colour
 from tidings.model.results import Solutions
 from tidings.model.terms import XSD, Term, literal
 from tidings.protocol.instants import shown

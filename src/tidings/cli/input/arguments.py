@@ -70,6 +70,24 @@ def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
         group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
 
 
+def add_settings(parser: Parser, *names: str) -> None:
+    """A flag for each of these settings, or for all of them; one that is not given is None."""
+    from tidings.server.config import SETTINGS
+
+    for setting in SETTINGS:
+        if names and setting.name not in names:
+            continue
+        flag = "--" + setting.name.replace("_", "-")
+        text = setting.metadata["help"]
+        if setting.type is bool:
+            parser.add_argument(flag, nargs="?", const=True, metavar="on|off", help=text)
+        elif isinstance(setting.default, tuple):
+            parser.add_argument(flag, action="append", metavar=setting.metadata["shown"], help=text)
+        else:
+            text = text if setting.default is None else f"{text} (default {setting.default})"
+            parser.add_argument(flag, metavar=setting.metadata["shown"], help=text)
+
+
 def add_text(parser: Parser, what: str) -> None:
     """The text of the request."""
     parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `@FILE` reads a file, `-` stdin")

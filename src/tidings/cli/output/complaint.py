@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 
 from tidings.cli.input.arguments import UsageError
-from tidings.cli.output.names import harmless
+from tidings.cli.output.paint import harmless
 from tidings.model.errors import SyntaxFault, TidingsError
 from tidings.server.config import BadSetting
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 import orjson
 
 from tidings.cli.output.names import Names, prefixes_of
+from tidings.cli.output.paint import signed, wants_colour
 from tidings.cli.output.telling import binding, in_order
-from tidings.cli.output.writing import signed, wants_colour
 from tidings.client.connection import Connection, connect
 from tidings.client.subscription import Change, Subscription
 from tidings.client.terms import to_term

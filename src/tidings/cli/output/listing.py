@@ -4,9 +4,9 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidings.cli.output.names import harmless
+from tidings.cli.output.paint import harmless, wants_colour
 from tidings.cli.output.table import cell_width
-from tidings.cli.output.writing import wants_colour, write
+from tidings.cli.output.writing import write
 
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 

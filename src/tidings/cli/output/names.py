@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from tidings.cli.output.paint import harmless
 from tidings.model import terms
 from tidings.model.terms import XSD, Term
 from tidings.sparql.parser.cursor import Cursor
@@ -29,14 +30,8 @@ NUMBERS = frozenset(f"{XSD}{name}" for name in ("integer", "decimal", "double", 
 _PLAIN = NUMBERS | {f"{XSD}{name}" for name in ("string", "boolean", "date", "dateTime", "time", "gYear", "duration")}
 
 _LOCAL = re.compile(r"[^\W_](?:[\w.-]*\w)?|_\w*", re.UNICODE)
-_HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _REMEMBERED = 100_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def harmless(text: str) -> str:
-    """The text with control characters spelt out: data must not write to a terminal what it likes."""
-    return _HARMFUL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def instant(micros: int) -> str:

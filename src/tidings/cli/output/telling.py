@@ -9,7 +9,7 @@ from typing import Protocol
 import orjson
 
 from tidings.cli.output.names import Names, prefixes_of
-from tidings.cli.output.writing import signed
+from tidings.cli.output.paint import signed
 from tidings.engine.engine import Commit
 from tidings.engine.plans.spu import Subscription
 from tidings.model.formats.results.json import term_value

@@ -11,9 +11,6 @@ from typing import IO, cast
 
 from tidings.server.files import FileTrouble
 
-_PAINTS = {"-": "\x1b[31m", "+": "\x1b[32m"}
-_PLAIN = "\x1b[0m"
-
 
 def write(chunks: Iterable[bytes], target: str | None) -> None:
     """Write all chunks to stdout (None, or `-`) or to a file."""
@@ -66,13 +63,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def wants_colour(stream: IO[str]) -> bool:
-    """Whether to paint: a terminal that can, and nobody who asked not to (no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def signed(sign: str, text: str, *, colour: bool) -> str:
-    """A line about what came (`+`, green) or went (`-`, red)."""
-    return f"{_PAINTS[sign]}{sign} {text}{_PLAIN}\n" if colour else f"{sign} {text}\n"

@@ -11,7 +11,7 @@ from rich.console import Console
 from tidings.cli.history.lakes import session_for
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.input.stopping import stopping
-from tidings.cli.output.names import harmless
+from tidings.cli.output.paint import harmless
 from tidings.model.errors import TidingsError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tidings.cli.commands.status import size
-from tidings.cli.output.names import harmless
+from tidings.cli.output.amounts import size
+from tidings.cli.output.paint import harmless
 from tidings.cli.output.writing import write
 from tidings.cli.stream.run import behind
 from tidings.protocol.instants import shown

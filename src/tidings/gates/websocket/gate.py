@@ -7,6 +7,7 @@ import orjson
 from msgspec import Struct
 from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeResponseWithListener
 
+from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.errors import TooManyConnections
 from tidings.gates.websocket.connection import Connection
@@ -74,6 +75,6 @@ class WebSocketGate:
 def _refused(error: TidingsError) -> WSUpgradeResponseWithListener:
     body = orjson.dumps(error.to_json(), option=orjson.OPT_APPEND_NEWLINE)
     response = WSUpgradeResponse.create_error_response(
-        HTTPStatus(error.status), body, {"Content-Type": "application/json"}
+        HTTPStatus(error.status), body, {"Content-Type": "application/json", "Server": f"tidings/{__version__}"}
     )
     return WSUpgradeResponseWithListener(response, None)

@@ -1,0 +1,29 @@
+"""Every check, in the order in which one would mend what it finds."""
+
+from collections.abc import Iterator
+
+from tidings.cli.doctor import folder, java, machine, packages, ports
+from tidings.cli.doctor.finding import Finding
+from tidings.extras import EXTRAS
+from tidings.server.config import Settings
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """What there is to say of this machine, and of a broker with these settings on it."""
+    known = packages.requirements()
+    spark = packages.installed("pyspark") is not None
+    yield packages.check_tidings(packages.installed("tidings"))
+    yield packages.check_python()
+    yield packages.check_packages(known)
+    for name in EXTRAS:
+        yield packages.check_extra(name, known, wanted=name == "spark" and settings.deliver is not None)
+    yield packages.check_matplotlib()
+    yield java.check_java(spark=spark)
+    yield ports.check_http_port(settings)
+    yield ports.check_ws_port(settings)
+    yield folder.check_folder(settings)
+    if not settings.memory:
+        yield folder.check_disk(settings)
+    yield machine.check_files(settings)
+    yield machine.check_memory(spark=spark)
+    yield machine.check_clock(folder.last_written(settings))

@@ -1,0 +1,113 @@
+"""The ports that a broker would listen on: free, or taken, and by whom. Whoever has one is asked, for a short while."""
+
+import errno
+import json
+import re
+import socket
+import time
+from dataclasses import dataclass
+
+from tidings.cli.doctor.finding import Finding
+from tidings.server.config import Settings
+
+PATIENCE = 2.0
+"""Seconds that whoever listens on a port may take to say who it is."""
+_MOST = 1 << 16
+_ASKED = "GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
+_SERVER = re.compile(rb"^server: tidings/([\w.+-]+)\r?$", re.IGNORECASE | re.MULTILINE)
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker that runs already. `trouble` is the code of the error with which it refuses updates."""
+
+    version: str
+    trouble: str = ""
+
+
+def check_http_port(settings: Settings, patience: float = PATIENCE) -> Finding:
+    return _check("HTTP port", "--http-port", settings.host, settings.http_port, patience)
+
+
+def check_ws_port(settings: Settings, patience: float = PATIENCE) -> Finding:
+    name, flag = "WebSocket port", "--ws-port"
+    if settings.ws_port == settings.http_port != 0:
+        return Finding(name, "problem", f"{settings.ws_port} is the port for HTTP, too", f"give another one: {flag} N")
+    return _check(name, flag, settings.host, settings.ws_port, patience)
+
+
+def _check(name: str, flag: str, host: str, port: int, patience: float) -> Finding:
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        _bind(host, port)
+    except PermissionError:
+        advice = f"take one from 1024 on: {flag} N; or allow it: AmbientCapabilities=CAP_NET_BIND_SERVICE for systemd"
+        return Finding(name, "problem", f"{address} is for those with privileges only", advice)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return _taken(name, flag, address, host, port, patience)
+        reason = (error.strerror or str(error)).lower()
+        advice = "name an address of this machine: --host 127.0.0.1, or --host 0.0.0.0 for all of them"
+        return Finding(name, "problem", f"{address} cannot be listened on: {reason}", advice)
+    return Finding(name, "ok", f"{address} is free" if port else f"any that is free on {host}")
+
+
+def _bind(host: str, port: int) -> None:
+    """Take a port as a broker would, and let go of it; nobody can connect meanwhile."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
+
+
+def _taken(name: str, flag: str, address: str, host: str, port: int, patience: float) -> Finding:
+    broker = broker_at(_ANY.get(host, host), port, patience)
+    if broker is None:
+        advice = f"give another one: {flag} N; or see who has it: ss -ltnp 'sport = :{port}'"
+        return Finding(name, "problem", f"{address} is in use, and not by a Tidings broker", advice)
+    found = f"{address} is in use by a Tidings broker, version {broker.version}"
+    if broker.trouble:
+        advice = "`tidings status` says more, and docs/operations.md what to do"
+        return Finding(name, "problem", f"{found}, which refuses updates: {broker.trouble}", advice)
+    return Finding(name, "note", found, f"for another broker beside it, another port: {flag} N")
+
+
+# -- who is it? ---------------------------------------------------------------------------------------------------
+
+
+def broker_at(host: str, port: int, patience: float = PATIENCE) -> Broker | None:
+    """The broker that listens at a port of this machine, for HTTP or for WebSocket; None if it is something else."""
+    head, _, body = _asked(host, port, patience).partition(b"\r\n\r\n")
+    found = _SERVER.search(head)
+    if found is None:
+        return None
+    return Broker(found[1].decode(), _trouble(body))
+
+
+def _trouble(body: bytes) -> str:
+    """The gate for WebSocket says nothing of health."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        return ""
+    status = content.get("status", "ok") if isinstance(content, dict) else "ok"
+    return "" if status == "ok" else str(status)
+
+
+def _asked(host: str, port: int, patience: float) -> bytes:
+    """What is answered to a question for its health, as far as it comes in time."""
+    deadline, answer = time.monotonic() + patience, b""
+    try:
+        with socket.create_connection((host, port), timeout=patience) as connection:
+            connection.sendall(_ASKED.format(host=host, port=port).encode())
+            while (left := deadline - time.monotonic()) > 0 and len(answer) < _MOST:
+                connection.settimeout(left)
+                if not (chunk := connection.recv(_MOST)):
+                    break
+                answer += chunk
+    except OSError:
+        return answer  # it hung up, or had nothing to say: what it said before tells who it is
+    return answer

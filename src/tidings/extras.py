@@ -1,0 +1,71 @@
+"""The extras: what is installed on request only, what each is for, and how to get one that is missing.
+
+    scripts/setup spark             in a clone, for the .venv that it has
+    pip install 'tidings[spark]'    anywhere else
+
+The broker, its client and its command line need none of them.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from tidings.model.errors import ExtraMissing
+
+EXTRAS = {
+    "spark": "tidings history, tidings stream and tidings serve --deliver",
+    "bench": "the charts, the reports and a peer of tidings bench",
+    "examples": "the example with MQTT",
+}
+"""What each is for."""
+
+
+def clone() -> Path | None:
+    """The clone whose source this is, if it is one."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "scripts" / "setup").is_file() and (root / "src" / "tidings").is_dir() else None
+
+
+def how_to_get(extra: str) -> str:
+    """The command that installs an extra for the Python that is running."""
+    setup = _setup()
+    return f"pip install 'tidings[{extra}]'" if setup is None else f"{setup} {extra}"
+
+
+def how_to_install() -> str:
+    """The command that installs Tidings itself anew."""
+    root, setup = clone(), _setup()
+    return setup or (f"pip install --editable {shlex.quote(str(root))}" if root else "pip install --upgrade tidings")
+
+
+def _setup() -> str | None:
+    """The script that installs into this Python: that of a clone knows the .venv of the clone only."""
+    root = clone()
+    if root is None or Path(sys.prefix).resolve() != (root / ".venv").resolve():
+        return None
+    return "scripts/setup" if os.path.samefile(os.curdir, root) else shlex.quote(str(root / "scripts/setup"))
+
+
+def extra_missing(what: str, extra: str, error: ImportError | None = None) -> ExtraMissing:
+    """`what` says what needs which package: "charts need matplotlib"."""
+    why = f" ({error})" if error else ""
+    return ExtraMissing(f"{what}: {how_to_get(extra)}{why}", extra)
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """For imports of what comes with an extra. Raises ExtraMissing."""
+    try:
+        yield
+    except ImportError as error:
+        raise extra_missing(what, extra, error) from error
+
+
+def require(module: str, what: str, extra: str) -> None:
+    """Raise ExtraMissing if a module is not there; it is not loaded."""
+    if find_spec(module) is None:
+        raise extra_missing(what, extra)
