@@ -474,7 +474,7 @@ def test_every_example_of_serve_runs(
         announce(app.Opened(app.build_broker(settings), f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}"))
 
     monkeypatch.setattr(app, "serve", serve)
-    monkeypatch.setattr("tidings.cli.commands.serve.configure", lambda *_: None)
+    monkeypatch.setattr("tidings.cli.commands.operation.serve.configure", lambda *_: None)
     (folder / "tidings.toml").write_text("http_port = 8001\n")
     assert main(["city", "--factor", "0.01", "--output", "city.nt"]) == 0
     words = shlex.split(example)

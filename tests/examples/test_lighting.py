@@ -15,7 +15,7 @@ import pytest
 from broker.making import Clock
 from gates.doors import listening, with_websockets
 from gates.wire import Broker, connected, serving
-from tidings.cli.commands import serve
+from tidings.cli.commands.operation import serve
 from tidings.client import Application, CannotConnect
 from tidings.server.app import Watch
 from tidings.server.config import read_settings

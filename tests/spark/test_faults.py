@@ -17,7 +17,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from spark.histories import history, log_with, rows_in, rows_of
-from tidings.cli.commands import history as command
+from tidings.cli.commands.operation import history as command
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.model.errors import TidingsError

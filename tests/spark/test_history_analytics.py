@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark.measured import MINUTE, STATE, VALUE, lake_of, sensor, sensors
-from tidings.cli.commands import history as command
+from tidings.cli.commands.operation import history as command
 from tidings.cli.history import analytics as history_analytics
 from tidings.cli.history import tables as history_tables
 from tidings.cli.history.analytics import graph, period, term

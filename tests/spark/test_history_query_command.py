@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from spark.histories import log_with
 from strategies.data import PREFIX, ex
-from tidings.cli.commands import history as command
+from tidings.cli.commands.operation import history as command
 from tidings.cli.input.arguments import UsageError
 from tidings.log.entry import Entry
 from tidings.model.errors import BadRequest, SparqlSyntaxError, TidingsError

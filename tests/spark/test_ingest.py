@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from gates.wire import serving
 from spark.histories import history, log_with, replayed, rows_in, rows_of
-from tidings.cli.commands import history as command
+from tidings.cli.commands.operation import history as command
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.log.snapshot import read_snapshot

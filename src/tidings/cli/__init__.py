@@ -9,22 +9,24 @@ from types import ModuleType
 from tidings import __version__
 from tidings.cli.input.arguments import Parser, UsageError
 
-COMMANDS = {
+DATA = {
     "query": "ask a question, of the broker or of RDF files",
     "update": "change data, at the broker or in RDF files",
     "subscribe": "follow an answer of the broker as it changes",
     "load": "send RDF files to the broker",
     "dump": "get all data of the broker, or one graph",
-    "status": "see how the broker is",
-    "subscriptions": "see who has subscribed to what",
-    "delayed": "see which updates wait for their time, and cancel them",
-    "log": "read the commits of the broker, and follow them",
     "agents": "run the updates and queries of an application profile",
     "explain": "see how a subscription is kept up to date",
     "watch": "subscribe on RDF files, and see who is told what",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
+}
+OPERATION = {
     "serve": "run the broker",
+    "status": "see how the broker is",
+    "subscriptions": "see who has subscribed to what",
+    "delayed": "see which updates wait for their time, and cancel them",
+    "log": "read the commits of the broker, and follow them",
     "doctor": "see what is installed, and whether a broker can run here",
     "repair": "make a damaged data folder usable again",
     "history": "keep every change in a lake, and see the graph as it was",
@@ -32,6 +34,7 @@ COMMANDS = {
     "bench": "measure brokers, one or several side by side",
     "completion": "print what makes a shell complete all this",
 }
+COMMANDS = DATA | OPERATION
 EXAMPLES = """\
 a first walk:
   tidings city --factor 0.01 --output city.nt
@@ -63,7 +66,8 @@ def command(name: str | None) -> ModuleType:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
-    return import_module(f"tidings.cli.commands.{name}")
+    room = "data" if name in DATA else "operation"
+    return import_module(f"tidings.cli.commands.{room}.{name}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ import time
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from tidings.cli.commands.query import choose_format, deliver
+from tidings.cli.commands.data.query import choose_format, deliver
 from tidings.cli.history.lakes import instant_of, mark_of, session_for
 from tidings.cli.input.arguments import Parser, UsageError, add_text, read_text
 from tidings.cli.output.complaint import warn

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidings.cli.commands.subscribe import add_following
+from tidings.cli.commands.data.subscribe import add_following
 from tidings.cli.input.addresses import http_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
 from tidings.cli.input.binding import read_term
