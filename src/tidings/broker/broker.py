@@ -14,7 +14,6 @@ Gates use the methods of `Broker`, and nothing behind them.
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator
 from contextlib import AsyncExitStack
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -45,7 +44,7 @@ from tidings.broker.subscriptions.subscriber import (
     SessionId,
     Subscriber,
 )
-from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Outcome, Reply, TextUpdate
+from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue
@@ -89,7 +88,8 @@ class Broker:
         self.commit_log = log = CommitLog(clock)
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
-        bounds, limits = policy.bounds, _limits(policy)
+        bounds = policy.bounds
+        limits: dict[str, Any] = {"slice_seconds": policy.slice_seconds, "seconds": policy.seconds, "rows": policy.rows}
         planner = engine if external is None else Engine(Core(base=engine.core.base))
         self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
         self.outboxes = Outboxes(log, bounds)
@@ -223,13 +223,13 @@ class Broker:
     async def update(self, text: str, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(TextUpdate(text, dataset, partial(_reply, answer), publisher))
+        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher))
         return await answer
 
     async def change(self, change: GraphChange, publisher: str | None = None) -> Done:
         """As `update`, for a change of one graph."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(GraphUpdate(change, partial(_reply, answer), publisher))
+        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher))
         return await answer
 
     async def query(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
@@ -393,16 +393,3 @@ class Broker:
                 pass  # it says whose commit it was, and is no part of what is true now
             case _:
                 self._restoration.restore(note)
-
-
-def _limits(policy: Policy) -> dict[str, Any]:
-    return {"slice_seconds": policy.slice_seconds, "seconds": policy.seconds, "rows": policy.rows}
-
-
-def _reply(answer: "asyncio.Future[Done]", outcome: Outcome) -> None:
-    if answer.done():
-        return
-    if isinstance(outcome, Done):
-        answer.set_result(outcome)
-    else:
-        answer.set_exception(outcome)
