@@ -15,7 +15,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator
 from contextlib import AsyncExitStack
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -47,7 +46,7 @@ from tidings.broker.subscriptions.subscriber import (
     SessionId,
     Subscriber,
 )
-from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Outcome, Reply, TextUpdate
+from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue
@@ -229,13 +228,13 @@ class Broker:
     async def update(self, text: str, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(TextUpdate(text, dataset, partial(_reply, answer), publisher))
+        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher))
         return await answer
 
     async def change(self, change: GraphChange, publisher: str | None = None) -> Done:
         """As `update`, for a change of one graph."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(GraphUpdate(change, partial(_reply, answer), publisher))
+        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher))
         return await answer
 
     async def query(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
@@ -412,12 +411,3 @@ def _limits(policy: Policy, clock: Callable[[], float]) -> dict[str, Any]:
 
 def _log_warning(warning: str) -> None:
     log.warning("a request was accepted, but %s", warning)
-
-
-def _reply(answer: "asyncio.Future[Done]", outcome: Outcome) -> None:
-    if answer.done():
-        return
-    if isinstance(outcome, Done):
-        answer.set_result(outcome)
-    else:
-        answer.set_exception(outcome)

@@ -4,7 +4,9 @@ TextUpdate     SPARQL Update, as it came           BoundUpdate    prepared befor
 GraphUpdate    a change of one graph               DelayedUpdate  one whose time has come
 """
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -71,3 +73,17 @@ class DelayedUpdate(Struct):
 
 
 Update: TypeAlias = TextUpdate | BoundUpdate | GraphUpdate | DelayedUpdate
+
+
+def reply_to(answer: "asyncio.Future[Done]") -> Reply:
+    """For those who wait, if they still do."""
+    return partial(_resolve, answer)
+
+
+def _resolve(answer: "asyncio.Future[Done]", outcome: Outcome) -> None:
+    if answer.done():
+        return
+    if isinstance(outcome, Done):
+        answer.set_result(outcome)
+    else:
+        answer.set_exception(outcome)
