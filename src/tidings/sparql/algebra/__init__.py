@@ -5,6 +5,7 @@ about   what nodes say about themselves: variables in scope, certain ones, parts
 """
 
 from tidings.sparql.algebra.about import (
+    balanced,
     certain,
     conjunction,
     conjuncts,
@@ -136,6 +137,7 @@ __all__ = [
     "TriplePattern",
     "Union",
     "Values",
+    "balanced",
     "certain",
     "conjunction",
     "conjuncts",

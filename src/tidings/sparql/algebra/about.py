@@ -1,7 +1,8 @@
 """What nodes say about themselves: their variables, their parts, and how they are put together again."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import assert_never
+from collections.abc import Sequence as Series
+from typing import TypeVar, assert_never
 
 from msgspec.structs import replace
 
@@ -44,6 +45,8 @@ from tidings.sparql.algebra.nodes import (
     Union,
     Values,
 )
+
+T = TypeVar("T")
 
 
 def join(left: Node, right: Node) -> Node:
@@ -248,12 +251,18 @@ def every_variable(node: Node) -> Iterator[Var]:
         yield from every_variable(inner)
 
 
+def balanced(parts: Series[T], combine: Callable[[T, T], T]) -> T:
+    """One or more parts combined in pairs, in their order, by what is associative: a thousand are only ten deep."""
+    while len(parts) > 1:
+        pairs = [combine(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
+        parts = [*pairs, parts[-1]] if len(parts) % 2 else pairs
+    return parts[0]
+
+
 def conjunction(conditions: Iterable[Expression]) -> Expression | None:
     """All of the conditions as one, or None if there is none."""
-    result: Expression | None = None
-    for condition in conditions:
-        result = condition if result is None else And(result, condition)
-    return result
+    found = list(conditions)
+    return balanced(found, And) if found else None
 
 
 def conjuncts(condition: Expression) -> Iterator[Expression]:

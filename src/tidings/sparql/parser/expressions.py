@@ -17,6 +17,7 @@ from tidings.sparql.algebra import (
     Operator,
     Or,
     Sign,
+    balanced,
 )
 from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS
 from tidings.sparql.parser import patterns
@@ -41,17 +42,17 @@ _COMPARATORS = frozenset({"=", "!=", "<", ">", "<=", ">="})
 
 def expression(c: Cursor) -> Expression:
     """ConditionalOrExpression."""
-    left = _and(c)
+    terms = [_and(c)]
     while c.accept("||"):
-        left = Or(left, _and(c))
-    return left
+        terms.append(_and(c))
+    return terms[0] if len(terms) == 1 else balanced(terms, Or)  # 17.3.1: associative, errors and all
 
 
 def _and(c: Cursor) -> Expression:
-    left = _relational(c)
+    terms = [_relational(c)]
     while c.accept("&&"):
-        left = And(left, _relational(c))
-    return left
+        terms.append(_relational(c))
+    return terms[0] if len(terms) == 1 else balanced(terms, And)
 
 
 def _relational(c: Cursor) -> Expression:

@@ -15,6 +15,7 @@ from tidings.sparql.algebra import (
     TriplePattern,
     Union,
     Values,
+    balanced,
     conjunction,
     join,
     visible,
@@ -97,11 +98,11 @@ def _element(c: Cursor, before: Node) -> Node:
 
 
 def _union(c: Cursor) -> Node:
-    node = group(c)
+    alternatives = [group(c)]
     while c.accept_word("UNION"):
         c.new_block()
-        node = Union(node, group(c))
-    return node
+        alternatives.append(group(c))
+    return alternatives[0] if len(alternatives) == 1 else balanced(alternatives, Union)
 
 
 def _service(c: Cursor) -> Node:

@@ -1,0 +1,64 @@
+"""A long chain is not nested: many alternatives or conditions are read, evaluated and kept up to date like few."""
+
+import pytest
+
+from oracles.recomputation import Follower
+from tidings.engine.engine import Engine
+from tidings.model.errors import BadRequest, SparqlSyntaxError
+from tidings.model.results import Solutions
+from tidings.sparql.algebra import And, Filter, Or, Project, Select, Union, conjuncts
+from tidings.sparql.parser import parse_query
+
+MANY = 600
+NUMBERS = range(2, MANY)
+
+
+def chain(sign: str, form: str) -> str:
+    return f" {sign} ".join(form.format(number) for number in NUMBERS)
+
+
+CHAINS = {
+    "||": f"SELECT * {{ ?s ?p ?o FILTER ({chain('||', '?o = {}')}) }}",
+    "&&": f"SELECT * {{ ?s ?p ?o FILTER ({chain('&&', '?o != {}')}) }}",
+    "FILTER": f"SELECT * {{ ?s ?p ?o {chain(' ', 'FILTER (?o != {})')} }}",
+    "UNION": f"SELECT * {{ {chain('UNION', '{{ ?s ?p {} }}')} }}",
+}
+
+
+@pytest.mark.parametrize(("sign", "count"), [("||", 2), ("&&", 1), ("FILTER", 1), ("UNION", 2)])
+def test_a_long_chain_is_evaluated_and_kept_up_to_date(sign: str, count: int) -> None:
+    engine = Engine()
+    engine.apply(f"INSERT DATA {{ <urn:a> <urn:p> 1, 2, {MANY - 1} }}", now=0)
+    answer = engine.core.query(CHAINS[sign], now=0)
+    assert isinstance(answer, Solutions)
+    assert len(list(answer.rows)) == count
+    follower = Follower(engine, CHAINS[sign])
+    for update in ("INSERT DATA { <urn:b> <urn:p> 3, 0 }", "DELETE DATA { <urn:a> <urn:p> 1, 2 }"):
+        follower.hear(engine.apply(update, now=0).notifications)
+        follower.check()
+
+
+def test_the_members_of_a_chain_stay_in_their_order() -> None:
+    query = parse_query("SELECT * { ?s ?p ?o FILTER (?a && ?b && ?c && ?d && ?e) }")
+    assert isinstance(query, Select)
+    assert isinstance(query.pattern, Project)
+    assert isinstance(query.pattern.inner, Filter)
+    assert list(conjuncts(query.pattern.inner.condition)) == ["?a", "?b", "?c", "?d", "?e"]
+
+
+@pytest.mark.parametrize(("sign", "node"), [("||", Or), ("&&", And), ("UNION", Union)])
+def test_a_chain_is_as_deep_as_the_logarithm_of_its_length(sign: str, node: type[Or | And | Union]) -> None:
+    pattern = parse_query(CHAINS[sign]).pattern
+    assert isinstance(pattern, Project)
+    found: object = pattern.inner.condition if isinstance(pattern.inner, Filter) else pattern.inner
+    depth = 0
+    while isinstance(found, node):
+        found, depth = found.left, depth + 1
+    assert depth == 10
+
+
+def test_what_is_nested_too_deeply_is_refused_in_words() -> None:
+    with pytest.raises(SparqlSyntaxError, match="nested too deeply"):
+        parse_query("SELECT * { ?s ?p ?o FILTER (" + "(" * 5000 + "1" + ")" * 5000 + ") }")
+    with pytest.raises(BadRequest, match="nested too deeply"):
+        Engine().core.query(f"SELECT * {{ BIND ({' + '.join(['1'] * 5000)} AS ?x) }}", now=0)
