@@ -15,7 +15,8 @@ from tidings.client import sync
 from tidings.log.errors import FolderUnusable, HistoryGone, LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.spark.errors import FeedFailed, LogDiverged
-from tidings.spark.log_source.origin import BrokerOrigin, FolderOrigin, Mark, check_holds, checked, origin_of
+from tidings.spark.log_source.broker_origin import BrokerOrigin
+from tidings.spark.log_source.origin import FolderOrigin, Mark, check_holds, checked, origin_of
 
 ENTRIES = [entry for entry in history(1, 200) if entry.delta]
 END = Mark(200, ENTRIES[-1].time)

@@ -1,18 +1,13 @@
-"""Where commits come from: the log in a folder that all machines see, or the /log of a broker.
+"""Where commits come from: the log in a folder that all machines see, the /log of a broker, or a lake.
 
-Both tell what is the last commit, and every change between two commits. A mark is a commit with its time, so that a
+Each tells what is the last commit, and every change between two commits. A mark is a commit with its time, so that a
 log that was replaced by another, or took back what it had, is found out: time never repeats itself to the microsecond.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import msgspec
-
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
-from tidings.client.http import HttpClient
 from tidings.log.entry import Entry
 from tidings.log.errors import HistoryGone
 from tidings.log.folder import check_format
@@ -20,8 +15,7 @@ from tidings.log.layout import segment_path, segments, sync_file
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
-from tidings.protocol.entry_lines import IncompleteEntry, IncompleteLine, read_feed
-from tidings.spark.errors import FeedFailed, LogDiverged
+from tidings.spark.errors import LogDiverged
 
 _MOST = 1 << 62
 
@@ -52,7 +46,11 @@ def origin_of(name: str) -> Origin:
         from tidings.spark.log_source.lake_origin import LakeOrigin
 
         return LakeOrigin(Path(name.removeprefix("lake:")))
-    return BrokerOrigin(name) if name.startswith(("http://", "https://")) else FolderOrigin(Path(name))
+    if name.startswith(("http://", "https://")):
+        from tidings.spark.log_source.broker_origin import BrokerOrigin  # tasks that read a folder need no client
+
+        return BrokerOrigin(name)
+    return FolderOrigin(Path(name))
 
 
 def absolute(name: str) -> str:
@@ -146,51 +144,3 @@ class FolderOrigin:
                 return
             if entry.delta:
                 yield entry
-
-
-class BrokerOrigin:
-    """A running broker, by its /log."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address.rstrip("/").removesuffix("/log")
-
-    def first(self) -> int:
-        try:
-            entry = next(self.commits(0, 1), None)
-        except HistoryGone as gone:
-            return gone.first
-        return entry.commit if entry else 1
-
-    def end(self) -> Mark:
-        with self._asked("/status", 0) as client:
-            answer = client.json("/status")
-        log = answer.get("log") if isinstance(answer, dict) else None
-        if not isinstance(log, dict) or not isinstance(log.get("sequence"), int):
-            raise FeedFailed(f"{self._address} keeps no log: what is published there is in memory only")
-        last: int = log["sequence"]
-        entry = next(self.commits(last - 1, last), None) if last and self.first() <= last else None
-        return Mark(entry.commit, entry.time) if entry else Mark(last, 0)
-
-    def commits(self, after: int, last: int) -> Iterator[Entry]:
-        if last <= after:
-            return
-        given = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
-        with self._asked("/log", after) as client, client.streamed("/log", params=given, accept="*/*") as pieces:
-            yield from read_feed(pieces)
-
-    @contextmanager
-    def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
-        """A connection to ask for a path; what goes wrong is FeedFailed, or HistoryGone."""
-        try:
-            with HttpClient(self._address) as client:
-                yield client
-        except Refused as error:
-            if error.code == HistoryGone.code and isinstance(oldest := error.data().get("oldest"), int):
-                raise HistoryGone(after, oldest) from error
-            raise FeedFailed(f"{self._address} answers: {error}") from error
-        except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood) as error:
-            raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error
-        except IncompleteEntry as error:
-            raise FeedFailed(f"commit {error.seq} comes without its last {error.left} changes") from error
-        except (IncompleteLine, msgspec.DecodeError, KeyError) as error:
-            raise FeedFailed(f"{self._address}{path} cannot be read: {error or type(error).__name__}") from error
