@@ -14,8 +14,8 @@ from bench.samples import a_run
 from gates.wire import SERVE, serving
 from tidings import extras
 from tidings.bench.results.json import write_run
-from tidings.bench.targets import peers
 from tidings.bench.targets.kinds import make
+from tidings.bench.targets.started import peers
 from tidings.cli import COMMANDS
 from tidings.model.errors import ExtraMissing
 from tidings.spark import java

@@ -17,8 +17,8 @@ import pyoxigraph as ox
 
 from tidings.bench.targets import Description, Listening, Offers, Told
 from tidings.bench.targets.errors import TargetFailed
-from tidings.bench.targets.inbox import Inbox
-from tidings.bench.targets.rows import Row, boolean_row, insert_data
+from tidings.bench.targets.wire.inbox import Inbox
+from tidings.bench.targets.wire.rows import Row, boolean_row, insert_data
 from tidings.model.terms import Triple
 
 Fault = Callable[[int], list[int]]

@@ -16,11 +16,11 @@ import pytest
 from bench.doubles import Double, duplicating, dying, losing, right, swapping
 from tidings.bench.targets import Listening, Target, Told
 from tidings.bench.targets.errors import BadTarget, TargetFailed, UnreachableTarget
-from tidings.bench.targets.inbox import Inbox
 from tidings.bench.targets.kinds import KINDS, make
-from tidings.bench.targets.peers import oxigraph_binary
-from tidings.bench.targets.rows import comparable, read_rows
+from tidings.bench.targets.started.peers import oxigraph_binary
 from tidings.bench.targets.tidings_sse import Events
+from tidings.bench.targets.wire.inbox import Inbox
+from tidings.bench.targets.wire.rows import comparable, read_rows
 from tidings.client import Refused
 from tidings.model.errors import TidingsError
 from tidings.model.terms import FALSE, TRUE, XSD, Triple, iri, literal

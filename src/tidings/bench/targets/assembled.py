@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Protocol
 
 from tidings.bench.targets import Description, Listening, Offers
-from tidings.bench.targets.rows import Row, insert_data
+from tidings.bench.targets.wire.rows import Row, insert_data
 from tidings.model.terms import Triple
 
 

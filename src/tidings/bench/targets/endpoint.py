@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from tidings.bench.targets import Description, Listening, Offers, Told
 from tidings.bench.targets.assembled import Assembled, Silent, Speaking
-from tidings.bench.targets.inbox import Feeders, Inbox
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
-from tidings.bench.targets.sparql import OverHttp
+from tidings.bench.targets.wire.inbox import Feeders, Inbox
+from tidings.bench.targets.wire.sparql import OverHttp
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

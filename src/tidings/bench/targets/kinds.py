@@ -17,19 +17,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tidings.bench.targets import (
-    Target,
-    endpoint,
-    peers,
-    sepa,
-    tidings_http,
-    tidings_sse,
-    tidings_ws,
-    virtuoso,
-)
+from tidings.bench.targets import Target, endpoint, sepa, tidings_http, tidings_sse, tidings_ws
 from tidings.bench.targets.errors import BadTarget
-from tidings.bench.targets.managed import Launch, Managed, Places, filled
 from tidings.bench.targets.settings import HttpUrl, Seconds, Words, read
+from tidings.bench.targets.started import peers, virtuoso
+from tidings.bench.targets.started.managed import Launch, Managed, Places, filled
 from tidings.client.jsap.mistakes import nearest, shown
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -7,9 +7,9 @@ from msgspec import Meta
 
 from tidings.bench.targets import Description, Offers
 from tidings.bench.targets.assembled import Assembled, Silent
-from tidings.bench.targets.language import OverSockets
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds, WsUrl
-from tidings.bench.targets.sparql import OverHttp
+from tidings.bench.targets.wire.language import OverSockets
+from tidings.bench.targets.wire.sparql import OverHttp
 
 # The reference broker crashes on CLEAR ALL.
 CLEARING = ["DELETE WHERE { ?s ?p ?o }", "DELETE WHERE { GRAPH ?g { ?s ?p ?o } }"]

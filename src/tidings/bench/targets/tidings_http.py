@@ -4,10 +4,10 @@ import msgspec
 
 from tidings.bench.targets import Description, Offers
 from tidings.bench.targets.assembled import Assembled
-from tidings.bench.targets.language import OverSockets
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds, WsUrl
-from tidings.bench.targets.sparql import OverHttp
 from tidings.bench.targets.status import Status
+from tidings.bench.targets.wire.language import OverSockets
+from tidings.bench.targets.wire.sparql import OverHttp
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

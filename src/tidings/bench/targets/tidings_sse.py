@@ -10,11 +10,11 @@ import msgspec
 from tidings.bench.targets import Description, Listening, Offers
 from tidings.bench.targets.assembled import Assembled
 from tidings.bench.targets.errors import TargetFailed, translated
-from tidings.bench.targets.inbox import Feeders, Inbox
-from tidings.bench.targets.language import read_answer, told
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
-from tidings.bench.targets.sparql import OverHttp
 from tidings.bench.targets.status import Status
+from tidings.bench.targets.wire.inbox import Feeders, Inbox
+from tidings.bench.targets.wire.language import read_answer, told
+from tidings.bench.targets.wire.sparql import OverHttp
 from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
 from tidings.model.errors import TidingsError

@@ -7,10 +7,10 @@ import msgspec
 from tidings.bench.targets import Description, Offers
 from tidings.bench.targets.assembled import Assembled, Silent
 from tidings.bench.targets.errors import TargetFailed, translated
-from tidings.bench.targets.language import OverSockets
-from tidings.bench.targets.rows import Row, rows_of
 from tidings.bench.targets.settings import AnyUrl, Count, HttpUrl, Seconds
 from tidings.bench.targets.status import Status
+from tidings.bench.targets.wire.language import OverSockets
+from tidings.bench.targets.wire.rows import Row, rows_of
 from tidings.client.connection import Connection
 from tidings.protocol.answers import QueryAnswer, UpdateDone
 

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 from tidings.bench.targets import Description, Listening, Offers, Target, Told
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget
-from tidings.bench.targets.process import Process
-from tidings.bench.targets.rows import Row
+from tidings.bench.targets.started.process import Process
+from tidings.bench.targets.wire.rows import Row
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
 from tidings.client.http import AsyncHttpClient
 from tidings.model.terms import Triple

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import httpx
 
 from tidings.bench.targets.errors import TargetFailed, translated
-from tidings.bench.targets.rows import Row, folded, read_rows
+from tidings.bench.targets.wire.rows import Row, folded, read_rows
 from tidings.client.http import AsyncHttpClient
 from tidings.model.errors import RdfSyntaxError
 from tidings.model.formats.blanks import KEEP_LABELS

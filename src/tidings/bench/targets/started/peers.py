@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from tidings.bench.targets import Target, endpoint, tidings_http, tidings_sse, tidings_ws
-from tidings.bench.targets.managed import Launch, Managed, Places
 from tidings.bench.targets.settings import Count, Seconds
+from tidings.bench.targets.started.managed import Launch, Managed, Places
 from tidings.extras import extra_missing
 
 _SERVE = (sys.executable, "-m", "tidings", "serve", "--host", "127.0.0.1", "--http-port", "0", "--ws-port", "0")

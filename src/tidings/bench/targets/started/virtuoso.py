@@ -17,8 +17,8 @@ from msgspec import Meta
 
 from tidings.bench.targets import Target, endpoint
 from tidings.bench.targets.errors import TargetFailed
-from tidings.bench.targets.managed import Launch, Managed, Places
 from tidings.bench.targets.settings import Count, Seconds
+from tidings.bench.targets.started.managed import Launch, Managed, Places
 
 GRAPH = "urn:tidings:bench"
 PACKAGES = ("virtuoso-opensource-7-bin", "libpcre3")

@@ -16,8 +16,8 @@ from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTrans
 
 from tidings.bench.targets import Listening, Told
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget, translated
-from tidings.bench.targets.inbox import Inbox
-from tidings.bench.targets.rows import notified_rows
+from tidings.bench.targets.wire.inbox import Inbox
+from tidings.bench.targets.wire.rows import notified_rows
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import Refused
 from tidings.model.errors import TidingsError

@@ -1,0 +1,1 @@
+"""Targets that the suite starts and stops itself: processes, Tidings, Oxigraph, Virtuoso."""
