@@ -21,11 +21,6 @@ from typing import Any
 from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
 
 
-def internal_error() -> TidingsError:
-    """What a client hears of whatever nobody foresaw: nothing of our insides."""
-    return TidingsError("internal error; the log of the broker has the details")
-
-
 class MethodNotAllowed(BadRequest):
     status = 405
     code = "method_not_allowed"

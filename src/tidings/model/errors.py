@@ -49,6 +49,11 @@ def _remade(kind: type[TidingsError], args: tuple[Any, ...], state: dict[str, An
     return error
 
 
+def internal_error() -> TidingsError:
+    """What a client hears of a defect of ours: nothing of our insides, which are in the log."""
+    return TidingsError("internal error; the log of the broker has the details")
+
+
 class BadRequest(TidingsError):
     status = 400
     code = "bad_request"

@@ -27,7 +27,7 @@ from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.extras import needing
 from tidings.gates.http.app import HttpGate, HttpSettings
-from tidings.gates.http.fast_update import Express
+from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.header_timeout import PatientProtocol
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.log.folder import Folder
@@ -161,7 +161,7 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) ->
 
 def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
     long_way = (gate or http_gate(broker, settings)).app()
-    return Express(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    return FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
 
 
 def websocket_gate(broker: Broker, settings: Settings) -> WebSocketGate:

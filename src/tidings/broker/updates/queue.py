@@ -33,7 +33,7 @@ from tidings.broker.updates.accepted import (
 from tidings.engine.engine import Commit, Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
-from tidings.model.errors import TidingsError, TimeLimitExceeded
+from tidings.model.errors import TidingsError, TimeLimitExceeded, internal_error
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.context import Limits
@@ -43,7 +43,6 @@ LONG_TEXT = 1 << 18
 """Texts of more characters are read in a fork: reading them would take longer than a slice."""
 
 _INTERNAL_ERROR = "internal error while executing an update"
-_FOR_PUBLISHERS = "something went wrong here; it is in the log"
 
 log = logging.getLogger("tidings")
 
@@ -149,7 +148,7 @@ class UpdateQueue:
             self._fail(update, error)
         except Exception:  # whatever it is, the publisher has to hear of it, and the next one has to have its turn
             log.exception(_INTERNAL_ERROR)
-            self._fail(update, TidingsError(_FOR_PUBLISHERS))
+            self._fail(update, internal_error())
         else:
             self._commit(update, commit, now)
         return True
@@ -200,7 +199,7 @@ class UpdateQueue:
             self._fail(update, error)
         except Exception:
             log.exception(_INTERNAL_ERROR)
-            self._fail(update, TidingsError(_FOR_PUBLISHERS))
+            self._fail(update, internal_error())
         else:
             self._commit(update, commit, now)
         finally:

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
-from tidings.gates.errors import MethodNotAllowed, internal_error
+from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_body
@@ -34,7 +34,7 @@ from tidings.gates.http.streaming.event_stream import EventStreams
 from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
-from tidings.model.errors import BadRequest, NotFound, TidingsError
+from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.iris import resolve

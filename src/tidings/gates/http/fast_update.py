@@ -9,11 +9,10 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.broker.broker import Broker
-from tidings.gates.errors import internal_error
 from tidings.gates.http.limits import collect
 from tidings.gates.http.responses import BUSY
 from tidings.gates.http.updates import publish
-from tidings.model.errors import BadRequest, TidingsError
+from tidings.model.errors import BadRequest, TidingsError, internal_error
 from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest, read_post
 
 _JSON = (b"content-type", b"application/json")
@@ -22,7 +21,7 @@ _LONG_WAY = frozenset({b"origin", b"content-encoding"})
 log = logging.getLogger("tidings")
 
 
-class Express:
+class FastUpdate:
     """Takes `POST /update` itself, and hands everything else on."""
 
     def __init__(self, app: ASGIApp, broker: Broker, *, base: str, max_body: int, read_only: bool) -> None:

@@ -14,9 +14,9 @@ from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.broker.updates.accepted import Outcome
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.answers import delayed_answer, encode_body, first_answer, update_answer
-from tidings.gates.errors import TooManyPrepared, UnknownPrepared, internal_error
+from tidings.gates.errors import TooManyPrepared, UnknownPrepared
 from tidings.gates.http.results import results_document
-from tidings.model.errors import NotAllowed, NotFound, TidingsError
+from tidings.model.errors import NotAllowed, NotFound, TidingsError, internal_error
 from tidings.protocol.answers import Cancelled, Prepared, Unsubscribed, encode, query_answer
 from tidings.protocol.echo import Echo
 from tidings.protocol.errors import BadMessage, Refusal
