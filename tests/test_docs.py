@@ -12,6 +12,7 @@ from dataclasses import Field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import tidings
@@ -22,6 +23,7 @@ from tidings.extras import EXTRAS
 from tidings.gates.http.monitoring.openapi import openapi
 from tidings.model.errors import TidingsError
 from tidings.server.config import ENVIRONMENT, SETTINGS
+from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 CLI = (ROOT / "docs/cli.md").read_text()
@@ -88,6 +90,18 @@ def test_every_extra_is_documented_with_both_ways_to_get_it() -> None:
     assert "pip install 'tidings[spark]'" in INSTALL
     assert "scripts/setup spark" in INSTALL
     assert "scripts/setup spark" in README
+
+
+@pytest.mark.server
+def test_every_field_that_operators_are_told_to_look_at_is_in_the_status(tmp_path: Path) -> None:
+    operations = (ROOT / "docs/operations.md").read_text()
+    fields = re.findall(r"`(\w+\.\w+)`", operations.partition("in `/status`:")[2])
+    assert fields
+    with serving(tmp_path) as broker:
+        status = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()
+    for field in fields:
+        room, name = field.split(".")
+        assert name in status[room], field
 
 
 def test_links_lead_somewhere() -> None:
