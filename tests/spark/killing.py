@@ -22,7 +22,7 @@ BEGUN = "begun"
 PREFACE = """
 import sys
 from pathlib import Path
-from tidings.pipeline.session import session
+from tidings.spark.session import session
 quick = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 spark = session("local[2]", partitions=2, **quick)
 """

@@ -16,17 +16,17 @@ pytestmark = pytest.mark.spark
 
 JOBS = """
 import threading, time
-from tidings.pipeline.filling import Upkeep
-from tidings.pipeline.ingest import Ingest
-from tidings.pipeline.lake import Lake
-from tidings.pipeline.scaleout.job import Settings, StreamJob
-from tidings.pipeline.scaleout.wanted import FileRequests
+from tidings.spark.lake.writing import Upkeep
+from tidings.spark.lake.ingest import Ingest
+from tidings.spark.lake.lake import Lake
+from tidings.spark.streaming.job import Settings, StreamJob
+from tidings.spark.streaming.subscriptions.requests import FileRequests
 
 folder, log = Path(sys.argv[1]), sys.argv[2]
 lake = Lake.make(folder / "lake")
 
 def done():
-    return lake.end().seq, len(list(folder.glob("out/batches/*.json")))
+    return lake.end().commit, len(list(folder.glob("out/batches/*.json")))
 
 def watch():
     commits, batches = done()
@@ -48,7 +48,7 @@ ingest.join()
 CLUSTER = """
 import sys
 from pathlib import Path
-from tidings.pipeline.session import session
+from tidings.spark.session import session
 spark = session("local-cluster[2,1,1024]", partitions=2, **{"spark.task.maxFailures": "8"})
 """
 
