@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from gates.wire import Broker, connected, serving
@@ -70,6 +71,30 @@ def expected(response: dict[str, object]) -> Counter[tuple[str, ...]]:
         return Counter([(str(response["boolean"]).lower(),)])
     bindings = response["results"]["bindings"]  # type: ignore[index]
     return Counter(tuple(sorted(cell["value"] for cell in row.values())) for row in bindings)
+
+
+@pytest.mark.parametrize(
+    ("query", "forks"),
+    [
+        (ALL, 1),
+        ("SELECT ?s WHERE { ?s <p> ?o OPTIONAL { ?o <q> ?r } FILTER NOT EXISTS { ?s <q> ?o } }", 1),
+        ("SELECT DISTINCT ?s WHERE { ?s <p> ?o }", 2),  # tried out, before its state is built on the loop
+    ],
+)
+@asynchronous
+async def test_a_first_answer_is_found_once_where_nothing_has_to_be_remembered(
+    broker: Broker, query: str, forks: int
+) -> None:
+    await asyncio.to_thread(broker.update, "INSERT DATA { <a> <p> 1 , 2 }")
+    async with connected(broker) as client:
+        before = made(broker)
+        await client.follow(query)
+        assert made(broker) - before == forks
+
+
+def made(broker: Broker) -> int:
+    forks: int = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["forks"]["made"]
+    return forks
 
 
 @asynchronous

@@ -41,7 +41,8 @@ class Forks:
     """At most so many copies at a time; who comes later waits."""
 
     def __init__(self, most: int) -> None:
-        self._room = asyncio.Semaphore(most)
+        self.room = asyncio.Semaphore(most)
+        """For whoever launches a copy: `async with forks.room`."""
         self.running: set[int] = set()
         """Process ids."""
         self.made = 0
@@ -49,7 +50,7 @@ class Forks:
 
     async def run(self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = ()) -> T:
         """The outcome of the work, which must be picklable; `keep` are the open files that it needs."""
-        async with self._room:
+        async with self.room:
             return await self.outcome(self.launch(work, keep), seconds=seconds)
 
     def launch(self, work: Callable[[], T], keep: Iterable[int] = ()) -> "Fork[T]":

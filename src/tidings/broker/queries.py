@@ -83,13 +83,22 @@ class Queries:
         except TimeLimitExceeded:
             return None
 
+    def whole_answer(self, text: str, dataset: Dataset | None) -> list[Row]:
+        """In a fork: what a subscription is told first, however long that takes within the limits."""
+        return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole)
+
+    def keeps_state(self, text: str, dataset: Dataset | None) -> bool:
+        """Whether the plan of a subscription remembers something that has to be built when it begins."""
+        return self._engine.keeps_state(text, dataset)
+
     async def rehearse(self, text: str, dataset: Dataset | None) -> None:
-        """Find out, in a fork, whether a subscription can be answered within the limits. Raises a TidingsError."""
+        """Find out, in a fork, whether the state of a subscription can be built within the limits: it is built on the
+        loop. Raises a TidingsError."""
         await self._forks.run(partial(self._rows, text, dataset), seconds=self._whole.seconds)
 
     def _rows(self, text: str, dataset: Dataset | None) -> int:
         """In the fork: how long the first answer is."""
-        return len(self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole))
+        return len(self.whole_answer(text, dataset))
 
     def _now(self) -> int:
         return self._commit_log.now()

@@ -225,6 +225,12 @@ class Engine:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
         return subscription.spu in self._plans.every_commit
 
+    def keeps_state(self, text: str, dataset: Dataset | None = None) -> bool:
+        """Whether subscribing a query evaluates it, to build what its plan remembers; else nothing is done before its
+        first answer is read."""
+        template, values = self._templates.prepare(text, self.core.base, dataset)
+        return template.keeps_state(values)
+
     def first_answer(
         self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED
     ) -> list[Row]:

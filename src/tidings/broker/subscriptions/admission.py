@@ -1,7 +1,7 @@
 """How a subscription begins: its first answer found within the limits, its beginning written to the log.
 
     within a slice of time   found on the loop, and sent once it is durable
-    what takes longer        tried out in a fork; then another finds and encodes the first answer, and changes wait
+    what takes longer        a fork finds and encodes it, and changes wait; a plan with a state is tried out before
     external answers         asked for once the subscription is durable
 
 What cannot be answered is refused, and leaves nothing.
@@ -100,15 +100,17 @@ class Admission:
         self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
 
     async def subscribe_later(self, wish: Subscribe, encode: Encode | None) -> None:
-        """As `subscribe`, for a first answer that takes its time, and is tried out in a fork."""
+        """As `subscribe`, for a first answer that takes its time."""
         try:
-            await self._queries.rehearse(wish.text, wish.dataset)
-            if not wish.session.open:
-                return
+            if encode is None or self._queries.keeps_state(wish.text, wish.dataset):
+                await self._queries.rehearse(wish.text, wish.dataset)
             if encode is None:
-                self.subscribe(wish)
-            else:
-                await self._subscribe_in_fork(wish, encode)
+                if wish.session.open:
+                    self.subscribe(wish)
+                return
+            async with self._forks.room:
+                if wish.session.open:
+                    await self._subscribe_in_fork(wish, encode)
         except TidingsError as error:
             wish.refused(error)
 
@@ -116,13 +118,15 @@ class Admission:
         """A fork, made now, finds and encodes the first answer; changes wait until it has been sent.
 
         Raises what keeps it from being so, and nothing of the subscription is left then."""
+        keeps_state = self._queries.keeps_state(wish.text, wish.dataset)
         subscriber, rows = self._enter(wish)
+        find = partial(iter, rows) if keeps_state else partial(self._queries.whole_answer, wish.text, wish.dataset)
         subscriber.flushing = True
         barrier = PendingBarrier(asyncio.get_running_loop().create_future())
         try:
             log = self._commit_log
             parcel = Parcel(log.last_commit, log.now(), subscriber.handle.variables, ZSet())
-            fork = self._forks.launch(partial(self._encoded, encode, subscriber, rows))
+            fork = self._forks.launch(partial(self._encoded, encode, subscriber, find))
             self._note(subscriber, barrier)
             parcel.encodings[encode] = await self._forks.outcome(fork, seconds=self._seconds)
             await barrier.durable
@@ -134,8 +138,8 @@ class Admission:
             subscriber.flushing = False
             self._outboxes.flush(subscriber)
 
-    def _encoded(self, encode: Encode, subscriber: Subscriber, rows: Iterable[Row]) -> bytes:
-        return encode(self._first(subscriber, rows))
+    def _encoded(self, encode: Encode, subscriber: Subscriber, find: Callable[[], Iterable[Row]]) -> bytes:
+        return encode(self._first(subscriber, find()))
 
     def _enter(self, wish: Subscribe) -> tuple[Subscriber, Iterable[Row]]:
         subscriptions = self._subscriptions
