@@ -37,15 +37,7 @@ from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.roll import Roll
-from tidings.broker.subscriptions.subscriber import (
-    Alias,
-    Answered,
-    ClientLink,
-    Refused,
-    Session,
-    SessionId,
-    Subscriber,
-)
+from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
@@ -62,9 +54,6 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 
 log = logging.getLogger("tidings")
-
-_LONGEST_PAUSE = 1.0
-"""Seconds after which the clock is looked at again, whatever it said: it may have jumped."""
 
 
 class Broker:
@@ -92,7 +81,7 @@ class Broker:
         self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
-        bounds, limits = policy.bounds, _limits(policy, monotonic)
+        bounds, limits = policy.bounds, policy.limits(monotonic)
         planner = engine if external is None else Engine(Core(base=engine.core.base))
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
@@ -196,8 +185,7 @@ class Broker:
         if self._timer is not None:
             self._timer.cancel()
         if not self.ending:
-            due = self.delayed.schedule.next()
-            pause = _LONGEST_PAUSE if due is None else min(_LONGEST_PAUSE, max(0.0, (due - self.now()) / 1e6))
+            pause = self.delayed.pause(self.now())
             self._timer = asyncio.get_running_loop().call_later(pause, self._wake)
 
     # -- updates and queries ------------------------------------------------------------------------------------
@@ -403,10 +391,6 @@ class Broker:
                 pass  # it says whose commit it was, and is no part of what is true now
             case _:
                 self._restoration.restore(note)
-
-
-def _limits(policy: Policy, clock: Callable[[], float]) -> dict[str, Any]:
-    return {"slice_seconds": policy.slice_seconds, "seconds": policy.seconds, "rows": policy.rows, "clock": clock}
 
 
 def _log_warning(warning: str) -> None:

@@ -1,6 +1,8 @@
 """What a broker is told once, when it is made: what it takes on, and where it keeps what must not be lost."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -28,6 +30,10 @@ class Policy(Struct, frozen=True):
     bounds: Bounds = Bounds()
     patience: float = 60.0
     """Seconds that a first answer of an external engine may take."""
+
+    def limits(self, clock: Callable[[], float]) -> dict[str, Any]:
+        """Those of an evaluation, by the names that whoever evaluates has for them; `clock` counts seconds."""
+        return {"slice_seconds": self.slice_seconds, "seconds": self.seconds, "rows": self.rows, "clock": clock}
 
 
 class Disk(Struct, frozen=True):

@@ -22,6 +22,8 @@ from tidings.model.errors import TidingsError
 from tidings.sparql.algebra import Dataset
 
 _RETRY_MICROS = 1_000_000
+_LONGEST_PAUSE = 1.0
+"""Seconds after which the clock is looked at again, whatever it said: it may have jumped."""
 
 log = logging.getLogger("tidings")
 
@@ -63,6 +65,11 @@ class DelayedUpdates:
         pending = PendingCancellation(delayed, asyncio.get_running_loop().create_future())
         self._commit_log.note(Note("cancel", {"id": delayed.id}), pending)
         return await pending.cancelled
+
+    def pause(self, now: int) -> float:
+        """Seconds until the clock is to be looked at again: the next one is due, or a second has passed."""
+        due = self.schedule.next()
+        return _LONGEST_PAUSE if due is None else min(_LONGEST_PAUSE, max(0.0, (due - now) / 1e6))
 
     def carry_out(self, now: int) -> None:
         """Whatever is due by now."""
