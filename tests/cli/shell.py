@@ -16,7 +16,7 @@ from waiting import PATIENCE
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream"}
-"""Their examples are run together, in one session: tests/pipeline/test_examples.py."""
+"""Their examples are run together, in one session: tests/spark/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"
 CHAT = """{
