@@ -63,7 +63,7 @@ class Forks:
         except OSError as error:
             os.close(reading)
             os.close(writing)
-            raise WorkLost(f"no process could be made for the work: {error.strerror}") from error
+            raise WorkLost(f"the broker could not fork a process for the evaluation: {error.strerror}") from error
         if child == 0:
             _work(work, writing, {writing, *keep})
         os.close(writing)
@@ -79,7 +79,7 @@ class Forks:
         except BaseException as error:
             os.kill(fork.child, signal.SIGKILL)
             if isinstance(error, TimeoutError):
-                raise WorkLost("the evaluation did not end in time, and was ended") from error
+                raise WorkLost("the evaluation did not end in time, so the broker killed its process") from error
             raise
         finally:
             os.close(fork.pipe)
@@ -94,7 +94,7 @@ class Forks:
         except (EOFError, pickle.UnpicklingError) as error:
             if self._ending:
                 raise ShuttingDown("the broker is stopping") from error
-            raise WorkLost("the process that did the work has died, perhaps for want of memory") from error
+            raise WorkLost("the process of the evaluation died, perhaps because memory ran out") from error
         if not done:
             raise outcome
         return outcome

@@ -133,9 +133,9 @@ def open_broker(
     for entry in recovered.entries():
         broker.restore(entry)
     if recovered.aside is not None:
-        say(f"the end of the log was damaged: {recovered.cut:,} bytes of uncertain worth are in {recovered.aside}")
+        say(f"the end of the commit log was damaged: moved its last {recovered.cut:,} bytes to {recovered.aside}")
     elif recovered.cut:
-        say(f"the log ended in the middle of an entry, which nobody was promised: {recovered.cut:,} bytes were cut off")
+        say(f"the commit log ended in an incomplete entry: cut off its last {recovered.cut:,} bytes")
     durability = cast(Durability, settings.durability)
     journal = Journal(folder, recovered.place, JournalSettings(settings.segment_size, settings.segment_age, durability))
     broker.attach(Disk(folder, journal, durability, recovered.replayed))

@@ -222,7 +222,7 @@ def _of_file(file: Path | None) -> dict[str, object]:
         raise BadSetting(f"{file} is not TOML: {error}") from error
     known = {setting.name for setting in SETTINGS}
     if unknown := sorted(values.keys() - known):
-        raise BadSetting(f"{file} has no business with {', '.join(unknown)}; it may set {', '.join(sorted(known))}")
+        raise BadSetting(f"{file}: unknown settings {', '.join(unknown)}; known are {', '.join(sorted(known))}")
     return values
 
 

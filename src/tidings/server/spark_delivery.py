@@ -115,7 +115,7 @@ class Delivery:
             except TidingsError as error:
                 trouble = str(error)
                 if trouble != before:
-                    log.error("nothing can be delivered for now: %s", error)  # noqa: TRY400 -- it says what matters
+                    log.error("delivery from Spark failed, trying again: %s", error)  # noqa: TRY400 -- it says what matters
             await self._pause()
 
     async def _pause(self) -> None:

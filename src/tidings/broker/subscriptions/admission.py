@@ -144,7 +144,7 @@ class Admission:
     def _enter(self, wish: Subscribe) -> tuple[Subscriber, Iterable[Row]]:
         subscriptions = self._subscriptions
         if len(subscriptions) >= self._most:
-            raise TooManySubscriptions(f"the broker holds {self._most:,} subscriptions, and no more")
+            raise TooManySubscriptions(f"there are {self._most:,} subscriptions, the limit of max_subscriptions")
         self._commit_log.check()
         if subscriptions.external is not None:
             subscriptions.external.check(wish.text)

@@ -46,7 +46,7 @@ class DelayedUpdates:
     async def accept(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
         """Accept an update for an instant, in microseconds since 1970. Raises whatever is wrong with its text."""
         if len(self.schedule) >= self._most:
-            raise TooManyDelayed(f"{self._most:,} delayed updates wait already")
+            raise TooManyDelayed(f"{self._most:,} delayed updates are waiting, the limit of max_delayed")
         self._commit_log.check()
         self._engine.prepare(text, dataset)
         delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher)

@@ -101,7 +101,7 @@ class UpdateQueue:
             update.reply(
                 ShuttingDown("the broker is stopping")
                 if self.ending
-                else TooManyRequests(f"{self.most} updates wait already; come back in a moment")
+                else TooManyRequests(f"{self.most} updates are waiting, the limit of max_queue; try again soon")
             )
             return
         self.enqueue(update)

@@ -203,7 +203,7 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     path = request.url.path
     if error.status_code == 405:
         return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
-    return refusal(NotFound(f"nothing lives at {path}; try /query, /update or /sparql"), error.headers)
+    return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
 
 async def _accident(_: Request, __: Exception) -> Response:

@@ -113,5 +113,5 @@ def _read(body: bytes, format_: RdfFormat, base: str, name: Term) -> Iterator[Qu
     """The document as quads of one graph. Relative IRIs are relative to the graph's own (RFC 3986, section 5.1)."""
     for quad in parse_rdf(body, format_, base, name, KEEP_LABELS):
         if quad[3] != name:
-            raise BadRequest(f"the document speaks of the graph {quad[3]}; it may only say what is in one graph")
+            raise BadRequest(f"the document names the graph {quad[3]}; it may only have triples of one graph")
         yield quad

@@ -27,7 +27,7 @@ class Admission:
             await self._app(scope, receive, send)
             return
         if self._inside >= self._most:
-            error = TooManyRequests(f"{self._most} requests are in work; come back in a moment")
+            error = TooManyRequests(f"{self._most} requests are in progress, the limit of max_requests; try again soon")
             await refusal(error)(scope, receive, send)
             return
         self._inside += 1
@@ -40,7 +40,7 @@ class Admission:
 async def read_body(request: Request, most: int) -> bytes:
     """The body of a request. Raises BodyTooLarge as soon as that is known, BodyTooSlow."""
     if request.headers.get("content-encoding", "identity") != "identity":
-        raise UnsupportedFormat("the body has a Content-Encoding; it must come as it is")
+        raise UnsupportedFormat("the body has a Content-Encoding; the broker takes only bodies without one")
     announced = request.headers.get("content-length", "").encode("latin-1")
     return await collect(announced, request.receive, most)
 

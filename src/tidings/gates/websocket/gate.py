@@ -43,9 +43,9 @@ class WebSocketGate:
         path = request.path.partition(b"?")[0]
         most = self.settings.max_connections
         if path not in PATHS:
-            return _refused(NotFound(f"nothing lives at {path.decode('latin-1')}; subscribe at /subscribe"))
+            return _refused(NotFound(f"there is nothing at {path.decode('latin-1')}; subscribe at /subscribe"))
         if len(self.broker.sessions) >= most:
-            return _refused(TooManyConnections(f"{most:,} clients are connected already"))
+            return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage("this port speaks WebSocket; HTTP is at the other one"))
         return Connection(self)

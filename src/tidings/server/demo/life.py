@@ -70,7 +70,7 @@ async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:
         try:
             await live(Application(profile), factor=factor)
         except TidingsError as error:
-            log.info("interrupted: %s", error)
+            log.info("the demo city was interrupted, and starts again: %s", error)
         if asyncio.get_running_loop().time() - begun > _LONGEST_PAUSE:
             pause = _FIRST_PAUSE
         await asyncio.sleep(pause)

@@ -63,7 +63,7 @@ def read_request(request: Request, base: str) -> Subscribe | Resume:
 def _event_id(text: str) -> tuple[str, int]:
     match = _EVENT_ID.fullmatch(text)
     if match is None:
-        raise BadRequest(f"Last-Event-ID is {text!r}, and was never the id of an event of ours")
+        raise BadRequest(f"Last-Event-ID is {text!r}, which is not the id of an event of this broker")
     return match[1], int(match[2])
 
 

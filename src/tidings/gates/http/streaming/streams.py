@@ -44,7 +44,7 @@ class Streams:
         if self._ended or self._broker.ending:
             raise ShuttingDown("the broker is stopping")
         if len(self._broker.sessions) + self.feeds >= self._most:
-            raise TooManyConnections(f"{self._most:,} clients are connected already")
+            raise TooManyConnections(f"{self._most:,} clients are connected, the limit of max_connections")
 
     def add(self, stream: Ending) -> None:
         self._open.add(stream)
