@@ -132,7 +132,7 @@ def environment_of_the_image() -> dict[str, str]:
 
 def unit() -> list[tuple[str, str]]:
     """The lines of the systemd unit, in order: a name may come again."""
-    lines = (DEPLOY / "systemd" / "tidings.broker").read_text().splitlines()
+    lines = (DEPLOY / "systemd" / "tidings.service").read_text().splitlines()
     return [
         (name, value) for name, is_pair, value in (line.partition("=") for line in lines if line[:1] != "#") if is_pair
     ]

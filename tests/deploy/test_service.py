@@ -20,7 +20,7 @@ from tidings.server import app
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from waiting import PATIENCE, asynchronous
 
-SERVICE = DEPLOY / "systemd" / "tidings.broker"
+SERVICE = DEPLOY / "systemd" / "tidings.service"
 EXPOSURE = 15
 """Tenths of systemd's figure for what a service could do if it wanted to: 100 is everything, 15 is little."""
 
@@ -33,7 +33,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{target}.target").write_text(f"[Unit]\nDescription={target}\n")
     text = SERVICE.read_text()
     assert "/opt/tidings/bin/tidings" in text
-    copy = tmp_path / "tidings.broker"
+    copy = tmp_path / "tidings.service"
     copy.write_text(text.replace("/opt/tidings/bin/tidings", str(Path(sys.executable))))
     return copy
 
@@ -57,7 +57,7 @@ def test_the_check_of_systemd_would_complain(installed: Path) -> None:
 
 def test_the_service_can_do_little_besides_being_a_broker(installed: Path) -> None:
     command = (tool("systemd-analyze"), "security", "--offline=yes", "--no-pager", f"--threshold={EXPOSURE}", installed)
-    assert "exposure level for tidings.broker" in run(*command)
+    assert "exposure level for tidings.service" in run(*command)
     installed.write_text("".join(line for line in installed.read_text().splitlines(True) if "Protect" not in line))
     with pytest.raises(AssertionError, match=r"exposure level for tidings\.service"):
         run(*command)
