@@ -14,6 +14,8 @@ from tidings.bench.report.page import charts_of, render, write_charts, write_rep
 from tidings.bench.report.words import digits, duration, indicator, listed, moment, span, times
 from tidings.bench.results.files import ResultsUnwritable
 from tidings.bench.results.measured import Measurement, Run
+from tidings.extras import how_to_get
+from tidings.model.errors import ExtraMissing
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -226,7 +228,7 @@ def test_the_name_of_a_test_cannot_lead_out_of_the_folder() -> None:
 
 def test_without_jinja_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(Exception, match=r"tidings\[bench\]"):
+    with pytest.raises(ExtraMissing, match=re.escape(how_to_get("bench"))):
         render(a_run())
 
 
