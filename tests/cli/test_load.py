@@ -160,7 +160,7 @@ def test_nothing_behind_a_fault_is_sent(broker: Broker, tmp_path: Path, capsys: 
 KILLED_ON_THE_WAY = """
 import os, signal, sys
 from tidings.cli import main
-from tidings.cli.positions import Positions
+from tidings.cli.input.positions import Positions
 
 def reached(positions, path, statements, note=Positions.reached):
     note(positions, path, statements)
