@@ -116,3 +116,15 @@ def test_blank_nodes_of_two_requests_are_never_the_same() -> None:
     for value in (1, 2):
         core.update(f"INSERT DATA {{ _:b <urn:p> {value} }}", now=0)
     assert len({quad[0] for quad in core.store}) == 2
+
+
+@pytest.mark.parametrize("condition", ["?p = :q", "?s = :a && ?p = :q", "sameTerm(?p, :q)", "?p = :q && ?o = :b"])
+def test_a_condition_on_a_predicate_is_met_by_texts_that_share_their_template(condition: str) -> None:
+    core = Core(base="http://e/")
+    core.update("PREFIX : <http://e/> INSERT DATA { :a :p :b . :a :q :b . :c :q :b }", now=0)
+    text = f"PREFIX : <http://e/> SELECT ?s ?p {{ ?s ?p ?o FILTER({condition}) }}"
+    expected = {("<http://e/a>", "<http://e/q>")} | (set() if "?s" in condition else {("<http://e/c>", "<http://e/q>")})
+    for _ in range(2):  # read for the first time, and from its template
+        result = core.query(text, now=0)
+        assert isinstance(result, Solutions)
+        assert set(result.rows) == expected

@@ -77,7 +77,7 @@ def _constant(condition: Expression) -> tuple[Var, Term] | None:
 def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
     """The pattern with the term in the place of the variable; None where that might change its meaning."""
     match node:
-        case BGP(patterns):
+        case BGP(patterns) if term[0] != "$" or all(p != variable for _, p, _ in patterns):  # no predicate is lifted
             put = {variable: term}
             return BGP(tuple((put.get(s, s), put.get(p, p), put.get(o, o)) for s, p, o in patterns))
         case PathPattern(subject, path, object_) if not may_stand_still(path):
