@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from client import listings
-from gates.wire import Broker, connected, serving
+from gates.client import connected
+from gates.wire import Broker, serving
 from tidings.client import Application, Change, Endpoint, Row, load
 from waiting import asynchronous, until
 

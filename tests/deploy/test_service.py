@@ -15,7 +15,8 @@ import pytest
 
 from deploy import sandbox
 from deploy.places import DEPLOY, ROOT, run, seconds, tool, unit, unit_value, until
-from gates.wire import SERVE, Broker, connected, serving
+from gates.client import connected
+from gates.wire import SERVE, Broker, serving
 from tidings.server import app
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from waiting import PATIENCE, asynchronous

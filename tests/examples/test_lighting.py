@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from broker.making import Clock
+from gates.client import connected
 from gates.doors import listening, with_websockets
-from gates.wire import Broker, connected, serving
+from gates.wire import Broker, serving
 from tidings.cli.commands.operation import serve
 from tidings.client import Application, CannotConnect
 from tidings.server.app import Watch

@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 from picows import ws_create_server
 
-from gates.wire import Message
+from gates.client import Message
 from tidings.broker.broker import Broker
 from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from broker.jobs import Job
-from gates.wire import SERVE, Broker, connected, rows, serving
+from gates.client import connected, rows
+from gates.wire import SERVE, Broker, serving
 from tidings.spark.log_source.origin import Mark, checked, origin_of
 from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows
 from tidings.spark.streaming.output.sink import NotificationWriter
@@ -154,7 +155,7 @@ async def test_a_broker_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> 
     with delivering(tmp_path) as broker, work.going_on():
         async with connected(broker) as socket:
             socket.send({"subscribe": {"alias": "it", "resume": {"spuid": follower.spuid, "sequence": follower.told}}})
-            follower.socket = socket
+            follower.move(socket)
             follower.take(await socket.next())
             assert {o for _, o in follower.answer} == {"1", "2"}
             broker.update("INSERT DATA { <s3> <p> 3 }")

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import Broker, Follower, Graphs, Message, Row, Socket, connected, serving
+from gates.client import Client, Follower, Graphs, Message, Row, connected
+from gates.wire import Broker, serving
 from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
@@ -36,7 +37,7 @@ def broker(running: Broker) -> Broker:
 class Stage:
     """A publisher, and subscribers who have a socket each."""
 
-    def __init__(self, broker: Broker, publisher: Socket, sockets: AsyncExitStack) -> None:
+    def __init__(self, broker: Broker, publisher: Client, sockets: AsyncExitStack) -> None:
         self._broker = broker
         self._publisher = publisher
         self._sockets = sockets
@@ -280,15 +281,15 @@ async def test_nobody_ends_the_subscription_of_another(broker: Broker) -> None:
 async def test_who_subscribed_may_end_it_and_hears_no_more(broker: Broker) -> None:
     async with stage(broker) as scene:
         ended = await scene.follow("SELECT ?o { :a :p ?o }", alias="ended")
-        assert await ended.socket.ask({"unsubscribe": {"spuid": ended.spuid}}) == {
+        assert await ended.client.ask({"unsubscribe": {"spuid": ended.spuid}}) == {
             "unsubscribed": {"spuid": ended.spuid}
         }
-        other = await ended.socket.follow(PREFIX + "SELECT ?o { :a :p ?o }", alias="other")
+        other = await ended.client.follow(PREFIX + "SELECT ?o { :a :p ?o }", alias="other")
         assert other.spuid != ended.spuid
         await scene.publish("INSERT DATA { :a :p 1 }")
         await other.hear()
         assert other.answer == rows(("1",))
-        again = await ended.socket.ask({"unsubscribe": {"spuid": ended.spuid}})
+        again = await ended.client.ask({"unsubscribe": {"spuid": ended.spuid}})
         assert (again["error"], again["status_code"]) == ("unknown_spuid", 404)
 
 
@@ -301,7 +302,7 @@ async def test_a_subscription_that_ends_at_once_is_answered_all_the_same(tmp_pat
         async with connected(broker) as socket:
             socket.send({"subscribe": {"sparql": "SELECT ?o { ?s ?p ?o }", "alias": "hasty"}})
             socket.send({"unsubscribe": {"alias": "hasty"}})
-            follower = Follower(socket, "hasty")
+            follower = Follower("hasty", socket)
             await follower.hear()
             assert (await socket.next())["unsubscribed"]["spuid"] == follower.spuid
 
@@ -311,7 +312,7 @@ async def test_a_subscription_that_ends_at_once_is_answered_all_the_same(tmp_pat
 async def test_an_error_has_the_alias_of_whoever_caused_it(broker: Broker, kind: str) -> None:
     async with stage(broker) as scene:
         follower = await scene.follow("SELECT ?o { :a :p ?o }", alias="good")
-        error = await follower.socket.ask({kind: {"sparql": "SELEC ?o { ?s ?p ?o }", "alias": "bad"}})
+        error = await follower.client.ask({kind: {"sparql": "SELEC ?o { ?s ?p ?o }", "alias": "bad"}})
         assert (error["error"], error["status_code"], error["alias"]) == ("sparql_syntax_error", 400, "bad")
         assert error["error_description"]
         await scene.publish("INSERT DATA { :a :p 1 }")
@@ -324,7 +325,7 @@ async def test_an_error_does_not_close_a_shared_socket_whatever_caused_it(broker
     async with stage(broker) as scene:
         follower = await scene.follow("SELECT ?o { :a :p ?o }", alias="good")
         for nonsense in ("{", "[]", "7", '"subscribe"', "{}", '{"subscribe":7}', '{"unheard-of":{"alias":"x"}}'):
-            error = await follower.socket.ask(nonsense)
+            error = await follower.client.ask(nonsense)
             assert isinstance(error["error"], str)
             assert error["status_code"] == 400
         requests: list[tuple[str, Message]] = [
@@ -335,7 +336,7 @@ async def test_an_error_does_not_close_a_shared_socket_whatever_caused_it(broker
             ("unsubscribe", {}),
         ]
         for kind, members in requests:
-            error = await follower.socket.ask({kind: {"alias": "bad"} | members})
+            error = await follower.client.ask({kind: {"alias": "bad"} | members})
             assert isinstance(error["error"], str)
             assert error["alias"] == "bad"
         await scene.publish("INSERT DATA { :a :p 1 }")

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from gates.client import Message
 from gates.doors import House, indoors, is_error, listening
-from gates.wire import Message
 from tidings.gates.http.streaming import feed
 from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path

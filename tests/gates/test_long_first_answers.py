@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gates.wire import Broker, connected, serving
+from gates.client import connected
+from gates.wire import Broker, serving
 from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server

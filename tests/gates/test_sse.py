@@ -6,8 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gates.client import rows
 from gates.doors import House, indoors, is_error, listening, subscribed
-from gates.wire import rows, serving
+from gates.wire import serving
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.gates.http.streaming import event_stream as sse
 from waiting import PATIENCE, asynchronous, until

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from picows import WSHandshakeError
 
-from gates.sockets import ALL, asynchronous, connected, door, is_error, serving
+from gates.client import connected, is_error
+from gates.sockets import ALL, asynchronous, door, serving
 from waiting import PATIENCE
 
 

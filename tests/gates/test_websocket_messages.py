@@ -5,7 +5,8 @@ import json
 import pytest
 from picows import WSCloseCode, WSMsgType
 
-from gates.sockets import ALL, Message, asynchronous, connected, is_error, serving
+from gates.client import Message, connected, is_error
+from gates.sockets import ALL, asynchronous, serving
 
 # -- messages that make no sense --------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ async def test_nobody_ends_what_belongs_to_another() -> None:
         assert is_error(answer, 403, "not_yours", "mine")
         assert answer["spuid"] == follower.spuid
         await other.update("INSERT DATA { <a> <p> 1 }")
-        await client.hear(follower)
+        await follower.hear()
 
 
 @asynchronous
@@ -157,7 +158,7 @@ async def test_notifications_of_every_length_arrive_whole() -> None:
             await publisher.update(
                 f'DELETE {{ <a> <p> ?o }} INSERT {{ <a> <p> "{"x" * size}" }} WHERE {{ OPTIONAL {{ <a> <p> ?o }} }}'
             )
-            await client.hear(follower)
+            await follower.hear()
             assert [len(value or "") for _, value in follower.answer] == [size]
 
 

@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from picows import WSFrame, WSMsgType, WSTransport
 
-from gates.sockets import ALL, Follower, House, Inbox, Message, asynchronous, connected, door, is_error, serving
+from gates.client import Follower, Inbox, Message, connected, is_error
+from gates.sockets import ALL, House, asynchronous, door, serving
 from tidings.gates.websocket import connection
 from waiting import PATIENCE, until
 
@@ -112,7 +113,7 @@ async def test_what_a_slow_client_misses_is_merged_while_others_go_on() -> None:
         slow.take(await sloth.message())
         for n in range(updates):
             await publisher.update(big(n))
-            await other.hear(quick)
+            await quick.hear()
         assert quick.told == updates
         assert house.broker.outboxes.merged > 0
         received = 0

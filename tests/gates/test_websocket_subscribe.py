@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from gates.sockets import ALL, Row, asynchronous, connected, is_error, rows, serving
+from gates.client import Row, connected, is_error, rows
+from gates.sockets import ALL, asynchronous, serving
 
 # -- the Subscribe language -------------------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ async def test_a_client_comes_back_and_goes_on_where_it_was() -> None:
         async with connected(house) as client:
             follower = await client.follow(ALL)
             await publisher.update("INSERT DATA { <a> <p> 1 }")
-            await client.hear(follower)
+            await follower.hear()
         await publisher.update("INSERT DATA { <b> <p> 2 }")
         await publisher.update("DELETE DATA { <a> <p> 1 }")
         async with connected(house) as again:

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from gates.sockets import ALL, Client, Message, asynchronous, connected, is_error, rows, serving
+from gates.client import Client, Message, connected, is_error, rows
+from gates.sockets import ALL, asynchronous, serving
 from tidings.gates.websocket import conversation
 from waiting import until
 
@@ -55,7 +56,7 @@ async def test_an_update_is_prepared_once_and_bound_often() -> None:
             bindings = {"lamp": {"type": "uri", "value": name}, "new": value}
             done = await client.ask({"update": {"prepared": response["prepared"], "bindings": bindings}})
             assert done["response"]["added"] == 1
-            await other.hear(follower)
+            await follower.hear()
         base = "http://tidings.example/"
         assert follower.answer == Counter({(f"{base}l1", "off"): 1, (f"{base}l2", evil): 1})
 
@@ -127,7 +128,7 @@ async def test_an_update_can_be_sent_ahead_of_its_time(when: dict[str, object]) 
         response = accepted["response"]
         assert (response["alias"], response["at"].endswith("Z")) == ("later", True)
         assert response["delayed"]
-        await client.hear(follower)
+        await follower.hear()
         assert len(follower.answer) == 1
         assert len(house.broker.schedule) == 0
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import Broker, Message, Row, Socket, connected, rows, serving
+from gates.client import Client, Message, Row, connected, rows
+from gates.wire import Broker, serving
 from waiting import PATIENCE, asynchronous, until
 
 KILLS = 20
@@ -42,7 +43,7 @@ class Publisher:
             while True:
                 await self._publish_one(socket)
 
-    async def _publish_one(self, socket: Socket) -> None:
+    async def _publish_one(self, socket: Client) -> None:
         self.sent += 1
         number = self.sent
         answer = await socket.ask(
@@ -76,7 +77,7 @@ class Reader:
                 self.resumed += 1
             self._take(first)
             while True:
-                message = await socket.inbox.get()
+                message = await socket.inbox.messages.get()
                 if message is None:
                     raise ConnectionResetError
                 self._take(message["notification"])

@@ -11,7 +11,8 @@ import httpx
 import pytest
 import uvicorn
 
-from gates.wire import SERVE, Follower, connected, serving
+from gates.client import Follower, connected
+from gates.wire import SERVE, serving
 from tidings.gates.http import header_timeout as patience
 from tidings.server import app
 from tidings.server.config import Settings
@@ -108,7 +109,7 @@ async def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> N
             await publisher.next()
             stopping = asyncio.create_task(asyncio.to_thread(broker.stop))
             answers = Counter[str]()
-            while (message := await publisher.inbox.get()) is not None:
+            while (message := await publisher.inbox.messages.get()) is not None:
                 answers["done" if "response" in message else message["error"]] += 1
             assert await stopping == 0
     with serving(tmp_path) as broker:
@@ -144,7 +145,7 @@ async def test_a_client_that_sends_its_headers_for_ever_is_let_go(monkeypatch: p
 
 def test_followers_check_what_they_are_told() -> None:
     """The tests above rest on it."""
-    follower = Follower(None, "it", "urn:x", 0)  # type: ignore[arg-type]
+    follower = Follower("it", spuid="urn:x", told=0)
     head = {"vars": ["o"]}
     row = {"o": {"type": "literal", "value": "1"}}
     notification = {

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from gates.wire import Broker, Follower, connected, serving
+from gates.client import Follower, connected
+from gates.wire import Broker, serving
 from tidings.spark.streaming.job import StreamJob
 from tidings.spark.streaming.subscriptions.requests import request_source
 from waiting import asynchronous
@@ -29,11 +30,11 @@ async def _a_client_of_each_hears_the_same(delivering: Broker, ordinary: Broker)
     for broker in (delivering, ordinary):
         broker.update("INSERT DATA { <hall> <lit> true . <lamp1> <in> <hall> ; <power> 60 }")
     async with connected(delivering) as lights, connected(delivering) as sums, connected(ordinary) as usual:
-        told = [Follower(lights, "lights"), Follower(sums, "sums")]
+        told = [Follower("lights", lights), Follower("sums", sums)]
         for follower, text in zip(told, (LIGHTS, SUM), strict=True):
-            follower.socket.send({"subscribe": {"sparql": text, "alias": follower.alias}})
+            follower.client.send({"subscribe": {"sparql": text, "alias": follower.alias}})
         for follower in told:
-            follower.take(await follower.socket.next())
+            follower.take(await follower.client.next())
         expected = [await usual.follow(LIGHTS, "lights")]
         assert told[0].answer == expected[0].answer
         for text in UPDATES:
