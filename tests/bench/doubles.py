@@ -6,7 +6,7 @@
     swapping(3)        they come after the one that follows them
     dying(5)           the fifth update finds it dead; so does everything after that
 
-The first notification, number 0, is always right. Nothing here depends on the clock or on chance but `Told.at`.
+The first notification, number 0, is always right. Nothing here depends on the clock or on chance but `Arrival.at`.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from time import perf_counter
 
 import pyoxigraph as ox
 
-from tidings.bench.targets import Description, Listening, Offers, Told
+from tidings.bench.targets import Arrival, Description, Listening, Offers
 from tidings.bench.targets.errors import TargetFailed
 from tidings.bench.targets.wire.inbox import Inbox
 from tidings.bench.targets.wire.rows import Row, boolean_row, insert_data
@@ -146,7 +146,7 @@ class _Follower:
         self._history.append((tuple(added.elements()), tuple(removed.elements())))
         numbers = self._fault(number) if number else [0]
         for each in numbers:
-            self.inbox.put(Told(perf_counter(), each if self._numbered else None, *self._history[each]))
+            self.inbox.put(Arrival(perf_counter(), each if self._numbered else None, *self._history[each]))
         return len(numbers)
 
     async def _end(self) -> None:

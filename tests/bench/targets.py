@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tidings.bench.targets import Listening, Target, Told
+from tidings.bench.targets import Arrival, Listening, Target
 from tidings.bench.targets.kinds import make
 from tidings.bench.targets.started.peers import oxigraph_binary
 from tidings.model.terms import Triple, iri, literal
@@ -65,7 +65,7 @@ async def opened(settings: dict[str, Any]) -> AsyncIterator[Target]:
         await target.close()
 
 
-async def heard(listening: Listening, number: int) -> list[Told]:
+async def heard(listening: Listening, number: int) -> list[Arrival]:
     notifications = aiter(listening)
     async with asyncio.timeout(PATIENCE):
         return [await anext(notifications) for _ in range(number)]

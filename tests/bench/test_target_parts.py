@@ -4,7 +4,7 @@ import pytest
 
 from bench.doubles import Double, duplicating, dying, losing, right, swapping
 from bench.targets import POWERS, heard, powers
-from tidings.bench.targets import Target, Told
+from tidings.bench.targets import Arrival, Target
 from tidings.bench.targets.errors import TargetFailed
 from tidings.bench.targets.tidings_sse import Events
 from tidings.bench.targets.wire.inbox import Inbox
@@ -40,7 +40,7 @@ async def test_an_inbox_that_overflows_says_so_after_all_that_it_holds() -> None
 
     inbox = Inbox(end, most=2)
     for number in range(4):
-        inbox.put(Told(0.0, number, (), ()))
+        inbox.put(Arrival(0.0, number, (), ()))
     assert [told.number for told in await heard(inbox, 2)] == [0, 1]
     with pytest.raises(TargetFailed, match="more than 2 notifications"):
         await heard(inbox, 1)

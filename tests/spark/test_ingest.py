@@ -47,7 +47,7 @@ def test_the_graph_at_any_commit_is_what_the_engine_makes_of_the_log(spark: Spar
         assert rows_in(lake) == rows_of(entries)
         assert lake.snapshots()
         chance = random.Random(seed)
-        edge = lake.snapshots()[0].seq
+        edge = lake.snapshots()[0].commit
         for at in {1, 150, edge, edge - 1, min(edge + 1, 150), chance.randint(2, 149)}:
             tags = f.lit(seed).alias("seed"), f.lit(at).alias("at")
             frames.append(travel.quads(spark, lake, at).select(*tags, *"spog"))

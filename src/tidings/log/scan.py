@@ -64,17 +64,17 @@ class Scan:
 
     def _entries(self, file: int) -> Iterator[Entry]:
         begun = self.place
-        seq, time = begun.commit, begun.time
+        commit, time = begun.commit, begun.time
         opened = begun.opened if begun.offset else None
         try:
             for entry in assemble(self._lines(file, begun.offset, begun.crc)):
-                if entry.commit != seq + bool(entry.delta) or entry.time < time:
-                    _refuse(f"commit {entry.commit} at {entry.time} follows commit {seq} at {time}")
-                seq, time = entry.commit, entry.time
+                if entry.commit != commit + bool(entry.delta) or entry.time < time:
+                    _refuse(f"commit {entry.commit} at {entry.time} follows commit {commit} at {time}")
+                commit, time = entry.commit, entry.time
                 if opened is None:
                     opened = time
                 _, offset, crc = self._line
-                self._end = seq, time, begun.segment, offset, crc, opened
+                self._end = commit, time, begun.segment, offset, crc, opened
                 yield entry
         except (_Wrong, ForeignLine, KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
             self.flaw = Flaw(self._line[0], f"not a line of the log: {error}", torn=False)

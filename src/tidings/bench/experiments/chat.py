@@ -11,7 +11,7 @@ from tidings.bench.configuration import ChatTest
 from tidings.bench.experiments.listeners import listen
 from tidings.bench.experiments.setting import Surroundings, ms, now
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Target, Told
+from tidings.bench.targets import Arrival, Target
 
 T = TypeVar("T")
 _PREFIX = "PREFIX schema: <http://schema.org/> PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>\n"
@@ -119,8 +119,8 @@ async def _to_oneself(test: ChatTest, target: Target, around: Surroundings) -> M
     )  # fmt: skip
 
 
-def _message(told: Told) -> str | None:
-    cells = [row[0] for row in told.added if row and row[0] is not None]
+def _message(arrival: Arrival) -> str | None:
+    cells = [row[0] for row in arrival.added if row and row[0] is not None]
     return cells[-1] if cells else None
 
 

@@ -14,7 +14,7 @@ from tidings.bench.experiments.setting import Surroundings, ms, now
 from tidings.bench.results import kpis
 from tidings.bench.results.histogram import Histogram
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Target, Told
+from tidings.bench.targets import Arrival, Target
 from tidings.bench.workloads import city
 
 
@@ -139,5 +139,5 @@ def _latencies(
     ]
 
 
-def _value(told: Told) -> str | None:
-    return added_value(told)
+def _value(arrival: Arrival) -> str | None:
+    return added_value(arrival)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tidings.bench.targets import Listening, Target, Told
+from tidings.bench.targets import Arrival, Listening, Target
 
 
 @dataclass(slots=True)
@@ -18,19 +18,19 @@ class Listener:
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     told: int = 0
 
-    def start(self, mark: Callable[[Told], str | None]) -> None:
+    def start(self, mark: Callable[[Arrival], str | None]) -> None:
         """`mark` says what a notification is about; None if it is about nothing that is counted."""
         self._task = asyncio.create_task(self._listen(mark))
 
-    async def _listen(self, mark: Callable[[Told], str | None]) -> None:
-        async for told in self.listening:
+    async def _listen(self, mark: Callable[[Arrival], str | None]) -> None:
+        async for arrival in self.listening:
             self.told += 1
             if not self.first.is_set():
                 self.first.set()
                 continue
-            found = mark(told)
+            found = mark(arrival)
             if found is not None:
-                self.marks.append((found, told.at))
+                self.marks.append((found, arrival.at))
             self._news.set()
 
     async def heard(self, mark: str, seconds: float) -> float | None:
@@ -61,7 +61,7 @@ class Listener:
             await asyncio.gather(self._task, return_exceptions=True)
 
 
-async def listen(target: Target, query: str, mark: Callable[[Told], str | None], seconds: float) -> Listener:
+async def listen(target: Target, query: str, mark: Callable[[Arrival], str | None], seconds: float) -> Listener:
     """Subscribe, and have the first answer. Raises TimeoutError."""
     listener = Listener(await target.subscribe(query))
     listener.start(mark)
@@ -70,9 +70,9 @@ async def listen(target: Target, query: str, mark: Callable[[Told], str | None],
     return listener
 
 
-def added_value(told: Told) -> str | None:
+def added_value(arrival: Arrival) -> str | None:
     """The last cell of the last row that was added: the value that an update has written."""
-    cells = [cell for row in told.added for cell in row[-1:] if cell is not None]
+    cells = [cell for row in arrival.added for cell in row[-1:] if cell is not None]
     return cells[-1] if cells else None
 
 

@@ -9,7 +9,7 @@ from tidings.bench.experiments.open_loop import Load, offer
 from tidings.bench.experiments.setting import Surroundings, now
 from tidings.bench.results.histogram import Histogram
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Target, Told
+from tidings.bench.targets import Arrival, Target
 from tidings.bench.workloads import city
 
 _THING = "<urn:pes:load> <urn:pes:value>"
@@ -21,8 +21,8 @@ def _write(value: int) -> str:
     return f"DELETE {{ {_THING} ?old }} INSERT {{ {_THING} {value} }} WHERE {{ OPTIONAL {{ {_THING} ?old }} }}"
 
 
-def _value(told: Told) -> str | None:
-    value = added_value(told)
+def _value(arrival: Arrival) -> str | None:
+    value = added_value(arrival)
     return None if value is None else value.split('"')[1]
 
 

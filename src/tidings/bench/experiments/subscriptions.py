@@ -6,7 +6,7 @@ from tidings.bench.configuration import SubscriptionTest
 from tidings.bench.experiments.listeners import Listener, added_value, listen, tally
 from tidings.bench.experiments.setting import Surroundings, ms, now
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Target, Told
+from tidings.bench.targets import Arrival, Target
 
 
 async def measure(test: SubscriptionTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
@@ -56,8 +56,8 @@ async def _measured(
     )  # fmt: skip
 
 
-def _value(told: Told) -> str | None:
-    value = added_value(told)
+def _value(arrival: Arrival) -> str | None:
+    value = added_value(arrival)
     return None if value is None else value.split('"')[1] if '"' in value else value
 
 

@@ -12,7 +12,7 @@ from tidings.model.terms import Triple
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Arrival:
     """A notification as it came: when (`time.perf_counter`), and what. `number` is the target's own, if it has one."""
 
     at: float
@@ -25,7 +25,7 @@ class Told:
 class Listening(Protocol):
     """A subscription that was made. The first notification, with the whole answer, is among those it tells."""
 
-    def __aiter__(self) -> AsyncIterator[Told]: ...
+    def __aiter__(self) -> AsyncIterator[Arrival]: ...
     async def end(self) -> None: ...
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tidings.bench.targets import Description, Listening, Offers, Told
+from tidings.bench.targets import Arrival, Description, Listening, Offers
 from tidings.bench.targets.assembled import Assembled, Silent, Speaking
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
 from tidings.bench.targets.wire.inbox import Feeders, Inbox
@@ -53,10 +53,10 @@ class Polling:
     async def subscribe(self, text: str) -> Listening:
         asked = asyncio.get_running_loop().time()
         rows = await self._speaking.query(text)
-        first = Told(perf_counter(), None, tuple(rows), ())
+        first = Arrival(perf_counter(), None, tuple(rows), ())
         return self._feeders.start(lambda inbox: self._poll(text, first, inbox, asked))
 
-    async def _poll(self, text: str, first: Told, inbox: Inbox, asked: float) -> None:
+    async def _poll(self, text: str, first: Arrival, inbox: Inbox, asked: float) -> None:
         loop = asyncio.get_running_loop()
         inbox.put(first)
         known = Counter(first.added)
@@ -68,7 +68,7 @@ class Polling:
             at = perf_counter()
             added, removed = answer - known, known - answer
             if added or removed:
-                inbox.put(Told(at, None, tuple(added.elements()), tuple(removed.elements())))
+                inbox.put(Arrival(at, None, tuple(added.elements()), tuple(removed.elements())))
             known = answer
 
 

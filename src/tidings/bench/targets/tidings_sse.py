@@ -13,7 +13,7 @@ from tidings.bench.targets.errors import TargetFailed, translated
 from tidings.bench.targets.settings import Count, HttpUrl, Seconds
 from tidings.bench.targets.status import Status
 from tidings.bench.targets.wire.inbox import Feeders, Inbox
-from tidings.bench.targets.wire.language import read_answer, told
+from tidings.bench.targets.wire.language import arrival, read_answer
 from tidings.bench.targets.wire.sparql import OverHttp
 from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
@@ -87,7 +87,7 @@ class OverStreams:
                     for data in events.feed(piece):
                         match read_answer(data):
                             case Notification() as notification:
-                                inbox.put(told(at, notification))
+                                inbox.put(arrival(at, notification))
                                 begun.set()
                             case Refusal() as refusal:
                                 raise Refused(refusal)

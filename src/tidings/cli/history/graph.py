@@ -44,5 +44,5 @@ def info(arguments: Namespace) -> None:
         print(f"commits    1 to {batches[-1].last:,}")
         print(f"time       {shown(batches[0].since)} to {shown(batches[-1].until)}")
     print(f"changes    {sum(batch.rows for batch in batches):,} in {len(batches):,} batches")
-    print(f"snapshots  {', '.join(f'{each.seq:,} ({each.quads:,} quads)' for each in snapshots) or 'none yet'}")
+    print(f"snapshots  {', '.join(f'{each.commit:,} ({each.quads:,} quads)' for each in snapshots) or 'none yet'}")
     print(f"files      {len(files):,}, {sum(file.bytes for file in files):,} bytes")

@@ -116,9 +116,9 @@ class Lake:
         """One process writes at a time. Raises LakeInUse."""
         return locked(self.path)
 
-    def fresh(self, room: str, seq: int) -> Path:
+    def fresh(self, room: str, commit: int) -> Path:
         """A folder for files that nobody else writes to, not even a JVM that outlives the process it belonged to."""
-        return self.path / room / f"{seq:020}-{uuid4().hex[:12]}"
+        return self.path / room / f"{commit:020}-{uuid4().hex[:12]}"
 
     def found(self, folder: Path) -> "Found":
         """The Parquet files that Spark left in a folder, made durable."""

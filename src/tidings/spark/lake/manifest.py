@@ -51,10 +51,10 @@ class Batch(msgspec.Struct, frozen=True):
         return f"{self.first:020}-{self.last:020}.json"
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class Snapshot(msgspec.Struct, frozen=True, rename={"commit": "seq"}):
     """All quads after a commit."""
 
-    seq: int
+    commit: int
     time: int
     files: tuple[File, ...]
 
@@ -64,7 +64,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"{self.seq:020}.json"
+        return f"{self.commit:020}.json"
 
 
 _Kind = TypeVar("_Kind", Batch, Snapshot)

@@ -51,8 +51,8 @@ def plan(lake: Lake, at: int) -> Plan:
     end = batches[-1].last if batches else 0
     if not 0 <= at <= end:
         raise BeyondHistory(f"the lake reaches to commit {end}, and not to commit {at}")
-    nearest = max((each for each in lake.snapshots() if each.seq <= at), key=lambda each: each.seq, default=None)
-    base = nearest.seq if nearest else 0
+    nearest = max((each for each in lake.snapshots() if each.commit <= at), key=lambda each: each.commit, default=None)
+    base = nearest.commit if nearest else 0
     needed = [batch for batch in batches if batch.last > base and batch.first <= at]
     return Plan(base, nearest.files if nearest else (), tuple(file for each in needed for file in each.files), at)
 
@@ -116,11 +116,11 @@ def quads(spark: SparkSession, lake: Lake, at: int) -> DataFrame:
     return folded(after, base, needed.base) if needed.changes else base
 
 
-def folded(changes: DataFrame, base: DataFrame | None = None, seq: int = 0) -> DataFrame:
+def folded(changes: DataFrame, base: DataFrame | None = None, commit: int = 0) -> DataFrame:
     """The quads that changes leave, from those that were there after a commit on."""
     rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
     if base is not None:
-        rows = rows.union(base.select(*"spog", f.lit(seq * 2 + 1).alias("last")))
+        rows = rows.union(base.select(*"spog", f.lit(commit * 2 + 1).alias("last")))
     return rows.groupBy(*"spog").agg(f.max("last").alias("last")).where(f.col("last") % 2 == 1).select(*"spog")
 
 

@@ -85,7 +85,7 @@ def snapshot_due(lake: Lake, upkeep: Upkeep) -> bool:
     """Whether as many changes came since the last snapshot as it has quads: so all of them are as large as the lake."""
     batches, snapshots = lake.batches(), lake.snapshots()
     last = snapshots[-1] if snapshots else None
-    rows = sum(batch.rows for batch in batches if last is None or batch.first > last.seq)
+    rows = sum(batch.rows for batch in batches if last is None or batch.first > last.commit)
     return rows >= max(upkeep.snapshot_every, last.quads if last else 0)
 
 

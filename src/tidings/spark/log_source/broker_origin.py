@@ -57,6 +57,6 @@ class BrokerOrigin:
         except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood) as error:
             raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error
         except IncompleteEntry as error:
-            raise FeedFailed(f"commit {error.seq} comes without its last {error.left} changes") from error
+            raise FeedFailed(f"commit {error.commit} comes without its last {error.left} changes") from error
         except (IncompleteLine, msgspec.DecodeError, KeyError) as error:
             raise FeedFailed(f"{self._address}{path} cannot be read: {error or type(error).__name__}") from error

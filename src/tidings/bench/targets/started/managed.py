@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tidings.bench.targets import Description, Listening, Offers, Target, Told
+from tidings.bench.targets import Arrival, Description, Listening, Offers, Target
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget
 from tidings.bench.targets.started.process import Process
 from tidings.bench.targets.wire.rows import Row
@@ -198,7 +198,7 @@ class _Watched:
     def __aiter__(self) -> "_Watched":
         return self
 
-    async def __anext__(self) -> Told:
+    async def __anext__(self) -> Arrival:
         async with self._watched():
             return await anext(self._notifications)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from tidings.bench.targets import Told
+from tidings.bench.targets import Arrival
 from tidings.bench.targets.errors import TargetFailed
 from tidings.model.errors import TidingsError
 
@@ -20,7 +20,7 @@ class Inbox:
     def __init__(self, end: Callable[[], Awaitable[None]], most: int = MOST_WAITING) -> None:
         self._end = end
         self._most = most
-        self._waiting: deque[Told] = deque()
+        self._waiting: deque[Arrival] = deque()
         self._news = asyncio.Event()
         self.failure: TidingsError | None = None
         self.finished = False
@@ -30,7 +30,7 @@ class Inbox:
     def __aiter__(self) -> "Inbox":
         return self
 
-    async def __anext__(self) -> Told:
+    async def __anext__(self) -> Arrival:
         while not self._waiting:
             if self.failure is not None:
                 raise self.failure
@@ -49,13 +49,13 @@ class Inbox:
 
     # -- for the target -----------------------------------------------------------------------------------------
 
-    def put(self, told: Told) -> None:
+    def put(self, arrival: Arrival) -> None:
         if self.finished:
             return
         if len(self._waiting) >= self._most:
             self.fail(TargetFailed(f"more than {self._most:,} notifications came that nobody has read"))
             return
-        self._waiting.append(told)
+        self._waiting.append(arrival)
         self._news.set()
 
     def fail(self, error: TidingsError) -> None:

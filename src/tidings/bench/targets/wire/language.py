@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from tidings.bench.targets import Listening, Told
+from tidings.bench.targets import Arrival, Listening
 from tidings.bench.targets.errors import TargetFailed, UnreachableTarget, translated
 from tidings.bench.targets.wire.inbox import Inbox
 from tidings.bench.targets.wire.rows import notified_rows
@@ -28,8 +28,8 @@ from tidings.protocol.errors import BadMessage, Refusal
 _LARGEST = 1 << 30
 
 
-def told(at: float, notification: Notification) -> Told:
-    return Told(at, notification.sequence, notified_rows(notification.added), notified_rows(notification.removed))
+def arrival(at: float, notification: Notification) -> Arrival:
+    return Arrival(at, notification.sequence, notified_rows(notification.added), notified_rows(notification.removed))
 
 
 def read_answer(document: bytes) -> Answer | None:
@@ -154,7 +154,7 @@ class Socket(WSListener):
             self._by_spuid[notification.spuid] = inbox
             if not self._starting[alias].done():
                 self._starting[alias].set_result(notification.spuid)
-        inbox.put(told(at, notification))
+        inbox.put(arrival(at, notification))
 
     def _ended(self, spuid: str) -> None:
         ended = self._ending.get(spuid)

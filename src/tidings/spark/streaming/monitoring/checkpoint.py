@@ -52,7 +52,7 @@ class _Plan(msgspec.Struct):
 class _Offset(msgspec.Struct):
     """The third: where our source ends."""
 
-    seq: int
+    commit: int = msgspec.field(name="seq")
     time: int
 
 
@@ -124,4 +124,4 @@ def place(checkpoint: Path, batch: int) -> Place | None:
         return None
     except (OSError, ValueError, KeyError, msgspec.DecodeError) as error:
         raise StreamUnusable(f"{path} is not what Spark writes: {error}") from error
-    return Place(batch, plan.started / 1000, Mark(offset.seq, offset.time), partitions)
+    return Place(batch, plan.started / 1000, Mark(offset.commit, offset.time), partitions)
