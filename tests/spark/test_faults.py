@@ -21,13 +21,13 @@ from tidings.cli.commands.operation import history as command
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.model.errors import TidingsError
-from tidings.spark.errors import LakeDamaged, OutOfMemory, SparkFailed, from_worker
+from tidings.spark.errors import LakeDamaged, OutOfMemory, SparkFailed, WorkerLate, from_worker
 from tidings.spark.lake.ingest import Ingest
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.writing import Upkeep
 from tidings.spark.log_source.origin import FolderOrigin, Mark, checked
 from tidings.spark.masters import check_master
-from tidings.spark.session import session, translated
+from tidings.spark.session import STARTS, session, started_again, translated
 from waiting import PATIENCE
 
 # -- nobody there ---------------------------------------------------------------------------------------------------
@@ -225,3 +225,37 @@ def test_a_commit_that_is_missing_within_a_segment_is_damage(tmp_path: Path) -> 
     path.write_bytes(b"".join(others))
     with pytest.raises(LogDamaged):
         list(checked(FolderOrigin(data), Mark(), Mark(40, entries[-1].time)))
+
+
+# -- a machine that is busy -----------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_spark_found_late_is_told_apart() -> None:
+    text = "Caused by: org.apache.spark.SparkException: Python worker failed to connect back."
+    assert isinstance(from_worker(RuntimeError(text)), WorkerLate)
+
+
+@pytest.mark.parametrize("late", [0, 1, STARTS - 1])
+def test_a_query_whose_workers_were_late_is_started_again(late: int, caplog: pytest.LogCaptureFixture) -> None:
+    starts: list[int] = []
+
+    def query() -> None:
+        starts.append(len(starts))
+        if len(starts) <= late:
+            raise WorkerLate("late")
+
+    started_again(query)
+    assert len(starts) == late + 1
+    assert sum("the query is started again" in line for line in caplog.messages) == late
+
+
+def test_a_query_that_never_starts_is_given_up() -> None:
+    starts: list[int] = []
+
+    def query() -> None:
+        starts.append(len(starts))
+        raise WorkerLate("late")
+
+    with pytest.raises(WorkerLate):
+        started_again(query)
+    assert len(starts) == STARTS

@@ -3,6 +3,7 @@
 TidingsError
 ├── NoJava               no_java               501   Spark needs Java 17 or later
 ├── SparkFailed          spark_failed          500   no such master, a job that failed; the reason is told
+│   └── WorkerLate       worker_late           500   Spark gave up a Python worker that was slow to start
 ├── OutOfMemory          out_of_memory         500   Spark needs more than it was given
 ├── FeedFailed           feed_failed           502   a broker's /log cannot be read
 ├── LogDiverged          log_diverged          409   the log is not the one that the lake was made from
@@ -27,6 +28,12 @@ class NoJava(TidingsError):
 
 class SparkFailed(TidingsError):
     code = "spark_failed"
+
+
+class WorkerLate(SparkFailed):
+    """Nothing was done: it can be tried again."""
+
+    code = "worker_late"
 
 
 class OutOfMemory(TidingsError):
@@ -71,6 +78,7 @@ _TOLD = re.compile(r"\[tidings:(\w+)\] ([^\n]*)")
 _MEMORY = re.compile(
     r"OutOfMemoryError(: [^\n]{1,80})?|INVALID_(DRIVER|EXECUTOR)_MEMORY|UNABLE_TO_ACQUIRE_MEMORY|MemoryError\b"
 )
+_LATE = "Python worker failed to connect back"
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[^\n]*? reading file (?:file:/*(?=/))?(\S+\.parquet)")
 
 
@@ -90,6 +98,8 @@ def from_worker(error: BaseException) -> TidingsError:
                 return kind.__new__(kind, found[2])
     if found := _MEMORY.search(text):
         return OutOfMemory(f"Spark has not enough memory ({found[0]}): give it more, as with --memory 4g")
+    if _LATE in text:
+        return WorkerLate("Spark gave up a Python worker that did not start within ten seconds: the machine is busy")
     if found := _UNREADABLE.search(text):
         return LakeDamaged(f"{unquote(found[1])} cannot be read: {_cause(text)}")
     return SparkFailed(f"the Spark job failed: {_cause(text)}")

@@ -4,10 +4,11 @@
 give Spark its wheel (`spark.submit.pyFiles`), or install it on every machine.
 """
 
+import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
@@ -19,11 +20,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from tidings.model.errors import TidingsError
-from tidings.spark.errors import OutOfMemory, SparkFailed, from_worker
+from tidings.spark.errors import OutOfMemory, SparkFailed, WorkerLate, from_worker
 from tidings.spark.java import java_home
 from tidings.spark.masters import PATIENCE, check_master
 
+log = logging.getLogger("tidings")
+
 LOCAL = "local[*]"
+STARTS = 10
+"""How often a query is started if Spark finds its Python workers late."""
 _FULL = 52
 """The exit code of a Spark whose memory is full."""
 _LAST_WORDS = 5.0
@@ -139,6 +144,20 @@ def translated() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, ConnectionResetError, ConnectionRefusedError, EOFError) as error:
         raise _ending(error) or from_worker(error) from error
+
+
+def started_again(query: Callable[[], None]) -> None:
+    """Run a streaming query to its end, and again if Spark gave up a Python worker that was slow to start.
+
+    Spark waits ten seconds for the process that plans the batches of a source, whatever is set; a busy machine takes
+    longer. Its checkpoint says what has been done by then, which is mostly nothing.
+    """
+    for start in range(1, STARTS):
+        try:
+            return query()
+        except WorkerLate as error:
+            log.warning("%s; the query is started again (%d of %d times)", error, start, STARTS - 1)
+    return query()
 
 
 def stop(made: SparkSession) -> None:

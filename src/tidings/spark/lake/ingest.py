@@ -21,7 +21,7 @@ from tidings.spark.lake.manifest import Batch
 from tidings.spark.lake.writing import Upkeep, append, compact, snapshot, snapshot_due
 from tidings.spark.log_source.data_source import COMMITS, FORMAT, TidingsLog
 from tidings.spark.log_source.origin import absolute, check_holds, origin_of
-from tidings.spark.session import adopt, translated
+from tidings.spark.session import adopt, started_again, translated
 
 POLL = "1 second"
 
@@ -67,19 +67,24 @@ class Ingest:
             self._claim()
             self._forget_unfinished()
             self._lake.sweep()
-            query = self._start(follow)
             try:
-                with translated():
-                    while not query.awaitTermination(1):
-                        if stop is not None and stop.is_set():
-                            break
-            except TidingsError as error:
-                raise self._failure or error from error
+                started_again(lambda: self._attend(follow, stop or threading.Event()))
             finally:
                 with self._turn:  # nothing is written once the lock of the lake is somebody else's
                     self._over = True
-                query.stop()
             self._lake.sweep()
+
+    def _attend(self, follow: bool, stop: threading.Event) -> None:
+        """Be there while a query runs: until it ends, or is to."""
+        query = self._start(follow)
+        try:
+            with translated():
+                while not query.awaitTermination(1) and not stop.is_set():
+                    pass
+        except TidingsError as error:
+            raise self._failure or error from error
+        finally:
+            query.stop()
 
     def _start(self, follow: bool) -> StreamingQuery:
         self._spark.dataSource.register(TidingsLog)

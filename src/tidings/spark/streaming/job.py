@@ -13,7 +13,7 @@ from tidings.model.errors import TidingsError
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lock import locked
 from tidings.spark.log_source.origin import Mark, absolute, origin_of
-from tidings.spark.session import adopt, translated
+from tidings.spark.session import adopt, started_again, translated
 from tidings.spark.streaming.input import routed_source
 from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 from tidings.spark.streaming.output import sink
@@ -93,12 +93,18 @@ class StreamJob:
             self._register(registrar, source)
             if began is not None:
                 began()
-            with said_to(self._spark, self._checkpoint / "workers.txt"), translated():
-                query = self._start(about.id, follow)
-                try:
-                    self._attend(query, registrar, source if follow else None, stop or threading.Event())
-                finally:
-                    query.stop()
+            with said_to(self._spark, self._checkpoint / "workers.txt"):
+                started_again(
+                    lambda: self._run(about.id, registrar, source if follow else None, stop or threading.Event())
+                )
+
+    def _run(self, job: str, registrar: Registrar, source: RequestSource | None, stop: threading.Event) -> None:
+        with translated():
+            query = self._start(job, follow=source is not None)
+            try:
+                self._attend(query, registrar, source, stop)
+            finally:
+                query.stop()
 
     def _attend(
         self, query: StreamingQuery, registrar: Registrar, source: RequestSource | None, stop: threading.Event
