@@ -1,7 +1,7 @@
 """What all tests have in common: how properties are tested, and one Spark session for those that need it.
 
 Properties are never tested against the clock, and with the same examples each time where the answer must stand. At a
-desk, every run tries other examples; `--hypothesis-profile=long` tries many more of them.
+desk, every run tries other examples; `--hypothesis-profile=long` tries many more of them, `fast` few.
 """
 
 import os
@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("desk", **UNHURRIED)
 settings.register_profile("ci", **UNHURRIED, derandomize=True, print_blob=True)
+settings.register_profile("fast", **UNHURRIED, max_examples=15)
 settings.register_profile("long", **UNHURRIED, max_examples=5000)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 

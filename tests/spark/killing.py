@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 
 from waiting import PATIENCE
 
-KILLS = int(os.environ.get("TIDINGS_KILLS", "10"))
-"""How often a job is killed."""
+KILLS = int(os.environ.get("TIDINGS_KILLS", "4"))
+"""How often a job is killed: each time at another moment, and at others in the next run."""
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time."""
 BEGUN = "begun"
