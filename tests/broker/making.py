@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,14 +20,15 @@ from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.broker.updates import queue as room
-from tidings.broker.updates.accepted import Done, Outcome, Update
-from tidings.broker.updates.queue import Prepared, UpdateQueue
+from tidings.broker.updates.accepted import Done, Outcome
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
+from tidings.log import journal
 from tidings.log.folder import Folder
-from tidings.log.journal import Journal
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
 from tidings.server import app
 from tidings.server.config import Settings
 from waiting import until, wait_until
@@ -269,8 +271,18 @@ class Client:
 @contextmanager
 def full_disk() -> Iterator[None]:
     """Nothing can be written to any log."""
-    with mock.patch.object(Journal, "_write", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+    with mock.patch.object(journal, "os", _FullDisk()):
         yield
+
+
+class _FullDisk:
+    """The operating system as the log sees it, without room on its disk."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def write(self, file: int, data: memoryview) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class Gate:
@@ -289,13 +301,13 @@ class Gate:
 @contextmanager
 def work_aside_waits_for(gate: Gate) -> Iterator[None]:
     """Updates with a text of more than a hundred characters are worked out aside, and not before the gate opens."""
-    work_out = UpdateQueue._work_out
+    work_out = Engine.work_out
 
-    def slowly(updates: UpdateQueue, update: Update, prepared: Prepared | None) -> Any:
+    def slowly(*arguments: Any, **named: Any) -> ZSet[Quad]:
         gate.pass_through()
-        return work_out(updates, update, prepared)
+        return work_out(*arguments, **named)
 
-    with mock.patch.object(room, "LONG_TEXT", 100), mock.patch.object(UpdateQueue, "_work_out", slowly):
+    with mock.patch.object(room, "LONG_TEXT", 100), mock.patch.object(Engine, "work_out", slowly):
         yield
 
 

@@ -91,7 +91,7 @@ async def test_any_other_failure_is_lost_work() -> None:
 
 @asynchronous
 async def test_a_copy_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_LATE", 0.05)
+    monkeypatch.setattr(room, "LATE", 0.05)
     forks = Forks(1)
     working = asyncio.create_task(forks.run(signal.pause, seconds=0.0))
     child = await begun(forks)

@@ -23,7 +23,7 @@ def quads(most: int = 10) -> Iterator[Quad]:
 
 @pytest.fixture(autouse=True)
 def _small_batches() -> Iterator[None]:
-    with mock.patch.object(seeding, "_BATCH", 3):
+    with mock.patch.object(seeding, "BATCH", 3):
         yield
 
 

@@ -179,7 +179,7 @@ async def test_a_life_ends_in_its_time_and_its_sensors_tell_of_the_walk(broker: 
 @pytest.mark.server
 @asynchronous
 async def test_life_goes_on_when_the_broker_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(life, "_LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(life, "LONGEST_PAUSE", 0.5)
     with serving(tmp_path) as first:
         first.update(insertion(CITY))
         ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))

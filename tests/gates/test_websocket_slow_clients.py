@@ -157,7 +157,7 @@ async def test_a_slow_client_is_let_go_if_that_is_the_policy_and_may_resume() ->
 
 @asynchronous
 async def test_a_client_that_never_reads_is_let_go_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_LINGER", 0.05)
+    monkeypatch.setattr(connection, "LINGER", 0.05)
     async with (
         serving(outbox=65_536, slow="disconnect") as house,
         connected(house) as publisher,
@@ -174,8 +174,8 @@ async def test_a_client_that_never_reads_is_let_go_in_the_end(monkeypatch: pytes
 
 @asynchronous
 async def test_a_client_that_asks_and_never_reads_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_BACKLOG", 1 << 20)
-    monkeypatch.setattr(connection, "_LINGER", 0.05)
+    monkeypatch.setattr(connection, "BACKLOG", 1 << 20)
+    monkeypatch.setattr(connection, "LINGER", 0.05)
     async with serving(outbox=65_536) as house, connected(house) as other, sloth_at(house) as sloth:
         await other.update(big(1))
         asked = house.gate.traffic.messages

@@ -112,7 +112,7 @@ async def test_what_is_prepared_or_bound_wrongly_is_refused() -> None:
 
 @asynchronous
 async def test_so_many_updates_can_be_prepared_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation, "_MOST_PREPARED", 2)
+    monkeypatch.setattr(conversation, "MOST_PREPARED", 2)
     async with serving() as house, connected(house) as client:
         for _ in range(2):
             assert "response" in await client.ask({"prepare": {"sparql": "CLEAR ALL"}})

@@ -23,7 +23,7 @@ def make(home: Path, version: str, *, module: bool = True) -> Path:
 def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(java, "_is_shim", lambda program: "cache" in program.parts)
+    monkeypatch.setattr(java, "is_shim", lambda program: "cache" in program.parts)
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(java, "find_spec", lambda name: None)
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 _CHUNK = 1 << 20
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _NICE = 10
-_LATE = 5.0
+LATE = 5.0
 """Seconds that a copy may overrun its own time limit before it is killed."""
 
 
@@ -74,7 +74,7 @@ class Forks:
     async def outcome(self, fork: "Fork[T]", *, seconds: float | None) -> T:
         """What became of the work. Raises what the work raised, WorkLost, ShuttingDown."""
         try:
-            async with asyncio.timeout(None if seconds is None else seconds + _LATE):
+            async with asyncio.timeout(None if seconds is None else seconds + LATE):
                 document = await _read_all(fork.pipe)
         except BaseException as error:
             os.kill(fork.child, signal.SIGKILL)

@@ -46,7 +46,7 @@ class Java:
 
 def javas() -> Iterator[Java]:
     """What there is, in the order in which Spark would have it."""
-    for home, where in _candidates():
+    for home, where in candidates():
         yield Java(home, where, _version(home / "bin" / "java"))
 
 
@@ -63,7 +63,7 @@ def java_home() -> Path:
     )
 
 
-def _candidates() -> Iterator[tuple[Path, str]]:
+def candidates() -> Iterator[tuple[Path, str]]:
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home), "JAVA_HOME"
     if java := shutil.which("java"):
@@ -87,7 +87,7 @@ def _version(java: Path, *arguments: str) -> int | None:
 
 def _shim(real: Path, java: Path) -> Path:
     """A home whose `java` drops the argument. It is the same file whoever writes it, and appears whole."""
-    if _is_shim(java):
+    if is_shim(java):
         return real
     text = f"""#!/bin/sh
 for argument do
@@ -112,7 +112,7 @@ exec {shlex.quote(str(java))} "$@"
     return home
 
 
-def _is_shim(java: Path) -> bool:
+def is_shim(java: Path) -> bool:
     with java.open("rb") as file:
         return file.read(2) == b"#!"
 

@@ -51,9 +51,9 @@ def updates(random: Random, count: int) -> list[str]:
 def test_answers_are_right_whether_a_context_store_is_filled_or_not(
     monkeypatch: pytest.MonkeyPatch, quiet: int, most: int, seed: int
 ) -> None:
-    monkeypatch.setattr(context_store, "_QUIET_COMMITS", quiet)
-    monkeypatch.setattr(context_store, "_MOST_ROWS", most)
-    monkeypatch.setattr(context_store, "_COMMITS_TO_RETRY", 2)
+    monkeypatch.setattr(context_store, "QUIET_COMMITS", quiet)
+    monkeypatch.setattr(context_store, "MOST_ROWS", most)
+    monkeypatch.setattr(context_store, "COMMITS_TO_RETRY", 2)
     random = Random(seed)
     engine = Engine()
     followers = []

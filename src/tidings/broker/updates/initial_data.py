@@ -10,7 +10,7 @@ from tidings.log.entry import Note
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-_BATCH = 50_000
+BATCH = 50_000
 
 
 async def seed(broker: Broker, quads: Callable[[], Iterable[Quad]]) -> bool:
@@ -21,7 +21,7 @@ async def seed(broker: Broker, quads: Callable[[], Iterable[Quad]]) -> bool:
         return False
     await _note(broker, "seeding")
     rest = iter(quads())
-    while batch := list(islice(rest, _BATCH)):
+    while batch := list(islice(rest, BATCH)):
         delta = ZSet.owning({quad: 1 for quad in broker.store.spelled(batch) if quad not in broker.store})
         if delta:
             await _commit(broker, delta)

@@ -19,9 +19,9 @@ from tidings.protocol.notifications import SPLICE
 if TYPE_CHECKING:
     from tidings.gates.websocket.gate import WebSocketGate
 
-_LINGER = 5.0
+LINGER = 5.0
 """Seconds that a client gets to take note of the end."""
-_BACKLOG = 16 << 20
+BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
 _WHOLE_TEXT = 0x81
 _LONG = 1 << 16
@@ -118,7 +118,7 @@ class Connection(WSListener):
             self.flush()
         transport.send_close(cast(WSCloseCode, code), reason.encode()[:120])  # any number of four digits will do
         transport.disconnect()
-        asyncio.get_running_loop().call_later(_LINGER, self.abort)
+        asyncio.get_running_loop().call_later(LINGER, self.abort)
 
     def abort(self) -> None:
         self._transport.disconnect(False)
@@ -127,7 +127,7 @@ class Connection(WSListener):
 
     def _send(self, document: bytes) -> None:
         """An answer. It waits for the end of the turn of the loop: all that came together goes out together."""
-        if self._session.full and self._transport.underlying_transport.get_write_buffer_size() > _BACKLOG:
+        if self._session.full and self._transport.underlying_transport.get_write_buffer_size() > BACKLOG:
             self.close(TOO_SLOW, "answers are not being read")
             return
         frames = self._frames

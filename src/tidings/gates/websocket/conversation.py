@@ -36,7 +36,7 @@ from tidings.protocol.messages import (
 )
 from tidings.sparql.binding import Bindable
 
-_MOST_PREPARED = 1_000
+MOST_PREPARED = 1_000
 
 log = logging.getLogger("tidings")
 
@@ -225,8 +225,8 @@ class Conversation:
         self._later(request.echo, answer)
 
     def _prepare(self, request: Prepare) -> None:
-        if len(self._prepared) >= _MOST_PREPARED:
-            raise TooManyPrepared(f"{_MOST_PREPARED:,} updates are prepared on this connection already")
+        if len(self._prepared) >= MOST_PREPARED:
+            raise TooManyPrepared(f"{MOST_PREPARED:,} updates are prepared on this connection already")
         dataset = request.graphs.dataset(self._base)
         template = self._broker.prepare(request.sparql, dataset)
         name = uuid4().hex

@@ -19,7 +19,7 @@ TIME_FACTOR = 3.0
 """How many times faster than ours the street's time passes; with PEOPLE, two or three commits a second."""
 DELTA = 10.0
 """Seconds of the street without a presence after which a lamp goes off."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+_FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 log = logging.getLogger("tidings.server.demo")
 
@@ -71,10 +71,10 @@ async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:
             await live(Application(profile), factor=factor)
         except TidingsError as error:
             log.info("the demo city was interrupted, and starts again: %s", error)
-        if asyncio.get_running_loop().time() - begun > _LONGEST_PAUSE:
+        if asyncio.get_running_loop().time() - begun > LONGEST_PAUSE:
             pause = _FIRST_PAUSE
         await asyncio.sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:

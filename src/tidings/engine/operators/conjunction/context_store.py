@@ -14,13 +14,13 @@ from tidings.model.terms import Var
 from tidings.sparql.algebra import BGP
 from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
 
-_QUIET_COMMITS = 8
+QUIET_COMMITS = 8
 """Commits that the other patterns have to be left alone for."""
 
-_MOST_ROWS = 4096
+MOST_ROWS = 4096
 """Rows that are kept at most."""
 
-_COMMITS_TO_RETRY = 10_000
+COMMITS_TO_RETRY = 10_000
 """Commits to wait before trying again what was too much."""
 
 
@@ -53,16 +53,16 @@ class ContextStore:
             self._version = members.version
         if self._rows is None:
             self._quiet_commits += 1
-            if self._quiet_commits > _QUIET_COMMITS:
+            if self._quiet_commits > QUIET_COMMITS:
                 self._fill(self._plan, members)
         return self._rows
 
     def _fill(self, plan: Plan, members: Members) -> None:
         rows: list[Row] = []
-        if len(members.tuples) <= _MOST_ROWS:
-            rows = list(islice(plan.run(members.matching((), ())), _MOST_ROWS + 1))
-        if len(members.tuples) > _MOST_ROWS or len(rows) > _MOST_ROWS:
-            self._quiet_commits = -_COMMITS_TO_RETRY
+        if len(members.tuples) <= MOST_ROWS:
+            rows = list(islice(plan.run(members.matching((), ())), MOST_ROWS + 1))
+        if len(members.tuples) > MOST_ROWS or len(rows) > MOST_ROWS:
+            self._quiet_commits = -COMMITS_TO_RETRY
             return
         by_shared: dict[Row, list[Row]] = {}
         for row in map(self._target, rows):
