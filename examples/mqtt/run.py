@@ -124,13 +124,17 @@ async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task
         await end(task)
 
 
-async def stored_in(store: Server, table: Overview) -> dict[str, Any]:
-    """What the store has, as soon as it has what was seen last, or after some time."""
+async def catch_up(store: Server, table: Overview) -> None:
+    """Until the store has what was seen last, or for some time."""
     async with Endpoint(f"http://{HOST}:{store.port}/query") as endpoint:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CATCH_UP_SECONDS):
                 while not table.values <= _values(await endpoint.query(VALUES)):
                     await asyncio.sleep(0.1)
+
+
+async def stored_in(store: Server) -> dict[str, Any]:
+    async with Endpoint(f"http://{HOST}:{store.port}/query") as endpoint:
         (stored,) = (await endpoint.query(STORED)).values()
         return stored
 
@@ -158,7 +162,8 @@ async def run(seconds: float, values: float, *, restarts: bool, lake: Path | Non
                             await disturbance
                     else:
                         await watch(table, console, seconds, values)
-                stored = await stored_in(store, table)
+                await catch_up(store, table)
+            stored = await stored_in(store)  # nobody stores anything any more
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
             if lake is not None:
                 console.print(await ingest(store, lake), soft_wrap=True)
