@@ -28,7 +28,8 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """In several processes, tests that need Spark run in one of them, and share its session.
+    """In several processes, tests that need Spark run in one of them and share its session, and those of a module with
+    fixtures of its own share these; all others go wherever there is time.
 
     They are told by their files: pytest-xdist 3.8 has groups travel in the names of tests, which pytest 9.2 has not.
     Nothing else is known of them here.
@@ -38,13 +39,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
     scheduling = LoadScopeScheduling(config, log)
-    scheduling._split_scope = lambda nodeid: "spark" if _is_on_spark(nodeid.partition("::")[0]) else nodeid
+    scheduling._split_scope = lambda nodeid: _group(nodeid.partition("::")[0]) or nodeid
     return scheduling
 
 
 @cache
-def _is_on_spark(file: str) -> bool:
-    return "SparkSession" in (ROOT / file).read_text()
+def _group(file: str) -> str | None:
+    text = (ROOT / file).read_text()
+    if "SparkSession" in text:
+        return "spark"
+    return file if 'scope="module"' in text else None
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from tidings.drawing import OKABE_ITO, Chart, colours_of
 from tidings.extras import how_to_get
 from tidings.model.errors import ExtraMissing
 
+NAMES = ("line", "box", "percentiles", "histogram", "time", "bars")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -24,26 +25,37 @@ def run() -> Run:
     return a_run()
 
 
-def charts(run: Run) -> dict[str, Chart]:
+def chart_of(run: Run, name: str) -> Chart:
     colours = colours_of(run.targets)
     histograms = {each.target: Histogram.from_json(each.histogram or {}) for each in run.of("notify")}
-    return {
-        "line": line_chart("update", list(run.of("update")), colours, across="triples"),
-        "box": box_chart("notify", list(run.of("notify")), colours),
-        "percentiles": percentile_chart("notify", histograms, colours),
-        "histogram": histogram_chart("notify", histograms, colours),
-        "time": time_chart("mixed", list(run.of("mixed")), colours),
-        "bars": bar_chart("median", {t: h.percentile(50) for t, h in histograms.items()}, colours, unit="ms"),
-    }
+    match name:
+        case "line":
+            return line_chart("update", list(run.of("update")), colours, across="triples")
+        case "box":
+            return box_chart("notify", list(run.of("notify")), colours)
+        case "percentiles":
+            return percentile_chart("notify", histograms, colours)
+        case "histogram":
+            return histogram_chart("notify", histograms, colours)
+        case "time":
+            return time_chart("mixed", list(run.of("mixed")), colours)
+        case _:
+            return bar_chart("median", {t: h.percentile(50) for t, h in histograms.items()}, colours, unit="ms")
+
+
+@pytest.fixture(scope="module")
+def drawn(run: Run) -> list[Chart]:
+    """One of each kind."""
+    return [chart_of(run, name) for name in NAMES]
 
 
 def words(svg: str) -> str:
     return " ".join("".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text"))
 
 
-@pytest.mark.parametrize("name", ["line", "box", "percentiles", "histogram", "time", "bars"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_chart_is_well_formed_and_labelled(run: Run, name: str, tmp_path: Path) -> None:
-    chart = charts(run)[name]
+    chart = chart_of(run, name)
     said = words(chart.svg())
     targets = {"tidings", "naive"} if name == "time" else set(run.targets)
     assert all(target in said for target in targets)
@@ -55,32 +67,31 @@ def test_a_chart_is_well_formed_and_labelled(run: Run, name: str, tmp_path: Path
     assert png.stat().st_size > 5000
 
 
-@pytest.mark.parametrize("name", ["line", "box", "percentiles", "histogram", "time", "bars"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_chart_comes_out_the_same_each_time(run: Run, name: str) -> None:
-    one, other = charts(run)[name], charts(a_run())[name]
+    one, other = chart_of(run, name), chart_of(a_run(), name)
     assert one.svg() == other.svg()
     assert one.png() == other.png()
     assert one.inline("a") == one.inline("a")
 
 
-def test_a_target_has_its_colour_everywhere(run: Run) -> None:
+def test_a_target_has_its_colour_everywhere(run: Run, drawn: list[Chart]) -> None:
     colours = colours_of(run.targets)
     assert colours["tidings"] == OKABE_ITO[0]
     assert len(set(colours.values())) == len(run.targets)
-    drawn = charts(run)
-    assert all(colours["tidings"] in chart.svg() for chart in drawn.values())
+    assert all(colours["tidings"] in chart.svg() for chart in drawn)
 
 
-def test_charts_in_one_page_share_no_names_and_ask_nobody(run: Run) -> None:
-    text = [chart.inline(f"c{place}") for place, chart in enumerate(charts(run).values())]
+def test_charts_in_one_page_share_no_names_and_ask_nobody(drawn: list[Chart]) -> None:
+    text = [chart.inline(f"c{place}") for place, chart in enumerate(drawn)]
     names = [each.get("id") for one in text for each in ElementTree.fromstring(one).iter() if each.get("id")]
     assert len(names) == len(set(names))
     assert not any("http" in one or "<metadata" in one or "<style" in one for one in text)
     assert all("currentColor" in one and 'role="img"' in one for one in text)
 
 
-def test_what_a_chart_refers_to_in_a_page_is_there(run: Run) -> None:
-    for chart in charts(run).values():
+def test_what_a_chart_refers_to_in_a_page_is_there(drawn: list[Chart]) -> None:
+    for chart in drawn:
         tree = ElementTree.fromstring(chart.inline("c"))
         names = {each.get("id") for each in tree.iter()}
         for each in tree.iter("use"):
