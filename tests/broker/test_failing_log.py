@@ -23,7 +23,8 @@ from broker.making import (
     settled,
     work_aside_waits_for,
 )
-from tidings.engine.engine import Commit, Engine
+from tidings.engine.commit import Commit
+from tidings.engine.engine import Engine
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Journal
 from tidings.model.errors import TidingsError

@@ -11,7 +11,7 @@ import pytest
 from tidings.broker.durability import group_commit as room
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import Pending, PendingBarrier, PendingSeed, PendingUnsubscription
-from tidings.engine.engine import Commit
+from tidings.engine.commit import Commit
 from tidings.log.entry import Entry, Note
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Durability, Journal

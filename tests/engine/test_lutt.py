@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies.data import GRAPHS, PREDICATES, RESOURCES
+from strategies.data import EX, GRAPHS, PREDICATES, RESOURCES
 from tidings.engine.lutt import Key, Lutt
 from tidings.model.terms import Quad, Term, fold, is_tagged
 
@@ -14,16 +14,18 @@ keys: st.SearchStrategy[Key] = st.tuples(
     st.sampled_from((None, *RESOURCES[:2])),
     st.sampled_from((None, *PREDICATES[:2])),
     st.sampled_from((None, *_TERMS)),
-    st.sampled_from((None, "", *GRAPHS)),
+    st.sampled_from((None, "", *GRAPHS, "<", f"<{EX}", f"<{EX}g")),
 )
 ALL_QUADS: list[Quad] = list(product(RESOURCES[:2], PREDICATES[:2], _TERMS, ("", *GRAPHS)))
 
 
 def matches(key: Key, quad: Quad) -> bool:
-    """Place by place; a variable graph is any but the default one, and language tags have no case."""
+    """Place by place; a variable graph is any but the default one, one without `>` is a prefix; tags have no case."""
     *terms, graph = key
     agree = all(term is None or folded(term) == folded(other) for term, other in zip(terms, quad[:3], strict=True))
-    return agree and (quad[3] != "" if graph is None else quad[3] == graph)
+    if graph is None:
+        return agree and quad[3] != ""
+    return agree and (quad[3].startswith(graph) if graph[:1] == "<" and graph[-1] != ">" else quad[3] == graph)
 
 
 def folded(term: Term) -> Term:

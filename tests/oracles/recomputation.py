@@ -4,13 +4,16 @@ A `Follower` does what a subscriber does: it starts from the first answer and fo
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
-from tidings.engine.engine import Engine, Notification
+from strategies.access import only
+from tidings.engine.commit import Notification
+from tidings.engine.engine import Engine
 from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.spu import answer_rows
 from tidings.engine.store.store import Store
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.results import Row
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -44,16 +47,22 @@ class Follower:
     """A subscriber who knows nothing but its first answer and the notifications since."""
 
     def __init__(
-        self, engine: Engine, text: str, dataset: Dataset | None = None, *, now: int = 0, rights: Hashable = None
+        self, engine: Engine, text: str, dataset: Dataset | None = None, *, now: int = 0, rights: Rights = ALL_RIGHTS
     ) -> None:
         self.engine = engine
         self.text = text
         self.dataset = dataset
+        self.rights = rights
         self.subscription, first = engine.subscribe(text, dataset, now=now, rights=rights)
         self.answer: Answer = Counter(first)
         if not engine.is_evaluated_every_time(self.subscription):
-            assert Counter(engine.first_answer(text, dataset, now=now)) == self.answer, text
+            assert Counter(engine.first_answer(text, dataset, now=now, rights=rights)) == self.answer, text
         self.told = 0
+
+    def move(self, rights: Rights, *, now: int = 0) -> None:
+        """Go on with other rights: the answer is what these let it see."""
+        self.rights = rights
+        self.answer = Counter(self.engine.move(self.subscription, self.text, self.dataset, now=now, rights=rights))
 
     def hear(self, notifications: Iterable[Notification]) -> None:
         """Fold in what is meant for this subscriber: never nothing, never out of turn, never more than one a commit."""
@@ -69,9 +78,11 @@ class Follower:
         self.answer = +self.answer
 
     def check(self, *, now: int = 0) -> None:
-        """The folded answer is that of a full evaluation."""
-        base = self.engine.core.base
-        expected = recomputed(self.text, self.engine.core.store, now=now, base=base, dataset=self.dataset)
+        """The folded answer is that of a full evaluation, on a store that has only what it may subscribe to."""
+        base, store = self.engine.core.base, self.engine.core.store
+        if self.rights is not ALL_RIGHTS:
+            store = only(store, self.rights.subscribe)
+        expected = recomputed(self.text, store, now=now, base=base, dataset=self.dataset)
         assert self.answer == expected, (
             f"{self.text}\n  too much: {self.answer - expected}\n  missing: {expected - self.answer}"
         )

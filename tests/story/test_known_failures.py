@@ -6,6 +6,7 @@ import pytest
 
 from oracles.recomputation import Answer, Follower
 from tidings.engine.engine import Engine
+from tidings.model.access import ALL_RIGHTS, Graphs, Rights
 from tidings.model.results import Row
 from tidings.model.terms import FALSE, TRUE
 from tidings.sparql.algebra import Dataset
@@ -35,7 +36,7 @@ class Broker:
         for follower in self.followers:
             follower.hear(notifications)
 
-    def follow(self, text: str, dataset: Dataset | None = None, rights: str | None = None) -> Follower:
+    def follow(self, text: str, dataset: Dataset | None = None, rights: Rights = ALL_RIGHTS) -> Follower:
         self.followers.append(Follower(self.engine, PREFIX + text, dataset, rights=rights))
         return self.followers[-1]
 
@@ -169,7 +170,9 @@ def test_the_same_query_over_other_graphs_has_other_answers() -> None:
 def test_subscribers_with_other_rights_share_nothing() -> None:
     broker = Broker()
     text = "SELECT ?o { :a :p ?o }"
-    anna, berta, again = (broker.follow(text, rights=who) for who in ("anna", "berta", "anna"))
+    default = Graphs(names=frozenset(("",)))
+    annas, bertas = (Rights(read=graphs, subscribe=graphs) for graphs in (default, default | Graphs(prefixes=("x:",))))
+    anna, berta, again = (broker.follow(text, rights=who) for who in (annas, bertas, annas))
     assert anna.subscription.spu is again.subscription.spu
     assert anna.subscription.spu is not berta.subscription.spu
     broker.publish("INSERT DATA { :a :p 1 }")

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
-from tidings.engine.engine import Commit
+from tidings.engine.commit import Commit
 from tidings.log.entry import Entry
 
 Ended: TypeAlias = Callable[[], None]

@@ -2,7 +2,7 @@
 
 In reading order:
 
-    engine     THE STORY: subscribe, apply, advance
+    engine     THE STORY: subscribe, apply, advance; `commit` has what comes out of it, as values
     updates    from the text of an update to its exact delta
     store      the quads, now and before the last delta
     lutt       which triple patterns of which plans a quad matches

@@ -6,10 +6,11 @@
 The engine does no input or output, and knows no clock but the instants it is told.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from tidings.engine.commit import Commit, Failure, Notification
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
@@ -23,11 +24,12 @@ from tidings.engine.store.store import Store
 from tidings.engine.timing import Timing
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import NotFound
 from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset, Query, with_pattern
+from tidings.sparql.algebra import Dataset, Query, narrowed, with_pattern
 from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment
 from tidings.sparql.evaluate.layout import Row
@@ -45,29 +47,6 @@ def _understood(cursor: Cursor, dataset: Dataset | None) -> Query:
     """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
     query = read_query(cursor, dataset)
     return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
-
-
-class Notification(Struct, frozen=True):
-    """What one subscriber is told of one commit."""
-
-    subscription: Subscription
-    sequence: int
-    changes: ZSet[Row]
-
-
-class Failure(Struct, frozen=True):
-    """A plan that could not be brought up to date: its subscriptions have been ended, their answers are not known."""
-
-    subscriptions: tuple[Subscription, ...]
-    error: Exception
-
-
-class Commit(Struct, frozen=True):
-    """What one update did, who has to be told, and whose plan failed over it."""
-
-    delta: ZSet[Quad]
-    notifications: list[Notification]
-    failures: tuple[Failure, ...] = ()
 
 
 class Wake(Struct, frozen=True, eq=False):
@@ -107,9 +86,9 @@ class Engine:
     # -- subscribing --------------------------------------------------------------------------------------------
 
     def subscribe(
-        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Hashable = None
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS
     ) -> tuple[Subscription, list[Row]]:
-        """A subscription and its first answer. Subscribers of the same query with the same rights share one SPU."""
+        """A subscription and its first answer. Subscribers of the same query over the same graphs share one SPU."""
         subscription, answer = self.enroll(text, dataset, now=now, rights=rights)
         try:
             return subscription, list(answer)
@@ -118,24 +97,46 @@ class Engine:
             raise
 
     def enroll(
-        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Hashable = None
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS
     ) -> tuple[Subscription, Iterable[Row]]:
         """As `subscribe`; the first answer is found as it is read, which must be before anything changes."""
+        template, spu, member, answer = self._admitted(text, dataset, now, rights)
+        self._next += 1
+        subscription = Subscription(self._next, spu, member, template.variables)
+        self.subscriptions[self._next] = subscription
+        self._join(subscription)
+        return subscription, answer
+
+    def move(
+        self, subscription: Subscription, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights
+    ) -> Iterable[Row]:
+        """Go on with a subscription to this query under other rights; its answer with these, found as it is read."""
+        _, spu, member, answer = self._admitted(text, dataset, now, rights)
+        if spu is not subscription.spu:
+            self._part(subscription)
+            subscription.spu, subscription.member = spu, member
+            self._join(subscription)
+        return answer
+
+    def _admitted(
+        self, text: str, dataset: Dataset | None, now: int, rights: Rights
+    ) -> tuple[QueryTemplate, Spu, Row, Iterable[Row]]:
+        """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
         self.core.tell_time(now)
         template, values = self._templates.prepare(text, self.core.base, dataset)
-        spu, member = template.spu(values, rights)
+        spu, member = template.spu(values, rights.subscribe)
         if spu not in self._wakes:
             self._enter(spu)
             if template.warnings:
                 self._warnings[spu] = template.warnings
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
-        self._next += 1
-        subscription = Subscription(self._next, spu, member, template.variables)
-        self.subscriptions[self._next] = subscription
+        return template, spu, member, answer
+
+    def _join(self, subscription: Subscription) -> None:
+        spu, member = subscription.spu, subscription.member
         self._sizes[spu] += 1
         spu.enrolled(member, 1)
         put(spu.members, member, subscription)
-        return subscription, answer
 
     def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
         """A new member's first answer; if it cannot be had, nothing of the member is left."""
@@ -153,6 +154,9 @@ class Engine:
         subscription = self.subscriptions.pop(number, None)
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
+        self._part(subscription)
+
+    def _part(self, subscription: Subscription) -> None:
         spu, member = subscription.spu, subscription.member
         self._sizes[spu] -= 1
         spu.enrolled(member, -1)
@@ -232,22 +236,45 @@ class Engine:
         return template.keeps_state(values)
 
     def first_answer(
-        self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED
+        self,
+        text: str,
+        dataset: Dataset | None = None,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
     ) -> list[Row]:
         """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
         query, parameters = self._understood.prepare(text, self.core.base, dataset)
+        query = narrowed(query, rights.subscribe)
         moment = self.core.moment.at(now)
         return list(answer_rows(evaluate(query, self.store, moment, limits, parameters=parameters, stable=True)))
 
-    def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
+    def query(
+        self,
+        text: str,
+        dataset: Dataset | None = None,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
+    ) -> Result:
         """The answer of a query at an instant; rows are found as they are read."""
-        return self.core.query(text, dataset, now=now, limits=limits)
+        return self.core.query(text, dataset, now=now, limits=limits, rights=rights)
 
     # -- updates ------------------------------------------------------------------------------------------------
 
-    def apply(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Commit:
+    def apply(
+        self,
+        text: str,
+        dataset: Dataset | None = None,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
+    ) -> Commit:
         """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
-        return self.execute(*self.prepare(text, dataset), now=now, limits=limits)
+        return self.execute(*self.prepare(text, dataset), now=now, limits=limits, rights=rights)
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
         """An update, read and checked, and the constants of its text."""
@@ -258,23 +285,35 @@ class Engine:
         return self.core.prepare_template(text, dataset)
 
     def execute(
-        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+        self,
+        request: PreparedUpdate,
+        parameters: Parameters,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
     ) -> Commit:
         """Carry out an update that has been read already."""
         timing = self.timing
         clock = timing.clock or _no_clock
         start = clock()
-        delta = self.core.execute(request, parameters, now=now, limits=limits)
+        delta = self.core.execute(request, parameters, now=now, limits=limits, rights=rights)
         timing.update += clock() - start
         timing.requests += 1
         return self.advance(delta) if delta else Commit(delta, [])
 
     def work_out(
-        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+        self,
+        request: PreparedUpdate,
+        parameters: Parameters,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:
         """In a fork: the delta of an update, for the original to absorb. The answers are not brought up to date."""
         self.begin_apart(now)
-        return self.core.execute(request, parameters, now=now, limits=limits)
+        return self.core.execute(request, parameters, now=now, limits=limits, rights=rights)
 
     def begin_apart(self, now: int) -> None:
         """In a fork: blank nodes made here must differ from those that the original makes meanwhile."""

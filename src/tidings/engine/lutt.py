@@ -2,13 +2,13 @@
 
 Patterns are filed by graph, then by predicate, then by which of subject and object are fixed:
 
-    graph name | any named graph  ->  predicate | any  ->  (? ?) (s ?) (? o) (s o)
+    graph name | prefix of names | any named graph  ->  predicate | any  ->  (? ?) (s ?) (? o) (s o)
 
 It may over-report, as a hit need not change an answer; it never misses.
 """
 
 from collections.abc import Collection, Hashable
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeGuard, TypeVar
 
 from tidings.engine.leaves import Leaf, drop_once, put_again, values_of
 from tidings.model.terms import Quad, Term, fold, is_tagged
@@ -22,7 +22,8 @@ Items: TypeAlias = list[tuple[Quad, int]]
 """Changed quads, each with its weight."""
 
 Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
-"""Subject, predicate, object and graph of a pattern, None where it has a variable."""
+"""Subject, predicate, object and graph of a pattern, None where it has a variable. A graph that begins with `<` and
+does not end with `>` stands for all whose names begin so."""
 
 
 EVERYTHING: tuple[Key, ...] = ((None, None, None, ""), (None, None, None, ANY_NAMED))
@@ -98,10 +99,12 @@ def _note(leaf: Leaf[T], item: tuple[Quad, int], found: dict[T, Items]) -> None:
 class Lutt(Generic[T]):
     """Entries by triple pattern."""
 
-    __slots__ = ("_graphs", "hits", "lookups")
+    __slots__ = ("_graphs", "_lengths", "hits", "lookups")
 
     def __init__(self) -> None:
         self._graphs: dict[Term | None, dict[Term | None, _Place[T]]] = {}
+        self._lengths: dict[int, int] = {}
+        """How long the prefixes of names are, and how many of them are so long."""
         self.lookups = 0
         """Quads looked up."""
         self.hits = 0
@@ -109,7 +112,11 @@ class Lutt(Generic[T]):
 
     def put(self, key: Key, entry: T) -> None:
         s, p, o, g = key
-        level = self._graphs.setdefault(g, {})
+        level = self._graphs.get(g)
+        if level is None:
+            level = self._graphs[g] = {}
+            if _is_prefix(g):
+                self._lengths[len(g)] = self._lengths.get(len(g), 0) + 1
         place = level.get(p)
         if place is None:
             place = level[p] = _Place()
@@ -123,6 +130,10 @@ class Lutt(Generic[T]):
             del level[p]
         if not level:
             del self._graphs[g]
+            if _is_prefix(g):
+                self._lengths[len(g)] -= 1
+                if not self._lengths[len(g)]:
+                    del self._lengths[len(g)]
 
     def __len__(self) -> int:
         """How many places are taken: none if nothing is filed."""
@@ -142,7 +153,11 @@ class Lutt(Generic[T]):
             items.append(item)
         found: dict[T, Items] = {}
         for (g, p), items in alike.items():
-            for level in (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None):
+            levels: tuple[dict[Term | None, _Place[T]] | None, ...]
+            levels = (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None)
+            if self._lengths:  # a look-up for each length there is, however many prefixes have it
+                levels += tuple([self._graphs.get(g[:length]) for length in self._lengths if length < len(g)])
+            for level in levels:
                 if level is not None:
                     for predicate in (p, None):
                         place = level.get(predicate)
@@ -150,6 +165,10 @@ class Lutt(Generic[T]):
                             place.note(items, found)
         self.hits += len(found)
         return found
+
+
+def _is_prefix(graph: Term | None) -> TypeGuard[Term]:
+    return graph is not None and graph[:1] == "<" and graph[-1] != ">"
 
 
 def _folded(o: Term) -> Term:

@@ -13,6 +13,8 @@ TidingsError                       internal_error         500
 │   ├── LoadFailed                 load_failed            502   LOAD could not be done
 │   └── ServiceFailed              service_failed         502   SERVICE could not be asked
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
+│   ├── GraphNotWritable           graph_not_writable     403   graph: an update of what its sender may not write
+│   └── MayNotSubscribe            may_not_subscribe      403   a subscription of one who may subscribe to no graph
 ├── NotFound                       not_found              404   no such subscription
 ├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
@@ -135,6 +137,25 @@ class ServiceFailed(EvaluationError):
 class NotAllowed(TidingsError):
     status = 403
     code = "not_allowed"
+
+
+class GraphNotWritable(NotAllowed):
+    """An update that would write where its sender may not. The graph is one that the request itself came up with; it is
+    refused in the same words whether there is such a graph or not. None: the request is about all there are."""
+
+    code = "graph_not_writable"
+
+    def __init__(self, graph: str | None) -> None:
+        named = "the default graph" if graph == "" else f"the graph {graph}"
+        super().__init__("you may not write every graph" if graph is None else f"you may not write {named}")
+        self.graph = graph
+
+    def data(self) -> dict[str, Any]:
+        return {} if self.graph is None else {"graph": self.graph}
+
+
+class MayNotSubscribe(NotAllowed):
+    code = "may_not_subscribe"
 
 
 class NotFound(TidingsError):

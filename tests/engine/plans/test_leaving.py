@@ -10,12 +10,19 @@ from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.model.access import Graphs, Rights
 from tidings.model.errors import NotAllowed, NotFound
 
 
 def live_spus() -> int:
     gc.collect()
     return sum(isinstance(each, IncrementalSpu | ReevaluatedSpu) for each in gc.get_objects())
+
+
+SOME = [
+    Rights(read=graphs, subscribe=graphs)
+    for graphs in (Graphs(prefixes=("http://example.org/",)), Graphs(names=frozenset(("", "<http://example.org/g>"))))
+]
 
 
 def state_of(engine: Engine) -> set[int]:
@@ -29,7 +36,7 @@ def state_of(engine: Engine) -> set[int]:
 def test_the_last_to_leave_leaves_nothing_behind(feature: str) -> None:
     engine = Engine()
     texts = [text_of(query) for query in FEATURES[feature]]
-    subscriptions = [engine.subscribe(text, now=0, rights=who)[0] for text in texts for who in (1, 2, 1)]
+    subscriptions = [engine.subscribe(text, now=0, rights=who)[0] for text in texts for who in (*SOME, SOME[0])]
     engine.apply("PREFIX : <http://example.org/> INSERT DATA { :a :p :b, 1 . :b :q :a GRAPH :g { :a :p :b } }", now=0)
     for subscription in subscriptions:
         engine.unsubscribe(subscription.id)

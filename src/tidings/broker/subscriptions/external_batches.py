@@ -7,7 +7,7 @@ from tidings.broker.subscriptions.external_answers import ExternalAnswers, Exter
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Reached, Subscriber
-from tidings.engine.engine import Commit, Notification
+from tidings.engine.commit import Commit, Notification
 from tidings.model.errors import EvaluationError
 from tidings.model.zset import ZSet
 

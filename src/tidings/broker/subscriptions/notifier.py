@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from tidings.broker.subscriptions.outbox import LOST, Bounds, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
-from tidings.engine.engine import Commit, Failure
+from tidings.engine.commit import Commit, Failure
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 

@@ -30,7 +30,8 @@ from tidings.broker.updates.accepted import (
     TextUpdate,
     Update,
 )
-from tidings.engine.engine import Commit, Engine
+from tidings.engine.commit import Commit
+from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
 from tidings.model.errors import TidingsError, TimeLimitExceeded, internal_error

@@ -10,7 +10,7 @@ import orjson
 
 from tidings.cli.output.names import Names, prefixes_of
 from tidings.cli.output.paint import signed
-from tidings.engine.engine import Commit
+from tidings.engine.commit import Commit
 from tidings.engine.plans.spu import Subscription
 from tidings.model.formats.results.json import term_value
 from tidings.model.results import Row

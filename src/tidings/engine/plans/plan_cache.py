@@ -1,4 +1,4 @@
-"""The SPUs that are in use, by what makes queries equal: their canonical form, dataset and rights."""
+"""The SPUs that are in use, by what makes queries equal: their canonical form and dataset, with what may be read."""
 
 from collections.abc import Hashable
 from typing import TypeAlias
@@ -23,7 +23,9 @@ SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
 
 
 class PlanCache:
-    """Makes SPUs and remembers them, so that equal queries over equal datasets with equal rights share one."""
+    """Makes SPUs and remembers them, so that equal queries over equal datasets share one.
+
+    A dataset says which graphs may be read: whoever may read others has another plan."""
 
     __slots__ = ("_before", "_core", "_keys", "_spus", "every_commit", "naive")
 
@@ -36,12 +38,12 @@ class PlanCache:
         self.every_commit: dict[Spu, None] = {}
         """The SPUs that are evaluated after every commit, whatever it was about."""
 
-    def incremental(self, lifted: Lifted, shown: int, rights: Hashable) -> Spu | None:
+    def incremental(self, lifted: Lifted, shown: int) -> Spu | None:
         """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
         plain, names = canonical(lifted.query, "$")
         renamed = tuple(names[parameter] for parameter in lifted.parameters)
         condition = lifted.range
-        key = (plain, renamed, (rights, condition, shown))
+        key = (plain, renamed, (condition, shown))
         found = self._spus.get(key)
         if found is not None:
             return found
@@ -54,9 +56,9 @@ class PlanCache:
         column = plain.variables.index(condition.variable)
         return self._keep(key, RangeSpu(spu, condition, column, picker(range(shown))))
 
-    def reevaluated(self, query: Query, rights: Hashable, why: str, *, every_commit: bool) -> Spu:
+    def reevaluated(self, query: Query, why: str, *, every_commit: bool) -> Spu:
         """A plan that is evaluated in full: after every commit, or after a hit."""
-        key = (query, (), (rights, every_commit))
+        key = (query, (), every_commit)
         found = self._spus.get(key)
         if found is not None:
             return found

@@ -4,12 +4,12 @@ There are caches on that way, each of which spares what is behind it:
 
     sparql.prepared  text      -> template             parsing, planning what can be lifted
     _Variant         constants -> SPU, weakly          putting constants back, renaming, comparing whole queries
-    PlanCache        canonical query, rights -> SPU    making a plan; queries of different texts meet here
+    PlanCache        canonical query -> SPU            making a plan; queries of different texts meet here
 
-The last one decides who shares a plan; it holds an SPU while it has members.
+The last one decides who shares a plan; it holds an SPU while it has members. A query that may not read every graph is
+narrowed to those that it may (`Dataset.readable`) before there is a plan, and that is a part of what is compared.
 """
 
-from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
@@ -19,9 +19,10 @@ from tidings.engine.plans.maintainable import SPELT, bindable, is_momentary_quer
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.spu import Spu, variables_of
 from tidings.engine.plans.thresholds import exact
+from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Query
+from tidings.sparql.algebra import Query, narrowed
 from tidings.sparql.evaluate.layout import Row
 
 
@@ -47,35 +48,35 @@ class QueryTemplate:
         """Whether a subscription with these constants begins with an evaluation, to build what its plan remembers."""
         return self._keeps_state or any(is_tagged(values[number]) for number in self._bindable)
 
-    def spu(self, values: tuple[Term, ...], rights: Hashable) -> tuple[Spu, Row]:
-        """The SPU for a query with these constants, and the member of it that the query is."""
+    def spu(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Spu, Row]:
+        """The SPU for a query with these constants over these graphs, and the member of it that the query is."""
         if any(is_tagged(values[number]) for number in self._bindable):
-            query = with_constants(self._query, values)
-            return self._plans.reevaluated(query, rights, SPELT, every_commit=True), ()
+            query = narrowed(with_constants(self._query, values), readable)
+            return self._plans.reevaluated(query, SPELT, every_commit=True), ()
         variant = self._shared if self._shared.suits(values) else self._single
-        spu = self._find(variant, values, rights)
+        spu = self._find(variant, values, readable)
         if spu is None:  # what would be shared cannot be maintained for all at once
             variant = self._shared = self._single
-            spu = self._find(variant, values, rights)
+            spu = self._find(variant, values, readable)
         assert spu is not None
         return spu, variant.member(values) if spu.variables else ()
 
-    def _find(self, variant: "_Variant", values: tuple[Term, ...], rights: Hashable) -> Spu | None:
-        spu = variant.known(values, rights)
+    def _find(self, variant: "_Variant", values: tuple[Term, ...], readable: Graphs) -> Spu | None:
+        spu = variant.known(values, readable)
         if spu is None:
-            spu = self._reevaluated(values, rights) if self._why else self._incremental(variant, values, rights)
+            spu = self._reevaluated(values, readable) if self._why else self._incremental(variant, values, readable)
             if spu is not None:
-                variant.remember(values, rights, spu)
+                variant.remember(values, readable, spu)
         return spu
 
-    def _incremental(self, variant: "_Variant", values: tuple[Term, ...], rights: Hashable) -> Spu | None:
-        lifted = replace(variant.lifted, query=with_constants(variant.lifted.query, values))
-        return self._plans.incremental(lifted, len(self.variables), rights)
+    def _incremental(self, variant: "_Variant", values: tuple[Term, ...], readable: Graphs) -> Spu | None:
+        query = narrowed(with_constants(variant.lifted.query, values), readable)
+        return self._plans.incremental(replace(variant.lifted, query=query), len(self.variables))
 
-    def _reevaluated(self, values: tuple[Term, ...], rights: Hashable) -> Spu:
+    def _reevaluated(self, values: tuple[Term, ...], readable: Graphs) -> Spu:
         every_commit = self._plans.naive or is_momentary_query(self._query) or self._why is SPELT
-        query = with_constants(self._query, values)
-        return self._plans.reevaluated(query, rights, self._why, every_commit=every_commit)
+        query = narrowed(with_constants(self._query, values), readable)
+        return self._plans.reevaluated(query, self._why, every_commit=every_commit)
 
 
 class _Variant:
@@ -86,7 +87,7 @@ class _Variant:
     def __init__(self, lifted: Lifted) -> None:
         self.lifted = lifted
         self._fixed = tuple(number for number in _constants(lifted.query) if number not in lifted.numbers)
-        self._spus: WeakValueDictionary[tuple[Row, Hashable], Spu] = WeakValueDictionary()
+        self._spus: WeakValueDictionary[tuple[Row, Graphs], Spu] = WeakValueDictionary()
 
     def suits(self, values: tuple[Term, ...]) -> bool:
         """Whether these constants can be parameters."""
@@ -95,16 +96,16 @@ class _Variant:
     def member(self, values: tuple[Term, ...]) -> Row:
         return tuple([values[number] for number in self.lifted.numbers])
 
-    def _key(self, values: tuple[Term, ...], rights: Hashable) -> tuple[Row, Hashable]:
-        return tuple([values[number] for number in self._fixed]), rights
+    def _key(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Row, Graphs]:
+        return tuple([values[number] for number in self._fixed]), readable
 
-    def known(self, values: tuple[Term, ...], rights: Hashable) -> Spu | None:
+    def known(self, values: tuple[Term, ...], readable: Graphs) -> Spu | None:
         """An SPU made before, if it is still in use."""
-        spu = self._spus.get(self._key(values, rights))
+        spu = self._spus.get(self._key(values, readable))
         return spu if spu is not None and spu.members else None
 
-    def remember(self, values: tuple[Term, ...], rights: Hashable, spu: Spu) -> None:
-        self._spus[self._key(values, rights)] = spu
+    def remember(self, values: tuple[Term, ...], readable: Graphs, spu: Spu) -> None:
+        self._spus[self._key(values, readable)] = spu
 
 
 def _constants(query: Query) -> list[int]:

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 from tidings.engine.leaves import Leaf
-from tidings.engine.lutt import Key
+from tidings.engine.lutt import ANY_NAMED, Key
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.model.results import Boolean, Result, Solutions, Triples
-from tidings.model.terms import FALSE, TRUE, Var
+from tidings.model.terms import DEFAULT_GRAPH, FALSE, TRUE, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
 from tidings.sparql.evaluate.layout import Row
 
@@ -98,10 +98,18 @@ def variables_of(query: Query) -> tuple[str, ...]:
 def keys_of(spu: Spu, route: Route, member: Row, dataset: Dataset) -> list[Key]:
     """Where the LUTT files a route of a member: under each graph in which its dataset lets it match."""
     s, p, o = spu.key(route, member)
-    if not route.graph:
-        return [(s, p, o, name) for name in ("",) if dataset.default is None] or [
-            (s, p, o, name) for name in dataset.default or ()
-        ]
-    if route.graph[0] == "?":
-        return [(s, p, o, None)] if dataset.named is None else [(s, p, o, name) for name in dataset.named]
-    return [(s, p, o, route.graph)] if dataset.named is None or route.graph in dataset.named else []
+    return [(s, p, o, name) for name in _graphs_of(route, dataset)]
+
+
+def _graphs_of(route: Route, dataset: Dataset) -> Iterable[str | None]:
+    graph, named, readable = route.graph, dataset.named, dataset.readable
+    if not graph:
+        return (DEFAULT_GRAPH,) if dataset.default is None else dataset.default
+    if graph[0] != "?":
+        seen = graph in named if named is not None else readable is None or readable.has(graph)
+        return (graph,) if seen else ()
+    if named is not None:
+        return named
+    if readable is None:
+        return (ANY_NAMED,)
+    return [*(name for name in readable.names if name), *(f"<{prefix}" for prefix in readable.prefixes)]

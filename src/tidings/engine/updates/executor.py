@@ -9,10 +9,11 @@ from random import Random
 from tidings.engine.store.store import Store
 from tidings.engine.updates.operations import Loader, Operations, PreparedUpdate
 from tidings.engine.warnings import Warnings
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset, Modify, Query
+from tidings.sparql.algebra import Dataset, Modify, Query, narrowed
 from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.query import evaluate
@@ -66,14 +67,31 @@ class Core:
         """It is now this instant, in microseconds since 1970."""
         self.moment.now = now
 
-    def query(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> Result:
+    def query(
+        self,
+        text: str,
+        dataset: Dataset | None = None,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
+    ) -> Result:
         """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
         query, parameters = self._queries.prepare(text, self.base, dataset)
+        query = narrowed(query, rights.read)
         return evaluate(query, self.store, self.moment.at(now), limits, service=self._service, parameters=parameters)
 
-    def update(self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED) -> ZSet[Quad]:
+    def update(
+        self,
+        text: str,
+        dataset: Dataset | None = None,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
+    ) -> ZSet[Quad]:
         """Carry out an update request, whole or not at all; the quads it removed and added, net."""
-        return self.execute(*self.prepare_update(text, dataset), now=now, limits=limits)
+        return self.execute(*self.prepare_update(text, dataset), now=now, limits=limits, rights=rights)
 
     def prepare_update(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
         """An update request, read and checked, and the constants of its text."""
@@ -84,7 +102,13 @@ class Core:
         return Bindable(self._updates, text, self.base, dataset)
 
     def execute(
-        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED
+        self,
+        request: PreparedUpdate,
+        parameters: Parameters,
+        *,
+        now: int,
+        limits: Limits = UNLIMITED,
+        rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:
         """Carry out an update request that has been read already; its net effect, which may be empty."""
         self.tell_time(now)
@@ -94,9 +118,9 @@ class Core:
         try:
             for operation, modify in zip(request.operations, request.modifies, strict=True):
                 if modify is None:
-                    delta = operations.delta(operation, moment, parameters)
+                    delta = operations.delta(operation, moment, parameters, rights)
                 else:
-                    delta = operations.modified(modify, moment, limits, deadline, parameters)
+                    delta = operations.modified(modify, moment, limits, deadline, parameters, rights)
                 store.apply(delta)
                 if net:
                     net.absorb(delta)

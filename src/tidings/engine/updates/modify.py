@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from tidings.engine.store.store import Store
+from tidings.model.access import Graphs
 from tidings.model.terms import Quad, Term
 from tidings.sparql.algebra import Modify, QuadPattern
 from tidings.sparql.evaluate.context import Context, Limits, Moment, ServiceClient
@@ -14,17 +17,33 @@ from tidings.sparql.prepared import Parameters
 _DRIFT = 2
 """A plan is made anew once the store has grown or shrunk by this factor: its join order went by other counts."""
 
+_MOST_NARROWED = 64
+"""Sets of readable graphs whose plans are kept."""
+
 
 class PreparedModify:
     """One operation with the plan of its pattern; the plan is kept from one execution to the next."""
 
-    __slots__ = ("_context", "_operation", "_plan", "_size")
+    __slots__ = ("_context", "_narrowed", "_operation", "_plan", "_size")
 
     def __init__(self, operation: Modify) -> None:
         self._operation = operation
+        self._narrowed: dict[Graphs, PreparedModify] = {}
         self._context: Context | None = None
         self._plan: Plan | None = None
         self._size = 0
+
+    def seen_by(self, readable: Graphs) -> "PreparedModify":
+        """The same operation with a pattern that sees these graphs only, which is another plan."""
+        if readable.everything:
+            return self
+        found = self._narrowed.get(readable)
+        if found is None:
+            if len(self._narrowed) >= _MOST_NARROWED:
+                del self._narrowed[next(iter(self._narrowed))]
+            dataset = self._operation.dataset.narrowed(readable)
+            found = self._narrowed[readable] = PreparedModify(replace(self._operation, dataset=dataset))
+        return found
 
     def instances(
         self,

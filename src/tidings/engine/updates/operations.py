@@ -10,6 +10,8 @@ from typing import Protocol, assert_never
 
 from tidings.engine.store.store import Store
 from tidings.engine.updates.modify import PreparedModify
+from tidings.engine.updates.permission import check_graphs, check_target
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import GraphExists, GraphMissing, LoadFailed, NotAllowed, TidingsError
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple
 from tidings.model.zset import ZSet
@@ -56,33 +58,48 @@ class Operations:
         self._service = service
 
     def modified(
-        self, modify: PreparedModify, moment: Moment, limits: Limits, deadline: float, parameters: Parameters
+        self,
+        modify: PreparedModify,
+        moment: Moment,
+        limits: Limits,
+        deadline: float,
+        parameters: Parameters,
+        rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:
         """What DELETE/INSERT WHERE would change."""
-        return self._change(*modify.instances(self._store, moment, limits, deadline, self._service, parameters))
+        seen = modify.seen_by(rights.read)
+        return self._change(*seen.instances(self._store, moment, limits, deadline, self._service, parameters), rights)
 
-    def delta(self, operation: Operation, moment: Moment, parameters: Parameters) -> ZSet[Quad]:
-        """What any other operation would change."""
+    def delta(
+        self, operation: Operation, moment: Moment, parameters: Parameters, rights: Rights = ALL_RIGHTS
+    ) -> ZSet[Quad]:
+        """What any other operation would change. Raises GraphNotWritable, be the operation silent or not."""
         match operation:
             case InsertData(quads):
-                return self._change((), _data(quads, moment, parameters))
+                return self._change((), _data(quads, moment, parameters), rights)
             case DeleteData(quads):
-                return self._change(_data(quads, moment, parameters), ())
+                return self._change(_data(quads, moment, parameters), (), rights)
             case Clear(target):
-                return self._change(self._quads_of(target), ())
+                check_target(target, rights)
+                return self._change(self._quads_of(target), (), rights)
             case Create(graph, silent):
-                return self._create(graph, silent)
+                check_graphs((graph,), rights)
+                return self._create(graph, silent, rights)
             case Transfer():
-                return self._transfer(operation)
+                return self._transfer(operation, rights)
             case Load():
-                return self._load(operation)
+                check_graphs((operation.graph,), rights)
+                return self._load(operation, rights)
             case Modify():
                 raise AssertionError("a Modify is prepared")
             case _:
                 assert_never(operation)
 
-    def _change(self, delete: Iterable[Quad], insert: Iterable[Quad]) -> ZSet[Quad]:
+    def _change(self, delete: Iterable[Quad], insert: Iterable[Quad], rights: Rights) -> ZSet[Quad]:
         """The exact effect of deleting some quads and inserting others."""
+        if not rights.write.everything:
+            delete, insert = list(delete), list(insert)
+            check_graphs((quad[3] for quads in (delete, insert) for quad in quads), rights)
         store = self._store
         inserted = store.spelled(insert)
         weights = {quad: -1 for quad in store.spelled(delete) if quad not in inserted and quad in store}
@@ -106,31 +123,33 @@ class Operations:
         graph = self._store.graph(name)
         return iter(()) if graph is None else ((s, p, o, name) for s, p, o in graph.triples())
 
-    def _create(self, graph: Term, silent: bool) -> ZSet[Quad]:
-        if self._store.graph(graph) is not None and not silent:
+    def _create(self, graph: Term, silent: bool, rights: Rights) -> ZSet[Quad]:
+        if self._store.graph(graph) is not None and rights.read.has(graph) and not silent:
             raise GraphExists(f"the graph {graph} exists already")
         return ZSet()
 
-    def _transfer(self, operation: Transfer) -> ZSet[Quad]:
+    def _transfer(self, operation: Transfer, rights: Rights) -> ZSet[Quad]:
         source, target = operation.source, operation.target
-        if self._store.graph(source) is None:
+        check_graphs((target, source) if operation.kind == "MOVE" else (target,), rights)
+        readable = rights.read.has(source)
+        if self._store.graph(source) is None or (source and not readable):
             if operation.silent:
                 return ZSet()
             raise GraphMissing(f"the graph {source} does not exist")
         if source == target:
             return ZSet()
-        arriving = [(s, p, o, target) for s, p, o, _ in self._graph(source)]
+        arriving = [(s, p, o, target) for s, p, o, _ in self._graph(source)] if readable else []
         leaving: list[Quad] = [] if operation.kind == "ADD" else list(self._graph(target))
-        if operation.kind == "MOVE":
+        if operation.kind == "MOVE" and readable:
             leaving.extend(self._graph(source))
-        return self._change(leaving, arriving)
+        return self._change(leaving, arriving, rights)
 
-    def _load(self, operation: Load) -> ZSet[Quad]:
+    def _load(self, operation: Load, rights: Rights) -> ZSet[Quad]:
         try:
             if self._loader is None:
                 raise NotAllowed("LOAD is switched off here")
             graph = operation.graph
-            return self._change((), ((s, p, o, graph) for s, p, o in self._loader(operation.source)))
+            return self._change((), ((s, p, o, graph) for s, p, o in self._loader(operation.source)), rights)
         except (TidingsError, OSError) as error:
             if operation.silent:
                 return ZSet()

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from tidings.engine.engine import Commit, Engine
+from tidings.engine.commit import Commit
+from tidings.engine.engine import Engine
 from tidings.engine.plans.spu import Subscription
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad

@@ -77,6 +77,7 @@ from tidings.sparql.algebra.nodes import (
     TriplePattern,
     Union,
     Values,
+    narrowed,
     with_pattern,
 )
 
@@ -148,6 +149,7 @@ __all__ = [
     "join",
     "may_stand_still",
     "mentioned",
+    "narrowed",
     "operands",
     "rebuilt",
     "visible",

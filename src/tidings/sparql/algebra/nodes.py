@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.model.terms import Quad, Term, Var
+from tidings.model.access import Graphs
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Var
 
 TriplePattern: TypeAlias = tuple[str, str, str]
 QuadPattern: TypeAlias = tuple[str, str, str, str]
@@ -243,6 +244,23 @@ class Dataset(Struct, frozen=True):
 
     default: tuple[Term, ...] | None = None
     named: tuple[Term, ...] | None = None
+    readable: Graphs | None = None
+    """Among which it was chosen; None means all. By this, too, plans differ: who may read other graphs shares none."""
+
+    def narrowed(self, readable: Graphs) -> "Dataset":
+        """The same without the graphs that may not be read: as if they were not there."""
+        if readable.everything:
+            return self
+        default, named = self.default, self.named
+        if default is not None:
+            default = tuple([name for name in default if readable.has(name)])
+        elif not readable.has(DEFAULT_GRAPH):
+            default = ()
+        if named is not None:
+            named = tuple([name for name in named if readable.has(name)])
+        elif not readable.prefixes:
+            named = tuple(sorted(name for name in readable.names if name))
+        return Dataset(default, named, readable)
 
 
 WHOLE = Dataset()
@@ -326,6 +344,11 @@ class Transfer(Struct, frozen=True):
 
 
 Operation: TypeAlias = InsertData | DeleteData | Modify | Load | Clear | Create | Transfer
+
+
+def narrowed(query: Query, readable: Graphs) -> Query:
+    """The same query over the graphs that may be read."""
+    return query if readable.everything else replace(query, dataset=query.dataset.narrowed(readable))
 
 
 def with_pattern(query: Query, pattern: Node) -> Query:

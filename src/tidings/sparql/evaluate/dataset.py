@@ -100,12 +100,19 @@ NOTHING = Merged(())
 class View:
     """A store as seen through a dataset. Graphs are looked up anew each time, so a view outlives updates."""
 
-    __slots__ = ("_default", "_named", "_store")
+    __slots__ = ("_default", "_named", "_readable", "_store")
 
     def __init__(self, store: QuadSource, dataset: Dataset) -> None:
         self._store = store
         self._default = dataset.default
         self._named = None if dataset.named is None else dict.fromkeys(dataset.named)
+        self._readable = dataset.readable
+
+    def _sees(self, name: Term) -> bool:
+        """Whether a named graph of this name would be one of the dataset."""
+        if self._named is not None:
+            return name in self._named
+        return self._readable is None or self._readable.has(name)
 
     def default(self) -> TripleSource:
         names = self._default
@@ -116,29 +123,40 @@ class View:
 
     def named(self, name: Term) -> TripleSource:
         """A named graph of the dataset; empty if it is not among them."""
-        if self._named is not None and name not in self._named:
+        if self._named is not None:
+            if name not in self._named:
+                return NOTHING
+        elif self._readable is not None and not self._readable.has(name):
             return NOTHING
         graph = self._store.graph(name) if name else None
         return NOTHING if graph is None else graph
 
     def spelling(self, term: Term) -> Term | None:
-        """A language-tagged literal as the store spells it; None if it does not hold it."""
-        return self._store.spelling(term)
+        """A language-tagged literal as the store spells it; None if it does not hold it, where it may be read."""
+        found = self._store.spelling(term)
+        if found is None or self._readable is None:
+            return found
+        graphs = [name for name in self._store.graphs_with(None, None, found) if self._readable.has(name)]
+        if self._readable.has(DEFAULT_GRAPH):
+            graphs.append(DEFAULT_GRAPH)
+        sources = (graph for name in graphs if (graph := self._store.graph(name)) is not None)
+        return found if any(True for graph in sources for _ in graph.mentions(found)) else None
 
     def has(self, name: Term) -> bool:
         """Whether a named graph of the dataset is there."""
-        return (self._named is None or name in self._named) and self._store.graph(name) is not None
+        return self._sees(name) and self._store.graph(name) is not None
 
     def names(self) -> list[Term]:
         """The named graphs of the dataset that hold anything."""
         if self._named is None:
-            return list(self._store.names())
+            names = self._store.names()
+            return list(names) if self._readable is None else [name for name in names if self._readable.has(name)]
         return [name for name in self._named if self._store.graph(name) is not None]
 
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]:
         """Named graphs of the dataset that may hold a matching triple."""
-        if self._named is None:
+        if self._named is None and self._readable is None:
             return self._store.graphs_with(s, p, o)
-        if len(self._named) < 8:
+        if self._named is not None and len(self._named) < 8:
             return self.names()
-        return [name for name in self._store.graphs_with(s, p, o) if name in self._named]
+        return [name for name in self._store.graphs_with(s, p, o) if self._sees(name)]
