@@ -19,6 +19,7 @@ from tidings.broker.subscriptions.subscriber import Spuid
 from tidings.broker.updates import queue as room
 from tidings.log.entry import Entry
 from tidings.log.errors import LogWriteFailed
+from tidings.model.access import ALL_RIGHTS, Graphs, Rights
 from tidings.model.terms import Quad
 
 Step: TypeAlias = tuple[Any, ...]
@@ -36,6 +37,12 @@ QUERIES = (
 )
 COUNT = "DELETE { <counter> <is> ?x } INSERT { <counter> <is> ?y } WHERE { <counter> <is> ?x BIND(?x + 1 AS ?y) }"
 """What every delayed update does: so it can be seen how often they were carried out."""
+
+RIGHTS = (
+    ALL_RIGHTS,
+    *(Rights(read=some, subscribe=some) for some in (Graphs(names=frozenset(("",))), Graphs(prefixes=(BASE,)))),
+)
+"""Everything, the default graph, which is where everything is, and everything but that."""
 
 _texts = st.builds(
     str.format,
@@ -74,6 +81,14 @@ def _of(client: int) -> st.SearchStrategy[list[Step]]:
         _one_after_the_other(step("back"), _wait, step("lose"), _one, _one, step("back")),
         _one_after_the_other(step("back"), _wait, step("cut off"), _one, step("back"), step("notice")),
         _one_after_the_other(step("back"), step("lose")),
+        _one_after_the_other(st.tuples(st.just("rights"), st.just(client), st.sampled_from(RIGHTS))),
+        _one_after_the_other(
+            st.tuples(st.just("rights"), st.just(client), st.sampled_from(RIGHTS)),
+            _one,
+            st.tuples(st.just("rights"), st.just(client), st.sampled_from(RIGHTS)),
+            _wait,
+            st.sampled_from(("lose", "cut off", "drain", "fill")).flatmap(step),
+        ),
         _one_after_the_other(st.tuples(st.just("subscribe"), st.just(client), st.sampled_from(QUERIES))),
         _one_after_the_other(st.tuples(st.just("unsubscribe"), st.just(client), st.integers(0, 5))),
     )
@@ -127,7 +142,7 @@ class Scene:
         self.disk = ExitStack()
         self.troubled = False
         self._watch(broker)
-        self.clients = [Client(broker), Client(broker)]
+        self.clients = [Client(broker, "anna"), Client(broker, "berta")]
 
     def opened(self, path: Path) -> Broker:
         return opened(self.clock, path, **self.settings)
@@ -211,6 +226,12 @@ class Scene:
             client.come_back(self.broker)
             for spuid in list(client.known):
                 client.resume(spuid)
+
+    async def rights(self, number: int, rights: Rights) -> None:
+        """What a client may read changes, and so does everything that it was told."""
+        client = self.clients[number]
+        client.rights = rights
+        self.broker.rights_changed(client.owner, rights, "changed")
 
     async def fill(self, number: int) -> None:
         if not self.away[number]:
@@ -301,6 +322,8 @@ class Scene:
                 known.resumed.clear()
         self._watch(broker)
         await broker.__aenter__()
+        for client in self.clients:  # what was being changed when it died is what counts from its start
+            broker.rights_changed(client.owner, client.rights, "changed")
         for number in (0, 1):
             await self.back(number)
         await self.settle()

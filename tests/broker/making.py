@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 from oracles.recomputation import recomputed
+from strategies.access import only
 from tidings.broker.broker import Broker
 from tidings.broker.errors import UnknownSubscription
 from tidings.broker.policy import Policy
@@ -25,6 +26,7 @@ from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.log import journal
 from tidings.log.folder import Folder
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.terms import Quad
@@ -143,6 +145,7 @@ class Known:
     answer: Counter[Row] = field(default_factory=Counter)
     commits: list[int] = field(default_factory=list)
     resumed: list[bool] = field(default_factory=list)
+    reasons: list[str | None] = field(default_factory=list)
 
     def begin(self, parcel: Parcel) -> None:
         self.sequence = 0
@@ -155,14 +158,15 @@ class Known:
         assert sequence == self.sequence + 1, (self.sequence, sequence)
         self.sequence = sequence
         self.commits.append(parcel.commit)
+        self.reasons.append(parcel.reason)
         for row, weight in parcel.changes.items():
             self.answer[row] += weight
             assert self.answer[row] >= 0, f"{row} was taken away, and was not there"
         self.answer = +self.answer
 
-    def check(self, broker: Broker) -> None:
-        """What was told adds up to what a fresh query answers."""
-        store = broker.store
+    def check(self, broker: Broker, rights: Rights = ALL_RIGHTS) -> None:
+        """What was told adds up to what a fresh query answers, over exactly the graphs that may be subscribed to."""
+        store = broker.store if rights is ALL_RIGHTS else only(broker.store, rights.subscribe)
         assert self.answer == recomputed(self.text, store, now=broker.commit_log.time, base=BASE), self.text
 
 
@@ -173,20 +177,27 @@ class Line:
         self._client = client
         self.down = False
         self.closed: list[int] = []
+        self.dismissed: dict[str, str] = {}
+        """Subscriptions that were ended, and why."""
         self.session: Session = broker.connect(self)
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         if not self.down and not self.closed:
             self._client.known[subscriber.spuid].hear(sequence, parcel)
 
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+        self.dismissed[subscriber.spuid] = reason
+
     def close(self, code: int, reason: str) -> None:
         self.closed.append(code)
 
 
 class Client:
-    """A subscriber with a memory, and a connection that may break."""
+    """A subscriber with a memory, and a connection that may break; who it is, and what it may do."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, owner: str | None = None, rights: Rights = ALL_RIGHTS) -> None:
+        self.owner = owner
+        self.rights = rights
         self.known: dict[str, Known] = {}
         self.errors: list[TidingsError] = []
         self.broker = broker
@@ -202,7 +213,9 @@ class Client:
                 known = self.known[subscriber.spuid] = Known(text, subscriber.spuid)
                 known.begin(parcel)
 
-        self.broker.subscribe(line.session, text, None, None, answered, self.errors.append)
+        self.broker.subscribe(
+            line.session, text, None, None, answered, self.errors.append, rights=self.rights, owner=self.owner
+        )
 
     def resume(self, spuid: str, sequence: int | None = None) -> None:
         """Take a subscription up again, after what was seen last or another number; if it is gone, begin anew."""
@@ -225,18 +238,27 @@ class Client:
 
         def refused(error: TidingsError) -> None:
             if isinstance(error, UnknownSubscription) and line.session.open:
-                self.broker.subscribe(line.session, known.text, None, None, answered, self.errors.append)
+                self.broker.subscribe(
+                    line.session,
+                    known.text,
+                    None,
+                    None,
+                    answered,
+                    self.errors.append,
+                    rights=self.rights,
+                    owner=self.owner,
+                )
             else:
                 self.errors.append(error)
 
         seen = known.sequence if sequence is None else sequence
         try:
-            self.broker.resume(line.session, spuid, seen, None, answered, refused)
+            self.broker.resume(line.session, spuid, seen, None, answered, refused, asker=self.owner, rights=self.rights)
         except UnknownSubscription as error:
             refused(error)
 
     def unsubscribe(self, spuid: str, done: Callable[[], None] = lambda: None) -> None:
-        self.broker.unsubscribe(self.line.session, spuid, done)
+        self.broker.unsubscribe(self.line.session, spuid, done, asker=self.owner, rights=self.rights)
         del self.known[spuid]
 
     def lose(self) -> None:
@@ -262,7 +284,7 @@ class Client:
 
     def check(self) -> None:
         for known in self.known.values():
-            known.check(self.broker)
+            known.check(self.broker, self.rights)
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tidings.engine.commit import Commit
 from tidings.log.entry import Entry, Note
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.journal import Durability, Journal
+from tidings.model.access import Graphs
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -329,7 +330,7 @@ async def test_a_broken_log_takes_nothing_more_and_undoes_it_at_once() -> None:
 async def test_those_who_follow_hear_of_commits_that_are_durable_and_of_no_others() -> None:
     scene = Scene("os")
     heard: list[int] = []
-    scene.log.followers.add(lambda commit: heard.append(commit.commit))
+    scene.log.followers[lambda commit: heard.append(commit.commit)] = Graphs.ALL
     scene.commit("a")
     assert heard == []
     await scene.group_commit.idle()

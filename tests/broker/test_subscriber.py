@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Spuid, Subscriber
 from tidings.engine.engine import Engine
+from tidings.model.access import ALL_RIGHTS
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 
@@ -13,7 +14,7 @@ VARIABLES = ("x",)
 
 def subscriber() -> Subscriber:
     handle, _ = Engine().subscribe("SELECT ?x { ?x ?y ?z }", now=0)
-    return Subscriber(Spuid("urn:it"), "SELECT ?x { ?x ?y ?z }", None, None, None, handle)
+    return Subscriber(Spuid("urn:it"), "SELECT ?x { ?x ?y ?z }", None, None, ALL_RIGHTS, handle)
 
 
 def parcel(commit: int, *changes: tuple[str, int]) -> Parcel:

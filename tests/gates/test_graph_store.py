@@ -220,6 +220,8 @@ class Inbox:
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         self.parcels.append(parcel)
 
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
+
     def close(self, code: int, reason: str) -> None: ...
 
 

@@ -56,6 +56,8 @@ class Actuator:
             assert status is not None
             self.seen.append(((self._clock.micros - self._begin) / 1e6, status.rpartition("/")[2].rstrip(">")))
 
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
+
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(reason)
 
@@ -78,6 +80,8 @@ class SmartLighting:
                 self._tasks.append(
                     asyncio.get_running_loop().create_task(self._broker.delay(switched("off", condition), None, at))
                 )
+
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
 
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(reason)

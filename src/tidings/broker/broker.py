@@ -13,15 +13,17 @@ Gates use the methods of `Broker`, and nothing behind them.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AsyncExitStack
 from itertools import chain
 from typing import Any
 
+from tidings.broker.alarm import Alarm
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.snapshots import Snapshots
 from tidings.broker.errors import ShuttingDown
 from tidings.broker.forks import Forks
+from tidings.broker.ownership import Ownership, RightsOf, everything, may_manage
 from tidings.broker.pending import Ended
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.queries import Queries, Writer
@@ -36,6 +38,7 @@ from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
+from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.roll import Roll
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
@@ -50,6 +53,7 @@ from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Entry, Note
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 
@@ -59,7 +63,10 @@ log = logging.getLogger("tidings")
 class Broker:
     """A knowledge graph that tells its subscribers what changes. `clock` tells the time in microseconds since 1970,
     `monotonic` counts seconds. Until it is given a disk, everything is forgotten with the process. If there is an
-    `external` engine, that works out the answers of subscriptions, and here they are only told."""
+    `external` engine, that works out the answers of subscriptions, and here they are only told.
+
+    Whoever passes a request on says what its sender may do (`rights`) and who that is (`owner`, `asker`); `rights_of`
+    says it when the time of a request comes later. Without, everybody may do everything, and nothing has an owner."""
 
     def __init__(
         self,
@@ -69,8 +76,10 @@ class Broker:
         clock: Callable[[], int],
         monotonic: Callable[[], float],
         external: ExternalEngine | None = None,
+        rights_of: RightsOf = everything,
     ) -> None:
         self.engine = engine
+        self.ownership = ownership = Ownership(rights_of)
         self.policy = policy = policy or Policy()
         self.disk: Disk | None = None
         self.snapshots: Snapshots | None = None
@@ -90,34 +99,32 @@ class Broker:
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, **limits)
         self.admission = Admission(
-            self.subscriptions,
-            self.outboxes,
-            log,
-            self.queries,
-            self.forks,
-            most=bounds.subscriptions,
-            seconds=policy.seconds,
-        )
+            self.subscriptions, self.outboxes, log, self.queries, self.forks, ownership,
+            most=bounds.subscriptions, seconds=policy.seconds,
+        )  # fmt: skip
         self.resumption = Resumption(
             self.subscriptions, self.admission, self.notifier, self.outboxes, log, bounds.grace
         )
         self.updates = UpdateQueue(engine, log, self.forks, self.notifier, self.spawn, most=policy.queue, **limits)
-        self.delayed = DelayedUpdates(engine, log, self.updates, policy.delayed, self._set_timer)
-        log.begin(
-            Settlement(log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption)
+        alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
+        self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
+        self.changes = RightsChanges(self.subscriptions, self.notifier, self.outboxes, self.queries, log)
+        settlement = Settlement(
+            log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption, self.changes
         )
-        self._restoration = Restoration(self.subscriptions, self.outboxes, self.resumption)
+        log.begin(settlement)
+        self._restoration = Restoration(self.subscriptions, self.outboxes, self.resumption, self.changes)
         self._next_session = 0
         self._pauses = Pauses()
         self._tasks = asyncio.TaskGroup()
         self._stack = AsyncExitStack()
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm = alarm
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Broker":
         await self._stack.enter_async_context(self._tasks)
-        self._wake()
+        self._alarm.ring()
         return self
 
     def freeze(self) -> None:
@@ -139,8 +146,7 @@ class Broker:
     def end(self) -> None:
         """Accept nothing more."""
         self.ending = self.updates.ending = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._alarm.end()
 
     async def finish(self) -> None:
         """Until every update that was accepted has been answered."""
@@ -174,20 +180,6 @@ class Broker:
         if self.snapshots is not None and self.snapshots.is_due():
             self.spawn(self.snapshots.write())
 
-    def _wake(self) -> None:
-        try:
-            self.run_due()
-        finally:
-            self._set_timer()
-
-    def _set_timer(self) -> None:
-        """Look again when the next delayed update is due, or in a second."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if not self.ending:
-            pause = self.delayed.pause(self.now())
-            self._timer = asyncio.get_running_loop().call_later(pause, self._wake)
-
     # -- updates and queries ------------------------------------------------------------------------------------
 
     @property
@@ -195,49 +187,54 @@ class Broker:
         """What is known, to be looked at."""
         return self.engine.store
 
-    def submit(self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None) -> None:
+    def submit(
+        self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None,
+        rights: Rights = ALL_RIGHTS,
+    ) -> None:  # fmt: skip
         """Take in an update; `reply` is called once it is durable, or has failed. The log says who published it."""
-        self.updates.submit(TextUpdate(text, dataset, reply, publisher))
+        self.updates.submit(TextUpdate(text, dataset, reply, publisher, rights=rights))
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
         """An update to be submitted again and again, its variables bound each time to other terms."""
         return self.engine.prepare_template(text, dataset)
 
     def submit_bound(
-        self,
-        template: Bindable[PreparedUpdate],
-        bindings: dict[str, str],
-        reply: Reply,
-        publisher: str | None = None,
-    ) -> None:
+        self, template: Bindable[PreparedUpdate], bindings: dict[str, str], reply: Reply, publisher: str | None = None,
+        rights: Rights = ALL_RIGHTS,
+    ) -> None:  # fmt: skip
         """Take in a prepared update with its variables bound. Raises what is wrong with the bindings."""
-        self.updates.submit(BoundUpdate(*template.bind(bindings), reply, publisher))
+        self.updates.submit(BoundUpdate(*template.bind(bindings), reply, publisher, rights=rights))
 
-    async def update(self, text: str, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
+    async def update(
+        self, text: str, dataset: Dataset | None = None, publisher: str | None = None, rights: Rights = ALL_RIGHTS
+    ) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher))
+        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher, rights=rights))
         return await answer
 
-    async def change(self, change: GraphChange, publisher: str | None = None) -> Done:
+    async def change(self, change: GraphChange, publisher: str | None = None, rights: Rights = ALL_RIGHTS) -> Done:
         """As `update`, for a change of one graph."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher))
+        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher, rights=rights))
         return await answer
 
-    async def query(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
+    async def query(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS) -> Spool:
         """The answer to a query, as a document."""
         self._check_open()
-        return await self.queries.answer(text, dataset, write)
+        return await self.queries.answer(text, dataset, write, rights)
 
-    async def delay(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
+    async def delay(
+        self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None, *, owner: str | None = None,
+        rights: Rights = ALL_RIGHTS,
+    ) -> Delayed:  # fmt: skip
         """Accept an update for an instant, in microseconds since 1970."""
         self._check_open()
-        return await self.delayed.accept(text, dataset, at, publisher)
+        return await self.delayed.accept(text, dataset, at, publisher, owner, rights)
 
-    async def cancel_delayed(self, number: str) -> Delayed:
-        """Take a delayed update off the schedule. Raises UnknownDelayed."""
-        return await self.delayed.cancel(number)
+    async def cancel_delayed(self, number: str, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Delayed:
+        """Take a delayed update of one's own off the schedule. Raises UnknownDelayed, NotYours."""
+        return await self.delayed.cancel(number, asker, rights)
 
     @property
     def schedule(self) -> Schedule:
@@ -265,50 +262,55 @@ class Broker:
         self.outboxes.drained(session)
 
     def subscribe(
-        self,
-        session: Session,
-        text: str,
-        dataset: Dataset | None,
-        alias: Alias,
-        answered: Answered,
-        refused: Refused,
-        *,
-        rights: Hashable = None,
-        encode: Encode | None = None,
-    ) -> None:
+        self, session: Session, text: str, dataset: Dataset | None, alias: Alias, answered: Answered, refused: Refused,
+        *, rights: Rights = ALL_RIGHTS, owner: str | None = None, encode: Encode | None = None,
+    ) -> None:  # fmt: skip
         """Begin a subscription. What cannot be answered is refused, and leaves nothing.
 
         Raises what can be told at once; `refused` is called with what turns out later. `encode` is how the gate writes
         a first answer that is so long that a fork has to do it; without, it is done here."""
         self._check_open()
         self._pauses.count()
-        wish = Subscribe(session, text, dataset, alias, rights, answered, refused)
+        wish = Subscribe(session, text, dataset, alias, rights, answered, refused, owner)
         if not self.admission.begin(wish):
             self.spawn(self.admission.subscribe_later(wish, encode))
 
     def resume(
-        self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused
-    ) -> None:
-        """Take up a subscription again, after the notification of this number. Raises UnknownSubscription."""
-        self._check_open()
-        self.resumption.begin(session, spuid, sequence, alias, answered, refused)
+        self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused, *,
+        asker: str | None = None, rights: Rights = ALL_RIGHTS,
+    ) -> None:  # fmt: skip
+        """Take up a subscription of one's own again, after the notification of this number.
 
-    def unsubscribe(self, session: Session | None, spuid: str, ended: Ended) -> None:
+        Raises UnknownSubscription, NotYours."""
+        self._check_open()
+        self.resumption.begin(session, spuid, sequence, alias, answered, refused, asker, rights)
+
+    def unsubscribe(
+        self, session: Session | None, spuid: str, ended: Ended, *, asker: str | None = None,
+        rights: Rights = ALL_RIGHTS,
+    ) -> None:  # fmt: skip
         """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
-        self.subscriptions.unsubscribe(session, spuid, ended)
+        self.subscriptions.unsubscribe(session, spuid, ended, asker, rights)
+
+    def rights_changed(self, owner: str | None, rights: Rights, reason: str, session: Session | None = None) -> None:
+        """A subject has other rights from here on, on one connection or on all: its subscriptions are told what they
+        may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
+        for subscriber in self.subscriptions.of_owner(owner):
+            if session is None or subscriber.session is session:
+                self.changes.change(subscriber, rights, reason)
 
     @property
     def roll(self) -> Roll:
         """Who came and who ended, in order: what a reader of all subscriptions goes by."""
         return self.subscriptions.roll
 
-    def subscribers(self) -> Iterator[Subscriber]:
-        """All subscriptions, in the order in which they were made."""
-        return iter(self.subscriptions)
+    def subscribers(self, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Iterator[Subscriber]:
+        """All subscriptions that the asker may manage, in the order in which they were made."""
+        return (each for each in self.subscriptions if may_manage(each.owner, asker, rights))
 
-    def find(self, spuid: str) -> Subscriber:
-        """A subscription by its name. Raises UnknownSubscription."""
-        return self.subscriptions.find(spuid)
+    def find(self, spuid: str, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Subscriber:
+        """A subscription by its name. Raises UnknownSubscription, also if the asker may not know of it."""
+        return self.subscriptions.find_managed(spuid, asker, rights)
 
     def explain(self, subscriber: Subscriber) -> Explained:
         """The plan of a subscription."""
@@ -329,16 +331,16 @@ class Broker:
     def last_commit(self) -> int:
         return self.commit_log.last_commit
 
-    def follow(self, follower: Follower) -> None:
-        """Have somebody told of every commit once it is durable."""
-        self.commit_log.followers.add(follower)
+    def follow(self, follower: Follower, rights: Rights = ALL_RIGHTS) -> None:
+        """Have somebody told of every commit once it is durable, and of those of its quads that they may read."""
+        self.commit_log.followers[follower] = rights.read
 
     def unfollow(self, follower: Follower) -> None:
-        self.commit_log.followers.discard(follower)
+        self.commit_log.followers.pop(follower, None)
 
-    def status(self) -> BrokerStatus:
-        """What it holds, and what it has counted."""
-        return status_of(self)
+    def status(self, rights: Rights = ALL_RIGHTS) -> BrokerStatus:
+        """What it holds, as far as that may be read, and what it has counted."""
+        return status_of(self, rights)
 
     # -- snapshot and log ---------------------------------------------------------------------------------------
 
@@ -356,17 +358,9 @@ class Broker:
         self.disk = disk
         self.commit_log.attach(disk.journal, disk.durability)
         self.snapshots = Snapshots(
-            disk.folder,
-            disk.journal,
-            self.store,
-            self._notes,
-            self.commit_log,
-            self.updates,
-            self.forks,
-            every=self.policy.snapshot_bytes,
-            keep=self.policy.keep_log,
-            behind=disk.behind,
-        )
+            disk.folder, disk.journal, self.store, self._notes, self.commit_log, self.updates, self.forks,
+            every=self.policy.snapshot_bytes, keep=self.policy.keep_log, behind=disk.behind,
+        )  # fmt: skip
 
     def restore(self, entry: Entry) -> None:
         """Do again what an entry of the log says was done. Nobody is connected yet."""

@@ -13,6 +13,7 @@ PendingUnsubscription   client told                                     client t
 PendingNotification     merged notification sent                        the client must come back for a fresh answer
 PendingContinuation     client told what it missed                      the client must come back for a fresh answer
 PendingResume           looked at what the client missed                refused
+PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.commit import Commit
 from tidings.log.entry import Entry
+from tidings.model.access import Rights
 
 Ended: TypeAlias = Callable[[], None]
 """Called when a subscription has ended, for good."""
@@ -119,6 +121,16 @@ class PendingResume(Struct, frozen=True):
     sequence: int
     answered: Answered
     refused: Refused
+    rights: Rights
+    turn: int
+    """How often the rights of the subscription had changed by then: if they have since, those are what counts."""
+
+
+class PendingRights(Struct, frozen=True):
+    """A subscription that sees other graphs from here on, and by what its answer differs."""
+
+    subscriber: Subscriber
+    parcel: Parcel
 
 
 PendingCommit: TypeAlias = PendingUpdate | PendingSeed
@@ -135,4 +147,5 @@ Pending: TypeAlias = (
     | PendingNotification
     | PendingContinuation
     | PendingResume
+    | PendingRights
 )

@@ -14,6 +14,7 @@ from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import TimeLimitExceeded
 from tidings.model.results import Result, Row
 from tidings.sparql.algebra import Dataset
@@ -45,21 +46,22 @@ class Queries:
         self.done = 0
         self.aside = 0
 
-    async def answer(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
+    async def answer(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS) -> Spool:
         """The answer as a document. If the caller is cancelled, so is the evaluation."""
         try:
-            spool = Spool.of(*write(self._engine.query(text, dataset, now=self._now(), limits=self._slice)))
+            result = self._engine.query(text, dataset, now=self._now(), limits=self._slice, rights=rights)
+            spool = Spool.of(*write(result))
         except TimeLimitExceeded:
-            spool = await self._aside(text, dataset, write)
+            spool = await self._aside(text, dataset, write, rights)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
         warnings = self._engine.core.warnings_of(text, dataset)
         return replace(spool, warnings=warnings) if warnings else spool
 
-    async def _aside(self, text: str, dataset: Dataset | None, write: Writer) -> Spool:
+    async def _aside(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights) -> Spool:
         self.aside += 1
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 -- whoever sends it closes it
-        work = partial(self._write, file, text, dataset, write)
+        work = partial(self._write, file, text, dataset, write, rights)
         try:
             media_type, size = await self._forks.run(work, seconds=self._whole.seconds, keep=(file.fileno(),))
         except BaseException:
@@ -68,37 +70,40 @@ class Queries:
         file.seek(0)
         return Spool(media_type, file, size)
 
-    def _write(self, file: BinaryIO, text: str, dataset: Dataset | None, write: Writer) -> tuple[str, int]:
+    def _write(
+        self, file: BinaryIO, text: str, dataset: Dataset | None, write: Writer, rights: Rights
+    ) -> tuple[str, int]:
         """In the fork: the media type and the size of the answer."""
         self._engine.begin_apart(self._now())
-        media_type, chunks = write(self._engine.query(text, dataset, now=self._now(), limits=self._whole))
+        result = self._engine.query(text, dataset, now=self._now(), limits=self._whole, rights=rights)
+        media_type, chunks = write(result)
         size = fill(file, chunks)
         file.flush()
         return media_type, size
 
-    def first_answer(self, text: str, dataset: Dataset | None) -> list[Row] | None:
+    def first_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row] | None:
         """What a subscription is told first; None if that takes longer than a slice. Raises what is wrong with it."""
         try:
-            return self._engine.first_answer(text, dataset, now=self._now(), limits=self._slice)
+            return self._engine.first_answer(text, dataset, now=self._now(), limits=self._slice, rights=rights)
         except TimeLimitExceeded:
             return None
 
-    def whole_answer(self, text: str, dataset: Dataset | None) -> list[Row]:
+    def whole_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row]:
         """In a fork: what a subscription is told first, however long that takes within the limits."""
-        return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole)
+        return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole, rights=rights)
 
     def keeps_state(self, text: str, dataset: Dataset | None) -> bool:
         """Whether the plan of a subscription remembers something that has to be built when it begins."""
         return self._engine.keeps_state(text, dataset)
 
-    async def rehearse(self, text: str, dataset: Dataset | None) -> None:
+    async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights) -> None:
         """Find out, in a fork, whether the state of a subscription can be built within the limits: it is built on the
         loop. Raises a TidingsError."""
-        await self._forks.run(partial(self._rows, text, dataset), seconds=self._whole.seconds)
+        await self._forks.run(partial(self._rows, text, dataset, rights), seconds=self._whole.seconds)
 
-    def _rows(self, text: str, dataset: Dataset | None) -> int:
+    def _rows(self, text: str, dataset: Dataset | None, rights: Rights) -> int:
         """In the fork: how long the first answer is."""
-        return len(self.whole_answer(text, dataset))
+        return len(self.whole_answer(text, dataset, rights))
 
     def _now(self) -> int:
         return self._commit_log.now()

@@ -17,6 +17,7 @@ from tidings.broker.pending import (
     PendingNotification,
     PendingRequest,
     PendingResume,
+    PendingRights,
     PendingSeed,
     PendingSubscription,
     PendingUnsubscription,
@@ -26,6 +27,7 @@ from tidings.broker.subscriptions.admission import Admission
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.resumption import Resumption
+from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.model.errors import TidingsError
@@ -45,6 +47,7 @@ class Settlement:
         outboxes: Outboxes,
         admission: Admission,
         resumption: Resumption,
+        rights: RightsChanges,
     ) -> None:
         self._commit_log = commit_log
         self._updates = updates
@@ -53,6 +56,7 @@ class Settlement:
         self._outboxes = outboxes
         self._admission = admission
         self._resumption = resumption
+        self._rights = rights
 
     def settle(self, pending: Pending) -> None:
         """It is durable."""
@@ -86,6 +90,8 @@ class Settlement:
                 self._outboxes.send_missed(pending)
             case PendingResume():
                 self._resumption.resume(pending)
+            case PendingRights():
+                self._rights.tell(pending)
             case _:
                 assert_never(pending)
 
@@ -121,6 +127,8 @@ class Settlement:
                 self._outboxes.lose_number(subscriber, error)
             case PendingResume(_, _, _, _, refused):
                 refused(error)
+            case PendingRights():
+                self._rights.lose(pending, error)
             case _:
                 assert_never(pending)
 

@@ -8,6 +8,8 @@ from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
+from tidings.model.access import ALL_RIGHTS, Rights
+from tidings.model.terms import DEFAULT_GRAPH
 
 if TYPE_CHECKING:
     from tidings.broker.broker import Broker
@@ -78,15 +80,21 @@ class BrokerStatus(Struct, frozen=True):
     """Of batches that were written to the log."""
 
 
-def status_of(broker: "Broker") -> BrokerStatus:
-    """What a broker holds, and what it has counted."""
+def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
+    """What a broker holds of what may be read, and what it has counted."""
+    store, readable = broker.store, rights.read
+    quads, graphs = len(store), len(store.named)
+    if not readable.everything:
+        seen = [graph for name, graph in store.named.items() if readable.has(name)]
+        quads = sum(map(len, seen)) + (len(store.default) if readable.has(DEFAULT_GRAPH) else 0)
+        graphs = len(seen)
     outboxes, resumption, updates, delayed = broker.outboxes, broker.resumption, broker.updates, broker.delayed
     group_commit, queries, forks = broker.commit_log.group_commit, broker.queries, broker.forks
     return BrokerStatus(
         now=broker.now(),
         commit=broker.last_commit,
-        quads=len(broker.store),
-        graphs=len(broker.store.named),
+        quads=quads,
+        graphs=graphs,
         sessions=len(broker.sessions),
         followers=len(broker.commit_log.followers),
         subscriptions=len(broker.subscriptions),

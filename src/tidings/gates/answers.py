@@ -24,7 +24,7 @@ def delayed_answer(delayed: Delayed, alias: Alias = None) -> DelayedAccepted:
 
 def encode_body(parcel: Parcel) -> bytes:
     """What all notifications of a change have in common."""
-    return wire.body(parcel.variables, parcel.changes, parcel.commit, parcel.time)
+    return wire.body(parcel.variables, parcel.changes, parcel.commit, parcel.time, parcel.reason)
 
 
 def body_of(parcel: Parcel) -> bytes:

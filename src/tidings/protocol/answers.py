@@ -31,11 +31,16 @@ class Notification(msgspec.Struct, frozen=True, rename={"added": "addedResults",
     resumed: bool | None = None
     """Whether it goes on where its client was: said in the answer to one who came back."""
     alias: Alias = None
+    reason: str | None = None
+    """Why the answer changed, if that was not the data: the subscriber may read other graphs than before."""
 
 
 class Unsubscribed(msgspec.Struct, frozen=True):
+    """The end of a subscription; with a reason, its client did not ask for it."""
+
     spuid: str
     alias: Alias = None
+    reason: str | None = None
 
 
 class UpdateDone(msgspec.Struct, frozen=True):
@@ -92,8 +97,9 @@ def encode(answer: Answer) -> bytes:
             return _update_done(answer)
         case Notification():
             return _encode({"notification": _notification(answer)})
-        case Unsubscribed(spuid, alias):
-            return _encode({"unsubscribed": {"spuid": spuid} | _echo(alias)})
+        case Unsubscribed(spuid, alias, reason):
+            why = {} if reason is None else {"reason": reason}
+            return _encode({"unsubscribed": {"spuid": spuid} | _echo(alias) | why})
         case DelayedAccepted(alias=alias):
             return _response(answer.to_json(), alias)
         case Cancelled(delayed, alias):
@@ -135,4 +141,6 @@ def _notification(answer: Notification) -> dict[str, Any]:
     if answer.resumed is not None:
         content["resumed"] = answer.resumed
     content |= {"addedResults": answer.added, "removedResults": answer.removed}
-    return content | {name: value for name in ("commit", "time") if (value := getattr(answer, name)) is not None}
+    return content | {
+        name: value for name in ("commit", "time", "reason") if (value := getattr(answer, name)) is not None
+    }

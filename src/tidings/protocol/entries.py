@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tidings.model.access import Graphs
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
@@ -29,10 +30,24 @@ class Entry(msgspec.Struct, frozen=True):
     delta: ZSet[Quad]
     notes: tuple[Note, ...] = ()
 
+    def seen_by(self, readable: Graphs) -> "Entry":
+        """The same commit to one who may read these graphs: it has its number, and none of the other quads.
+
+        Who published it is nobody's business who sees nothing of it."""
+        if readable.everything:
+            return self
+        delta = within(self.delta, readable)
+        return Entry(self.commit, self.time, delta, self.notes if delta else ())
+
     @property
     def publisher(self) -> str | None:
         """Who published the commit, if that was said."""
         return next((note.content["name"] for note in self.notes if note.kind == _PUBLISHER), None)
+
+
+def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:
+    """What of a delta is in these graphs."""
+    return ZSet.owning({quad: weight for quad, weight in delta.items() if graphs.has(quad[3])})
 
 
 def published_by(name: str) -> Note:

@@ -23,13 +23,14 @@ def head(spuid: str, alias: Alias) -> bytes:
     return b'{"notification":{"spuid":%b%b,"sequence":' % (orjson.dumps(spuid), echo)
 
 
-def body(variables: tuple[str, ...], changes: ZSet[Row], commit: int, time: int) -> bytes:
-    """What all notifications of a change have in common."""
+def body(variables: tuple[str, ...], changes: ZSet[Row], commit: int, time: int, reason: str | None = None) -> bytes:
+    """What all notifications of a change have in common; `reason` is said where it was not the data that changed."""
+    why = "" if reason is None else f',"reason":{orjson.dumps(reason).decode()}'
     names = f'{{"head":{{"vars":{orjson.dumps(variables).decode()}}},"results":{{"bindings":['
     return (
         f',"addedResults":{names}{bindings_json(variables, changes.added())}]}}}}'
         f',"removedResults":{names}{bindings_json(variables, changes.removed())}]}}}}'
-        f',"commit":{commit},"time":{time}}}}}'
+        f',"commit":{commit},"time":{time}{why}}}}}'
     ).encode()
 
 

@@ -135,8 +135,8 @@ def test_what_may_not_be_written_is_an_error_and_nothing_is_done(text: str, grap
     assert set(core.store) == set(DATA)
 
 
-def unreachable(_: str) -> Iterator[Triple]:
-    raise AssertionError("nothing is fetched for somebody who may not write it")
+def unreachable(source: str) -> Iterator[Triple]:
+    raise AssertionError(f"{source} is fetched for somebody who may not write it")
 
 
 @pytest.mark.parametrize(

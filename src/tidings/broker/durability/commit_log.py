@@ -14,6 +14,7 @@ from tidings.broker.pending import Pending, PendingBarrier, PendingCommit
 from tidings.log.entry import Entry, Note
 from tidings.log.errors import LogBroken
 from tidings.log.journal import Durability, Journal
+from tidings.model.access import Graphs
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -37,8 +38,8 @@ class CommitLog:
         self._settlement: Settlement
         self.group_commit: GroupCommit
         self.journal: Journal | None = None
-        self.followers: set[Follower] = set()
-        """Who is told of every commit once it is durable."""
+        self.followers: dict[Follower, Graphs] = {}
+        """Who is told of every commit once it is durable, and which graphs they may read."""
         self.last_commit = 0
         self.time = 0
         """When the last commit was, or what else was written down."""
@@ -106,8 +107,8 @@ class CommitLog:
 
     def publish(self, entry: Entry) -> None:
         """Tell those who follow the log of a commit that is durable."""
-        for follower in self.followers:
-            follower(entry)
+        for follower, readable in self.followers.items():
+            follower(entry.seen_by(readable))
 
     def take_back(self, entry: Entry) -> None:
         """A commit that cannot be made durable has no number. The last is taken back first."""

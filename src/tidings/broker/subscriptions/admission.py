@@ -9,7 +9,7 @@ What cannot be answered is refused, and leaves nothing.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias
 from uuid import uuid4
@@ -19,6 +19,7 @@ from msgspec import Struct
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import TooManySubscriptions
 from tidings.broker.forks import Forks
+from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
 from tidings.broker.queries import Queries
 from tidings.broker.subscriptions.outbox import Outboxes
@@ -26,7 +27,8 @@ from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import Record
 from tidings.broker.subscriptions.subscriber import Alias, Answered, Parcel, Refused, Session, Spuid, Subscriber
 from tidings.log.entry import Note
-from tidings.model.errors import TidingsError
+from tidings.model.access import Rights
+from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
@@ -42,9 +44,10 @@ class Subscribe(Struct, frozen=True):
     text: str
     dataset: Dataset | None
     alias: Alias
-    rights: Hashable
+    rights: Rights
     answered: Answered
     refused: Refused
+    owner: str | None = None
 
 
 class Admission:
@@ -57,10 +60,12 @@ class Admission:
         commit_log: CommitLog,
         queries: Queries,
         forks: Forks,
+        ownership: Ownership,
         *,
         most: int,
         seconds: float | None,
     ) -> None:
+        self._ownership = ownership
         self._subscriptions = subscriptions
         self._outboxes = outboxes
         self._commit_log = commit_log
@@ -73,10 +78,12 @@ class Admission:
         """Begin a subscription, if its first answer can be found within a slice of time; False if it cannot.
 
         Raises whatever is wrong with the query."""
+        if not wish.rights.subscribe:
+            raise MayNotSubscribe("you may not subscribe to any graph")
         if self._subscriptions.external is not None:
             self.subscribe(wish)
             return True
-        found = self._queries.first_answer(wish.text, wish.dataset)
+        found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
         if found is None:
             return False
         self.subscribe(wish, found)
@@ -90,7 +97,8 @@ class Admission:
             external.wait(subscriber, wish.answered, wish.refused)
             self._note(subscriber, PendingRequest(subscriber))
             return
-        if found is not None and not self._subscriptions.is_evaluated_every_time(subscriber):
+        same = subscriber.rights.subscribe == wish.rights.subscribe
+        if found is not None and same and not self._subscriptions.is_evaluated_every_time(subscriber):
             rows = found  # those of the plan are never read, and so not found a second time
         try:
             first = self._first(subscriber, rows)
@@ -103,7 +111,7 @@ class Admission:
         """As `subscribe`, for a first answer that takes its time."""
         try:
             if encode is None or self._queries.keeps_state(wish.text, wish.dataset):
-                await self._queries.rehearse(wish.text, wish.dataset)
+                await self._queries.rehearse(wish.text, wish.dataset, wish.rights)
             if encode is None:
                 if wish.session.open:
                     self.subscribe(wish)
@@ -120,7 +128,9 @@ class Admission:
         Raises what keeps it from being so, and nothing of the subscription is left then."""
         keeps_state = self._queries.keeps_state(wish.text, wish.dataset)
         subscriber, rows = self._enter(wish)
-        find = partial(iter, rows) if keeps_state else partial(self._queries.whole_answer, wish.text, wish.dataset)
+        rights = subscriber.rights
+        whole = partial(self._queries.whole_answer, wish.text, wish.dataset, rights)
+        find = partial(iter, rows) if keeps_state else whole
         subscriber.flushing = True
         barrier = PendingBarrier(asyncio.get_running_loop().create_future())
         try:
@@ -134,6 +144,9 @@ class Admission:
             self.withdraw(subscriber)
             raise
         if subscriber in self._subscriptions:
+            if subscriber.rights is not rights:
+                self._subscriptions.release(subscriber)
+                raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
             wish.answered(subscriber, parcel, False)
             subscriber.flushing = False
             self._outboxes.flush(subscriber)
@@ -145,11 +158,16 @@ class Admission:
         subscriptions = self._subscriptions
         if len(subscriptions) >= self._most:
             raise TooManySubscriptions(f"there are {self._most:,} subscriptions, the limit of max_subscriptions")
+        rights = self._ownership.still(wish.owner, wish.rights)  # the wish may have waited for a fork
+        if not rights.subscribe:
+            raise MayNotSubscribe("you may not subscribe to any graph")
         self._commit_log.check()
         if subscriptions.external is not None:
             subscriptions.external.check(wish.text)
+            if not rights.subscribe.everything:
+                raise MayNotSubscribe("the engine that works out answers here knows no rights to some graphs only")
         spuid = Spuid(f"urn:uuid:{uuid4()}")
-        subscriber, rows = subscriptions.enter(spuid, wish.text, wish.dataset, wish.alias, wish.rights)
+        subscriber, rows = subscriptions.enter(spuid, wish.text, wish.dataset, wish.alias, rights, wish.owner)
         subscriptions.attach(subscriber, wish.session)
         return subscriber, rows
 

@@ -46,6 +46,19 @@ class Notifier:
                 outboxes.sent += 1
                 session.link.deliver(subscriber, sequence, parcel)
 
+    def tell(self, subscriber: Subscriber, parcel: Parcel) -> None:
+        """Tell one subscriber of a change of its answer that no commit made."""
+        if subscriber not in self._subscriptions:
+            return  # it ended while this was on its way to the disk
+        session, outboxes = subscriber.session, self._outboxes
+        if subscriber.flushing or subscriber.pending is not None or (session is not None and session.full):
+            outboxes.put_aside(subscriber, parcel)
+            return
+        sequence = outboxes.number(subscriber, parcel)
+        if session is not None:
+            outboxes.sent += 1
+            session.link.deliver(subscriber, sequence, parcel)
+
     def retract(self, commit: Commit, undone: Commit) -> None:
         """A commit was taken back before anybody was told of it. Whose answer is not what it was, begins anew.
 

@@ -19,6 +19,8 @@ TOO_SLOW = 4008
 """Close code: the client takes less than it is sent; it may come back and resume."""
 LOST = 1011
 """Close code: something failed here."""
+REVOKED = 4003
+"""Close code of a connection that is nothing but a subscription which has ended, as its client may not have it."""
 
 SlowPolicy: TypeAlias = Literal["merge", "disconnect"]
 
@@ -101,6 +103,8 @@ class Outboxes:
         subscriber = pending.subscriber
         subscriber.flushing = True
         content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": pending.parcel.commit}
+        if subscriber.turn:
+            content["turn"] = subscriber.turn
         self._commit_log.note(Note("anchor", content), pending)
 
     def invalidate(self, subscriber: Subscriber, reason: str) -> None:

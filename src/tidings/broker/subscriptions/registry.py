@@ -3,10 +3,11 @@
 A subscription outlives its connection for a grace time, and the broker: its beginning and its end are in the log.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NotYours, UnknownSubscription
+from tidings.broker.ownership import is_anothers, may_manage
 from tidings.broker.pending import Ended, PendingUnsubscription
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
 from tidings.broker.subscriptions.roll import Roll
@@ -14,6 +15,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subsc
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.log.entry import Note
+from tidings.model.access import Rights
 from tidings.model.results import Row
 from tidings.sparql.algebra import Dataset
 
@@ -71,15 +73,26 @@ class Subscriptions:
     # -- beginning and end --------------------------------------------------------------------------------------
 
     def enter(
-        self, spuid: Spuid, text: str, dataset: Dataset | None, alias: Alias, rights: Hashable
+        self, spuid: Spuid, text: str, dataset: Dataset | None, alias: Alias, rights: Rights, owner: str | None = None
     ) -> tuple[Subscriber, Iterable[Row]]:
         """A new subscriber, and its first answer, which is found as it is read."""
         handle, rows = self._engine.enroll(text, dataset, now=self._commit_log.now(), rights=rights)
-        subscriber = Subscriber(spuid, text, dataset, alias, rights, handle)
+        subscriber = Subscriber(spuid, text, dataset, alias, rights, handle, owner)
         self._by_spuid[spuid] = subscriber
         self.roll.enter(subscriber)
         self.by_handle[handle.id] = subscriber
         return subscriber, rows
+
+    def answer(self, subscriber: Subscriber) -> Iterable[Row]:
+        """Its present answer, found as it is read."""
+        return subscriber.handle.spu.answer(subscriber.handle.member)
+
+    def move(self, subscriber: Subscriber, rights: Rights) -> Iterable[Row]:
+        """Go on under other rights; the answer with these, found as it is read."""
+        now = self._commit_log.now()
+        rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
+        subscriber.rights = rights
+        return rows
 
     def remove(self, subscriber: Subscriber) -> None:
         """Leave nothing of a subscription; the log is not told."""
@@ -97,12 +110,30 @@ class Subscriptions:
         self.remove(subscriber)
         self._commit_log.note(Note("unsubscribe", {"spuid": subscriber.spuid}), PendingUnsubscription(ended))
 
-    def unsubscribe(self, session: Session | None, spuid: str, ended: Ended) -> None:
-        """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
+    def find_managed(self, spuid: str, asker: str | None, rights: Rights) -> Subscriber:
+        """As `find`, for whoever wants to see what a subscription is. Raises UnknownSubscription."""
+        subscriber = self.get(spuid)
+        if subscriber is None or not may_manage(subscriber.owner, asker, rights):
+            raise UnknownSubscription(f"there is no subscription {spuid}; it may have been released")
+        return subscriber
+
+    def find_own(self, spuid: str, asker: str | None, rights: Rights) -> Subscriber:
+        """As `find`, for whoever wants to go on with a subscription or end it. Raises UnknownSubscription, NotYours."""
         subscriber = self.find(spuid)
-        if subscriber.session not in {session, None}:
+        if is_anothers(subscriber.owner, asker, rights):
+            raise NotYours("the subscription belongs to somebody else")
+        return subscriber
+
+    def unsubscribe(self, session: Session | None, spuid: str, ended: Ended, asker: str | None, rights: Rights) -> None:
+        """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
+        subscriber = self.find_own(spuid, asker, rights)
+        if subscriber.owner is None and subscriber.session not in {session, None}:
             raise NotYours("the subscription belongs to another connection")
         self.release(subscriber, ended)
+
+    def of_owner(self, owner: str | None) -> list[Subscriber]:
+        """The subscriptions that a subject has; None for those that are nobody's."""
+        return [each for each in self._by_spuid.values() if each.owner == owner]
 
     # -- connections --------------------------------------------------------------------------------------------
 

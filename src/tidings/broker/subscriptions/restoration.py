@@ -7,6 +7,7 @@ from typing import Any
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.resumption import Resumption
+from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.stored import Record
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Subscriber
 from tidings.log.entry import Note
@@ -18,10 +19,13 @@ log = logging.getLogger("tidings")
 class Restoration:
     """Does again what notes say was done, and says in notes what there is."""
 
-    def __init__(self, subscriptions: Subscriptions, outboxes: Outboxes, resumption: Resumption) -> None:
+    def __init__(
+        self, subscriptions: Subscriptions, outboxes: Outboxes, resumption: Resumption, changes: RightsChanges
+    ) -> None:
         self._subscriptions = subscriptions
         self._outboxes = outboxes
         self._resumption = resumption
+        self._changes = changes
 
     def restore(self, note: Note) -> None:
         """Do again what a note of the log, or of a snapshot, says was done."""
@@ -36,7 +40,9 @@ class Restoration:
             case "anchor":
                 subscriber = self._subscriptions.get(content["spuid"])
                 if subscriber is not None and (subscriber.sequence != UNKNOWN or subscriber.reached is not None):
-                    subscriber.anchor(content["sequence"], content["commit"])
+                    subscriber.anchor(content["sequence"], content["commit"], content.get("turn", 0))
+            case "rights":
+                self._changes.restore(content)
 
     def _restore(self, content: dict[str, Any]) -> None:
         record = Record.read(content)
@@ -44,7 +50,10 @@ class Restoration:
         if (record.reached is None) is not (subscriptions.external is None):
             return  # another engine told it, which counted otherwise: its client begins anew
         try:  # its first answer was told long ago
-            subscriber, _ = subscriptions.enter(record.spuid, record.sparql, record.dataset, record.alias, None)
+            rights, owner = record.rights, record.owner
+            subscriber, _ = subscriptions.enter(
+                record.spuid, record.sparql, record.dataset, record.alias, rights, owner
+            )
         except TidingsError as error:
             log.warning("the subscription %s cannot be restored: %s", record.spuid, error)
             return

@@ -8,7 +8,8 @@ from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Alias, Answered, Parcel, Refused, Session, Subscriber
-from tidings.model.errors import TidingsError
+from tidings.model.access import ALL_RIGHTS, Rights
+from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.zset import ZSet
 
 TAKEN_OVER = 4009
@@ -60,13 +61,23 @@ class Resumption:
     # -- coming back --------------------------------------------------------------------------------------------
 
     def begin(
-        self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused
+        self,
+        session: Session,
+        spuid: str,
+        sequence: int,
+        alias: Alias,
+        answered: Answered,
+        refused: Refused,
+        asker: str | None = None,
+        rights: Rights = ALL_RIGHTS,
     ) -> None:
         """Take a subscription up again where its client left off, or else with a fresh answer."""
-        subscriber = self._subscriptions.find(spuid)
+        subscriber = self._subscriptions.find_own(spuid, asker, rights)
+        if not rights.subscribe:
+            raise MayNotSubscribe("you may not subscribe to any graph")
         subscriber.rename(alias)
         # What is on its way to the disk is told first; then it is known what was missed.
-        self._commit_log.wait(PendingResume(subscriber, session, sequence, answered, refused))
+        self._commit_log.wait(PendingResume(subscriber, session, sequence, answered, refused, rights, subscriber.turns))
 
     def resume(self, pending: PendingResume) -> None:
         """Everything before has been told."""
@@ -84,8 +95,9 @@ class Resumption:
             parcel, subscriber.pending = subscriber.pending, None
             self._outboxes.number(subscriber, parcel)
         missed = subscriber.missed(pending.sequence)
-        if missed is None:
-            self._refresh(pending)
+        rights = pending.rights if subscriber.turns == pending.turn else subscriber.rights
+        if missed is None or subscriber.rights.subscribe != rights.subscribe:
+            self._refresh(pending, rights)
         else:
             self._continue(pending, missed)
 
@@ -109,13 +121,20 @@ class Resumption:
         self._outboxes.number(subscriber, whole)
         self._outboxes.anchor(PendingContinuation(subscriber, whole, pending.answered))
 
-    def _refresh(self, pending: PendingResume) -> None:
+    def _refresh(self, pending: PendingResume, rights: Rights) -> None:
         """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones."""
         self.refreshed += 1
         old = pending.subscriber
         self._subscriptions.release(old)
         wish = Subscribe(
-            pending.session, old.text, old.dataset, old.alias, old.rights, pending.answered, pending.refused
+            pending.session,
+            old.text,
+            old.dataset,
+            old.alias,
+            rights,
+            pending.answered,
+            pending.refused,
+            old.owner,
         )
         try:
             self._admission.subscribe(wish)

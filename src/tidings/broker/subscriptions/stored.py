@@ -6,8 +6,14 @@ from typing import Any
 import msgspec
 
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Alias, Parcel, Reached, Spuid, Subscriber
+from tidings.model.access import ALL_RIGHTS, Graphs, Rights
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+
+
+def rights_to_subscribe(graphs: Graphs | None) -> Rights:
+    """To these graphs; None stands for all of them."""
+    return ALL_RIGHTS if graphs is None else Rights(read=graphs, subscribe=graphs)
 
 
 class Record(msgspec.Struct, omit_defaults=True):
@@ -22,6 +28,9 @@ class Record(msgspec.Struct, omit_defaults=True):
     retained: list[tuple[int, int, list[tuple[int, tuple[str | None, ...]]]]] = []
     """Commit, time, and weighted rows of what can still be told again."""
     reached: Reached | None = None
+    owner: str | None = None
+    graphs: Graphs | None = None
+    """Those that it may subscribe to; None if that is all of them, as it was before there were rights."""
 
     @classmethod
     def of(cls, subscriber: Subscriber, *, whole: bool) -> "Record":
@@ -29,6 +38,9 @@ class Record(msgspec.Struct, omit_defaults=True):
         dataset = subscriber.dataset or Dataset()
         record = cls(subscriber.spuid, subscriber.text, subscriber.alias, dataset.default, dataset.named)
         record.sequence, record.reached = subscriber.sequence, subscriber.reached
+        record.owner = subscriber.owner
+        if not subscriber.rights.subscribe.everything:
+            record.graphs = subscriber.rights.subscribe
         if whole:
             parcels = [parcel for _, parcel in subscriber.retained or ()]
             if subscriber.pending is not None and subscriber.sequence != UNKNOWN:
@@ -51,6 +63,10 @@ class Record(msgspec.Struct, omit_defaults=True):
     @property
     def dataset(self) -> Dataset | None:
         return None if self.default is None and self.named is None else Dataset(self.default, self.named)
+
+    @property
+    def rights(self) -> Rights:
+        return rights_to_subscribe(self.graphs)
 
     def parcels(self, variables: tuple[str, ...]) -> Iterable[Parcel]:
         for commit, time, rows in self.retained:

@@ -8,10 +8,11 @@ add: when there is room again they are one notification, fewer and never wrong.
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
 from tidings.engine.plans.spu import Subscription
+from tidings.model.access import Rights
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
@@ -40,10 +41,18 @@ class Reached(NamedTuple):
 class Parcel:
     """One change of an answer, shared by all subscribers with the same answer; gates note their encodings on it."""
 
-    __slots__ = ("changes", "commit", "encodings", "merged", "rows", "time", "variables")
+    __slots__ = ("changes", "commit", "encodings", "merged", "reason", "rows", "time", "turn", "variables")
 
     def __init__(
-        self, commit: int, time: int, variables: tuple[str, ...], changes: ZSet[Row], *, merged: int = 1
+        self,
+        commit: int,
+        time: int,
+        variables: tuple[str, ...],
+        changes: ZSet[Row],
+        *,
+        merged: int = 1,
+        reason: str | None = None,
+        turn: int = 0,
     ) -> None:
         self.commit = commit
         self.time = time
@@ -52,12 +61,25 @@ class Parcel:
         self.rows = len(changes)
         self.merged = merged
         """How many changes were added up."""
+        self.reason = reason
+        """Why the answer changed, if that was not the data: its subscriber may see other graphs than before."""
+        self.turn = turn
+        """The number of that change of rights; of two changes with one commit, the later has the greater one."""
         self.encodings: dict[Encoder, bytes] = {}
         """One for each wire format, by the function that makes it."""
 
     def __add__(self, later: "Parcel") -> "Parcel":
         changes = self.changes + later.changes
-        return Parcel(later.commit, later.time, later.variables, changes, merged=self.merged + later.merged)
+        merged, reason = self.merged + later.merged, later.reason or self.reason
+        return Parcel(
+            later.commit,
+            later.time,
+            later.variables,
+            changes,
+            merged=merged,
+            reason=reason,
+            turn=later.turn or self.turn,
+        )
 
 
 Encoder: TypeAlias = Callable[[Parcel], bytes]
@@ -69,6 +91,9 @@ class ClientLink(Protocol):
 
     def deliver(self, subscriber: "Subscriber", sequence: int, parcel: Parcel) -> None:
         """Send a notification."""
+
+    def dismiss(self, subscriber: "Subscriber", reason: str) -> None:
+        """Say that a subscription has ended, and why. Other subscriptions of the connection go on."""
 
     def close(self, code: int, reason: str) -> None:
         """Close the connection."""
@@ -101,6 +126,7 @@ class Subscriber:
         "head",
         "held",
         "left",
+        "owner",
         "pending",
         "reached",
         "retained",
@@ -109,6 +135,8 @@ class Subscriber:
         "session",
         "spuid",
         "text",
+        "turn",
+        "turns",
     )
 
     def __init__(
@@ -117,14 +145,18 @@ class Subscriber:
         text: str,
         dataset: Dataset | None,
         alias: Alias,
-        rights: Hashable,
+        rights: Rights,
         handle: Subscription,
+        owner: str | None = None,
     ) -> None:
         self.spuid = spuid
         self.text = text
         self.dataset = dataset
         self.alias = alias
         self.rights = rights
+        """Its answer is of the graphs that these let it subscribe to."""
+        self.owner = owner
+        """The subject whose it is, if that was established."""
         self.handle = handle
         self.session: Session | None = None
         self.left = 0.0
@@ -136,6 +168,10 @@ class Subscriber:
         self.pending: Parcel | None = None
         self.reached: Reached | None = None
         """None if its answer is worked out here."""
+        self.turns = 0
+        """How often its rights have changed."""
+        self.turn = 0
+        """The last change of its rights that has a number, or is a part of something that has."""
         self.flushing = False
         """Whether a number is being made durable; until then nothing later may be sent."""
         self.head: bytes | None = None
@@ -152,6 +188,8 @@ class Subscriber:
         if number == UNKNOWN:
             return UNKNOWN
         self.sequence = number = number + 1
+        if parcel.turn:
+            self.turn = parcel.turn
         retained = self.retained
         if retained is None:
             retained = self.retained = deque()
@@ -170,9 +208,10 @@ class Subscriber:
             return None
         return [parcel for number, parcel in retained if number > sequence]
 
-    def anchor(self, sequence: int, commit: int) -> None:
-        """With a commit the subscriber was at this number, whatever was counted: changes had been added up."""
-        later = [parcel for _, parcel in self.retained or () if parcel.commit > commit]
+    def anchor(self, sequence: int, commit: int, turn: int = 0) -> None:
+        """With a commit, and a change of rights, the subscriber was at this number, whatever was counted: changes had
+        been added up."""
+        later = [parcel for _, parcel in self.retained or () if (parcel.commit, parcel.turn) > (commit, turn)]
         if self.reached is not None:
             self.reached = self.reached._replace(commit=commit)
         self.begin_at(sequence)

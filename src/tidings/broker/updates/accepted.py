@@ -16,6 +16,7 @@ from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.errors import LogBroken, LogWriteFailed
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import TidingsError
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.prepared import Parameters
@@ -45,6 +46,8 @@ class TextUpdate(Struct):
     """Who sent it, if that was said."""
     since: float = 0.0
     """When it was accepted, in seconds of the broker's steady clock."""
+    rights: Rights = ALL_RIGHTS
+    """What whoever sent it may read and write."""
 
 
 class BoundUpdate(Struct):
@@ -53,6 +56,7 @@ class BoundUpdate(Struct):
     reply: Reply
     publisher: str | None = None
     since: float = 0.0
+    rights: Rights = ALL_RIGHTS
 
 
 class GraphUpdate(Struct):
@@ -60,12 +64,14 @@ class GraphUpdate(Struct):
     reply: Reply
     publisher: str | None = None
     since: float = 0.0
+    rights: Rights = ALL_RIGHTS
 
 
 class DelayedUpdate(Struct):
     delayed: Delayed
     reply: Reply
     since: float = 0.0
+    rights: Rights = ALL_RIGHTS
 
     @property
     def publisher(self) -> str | None:

@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from uuid import uuid4
 
+import msgspec
+
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.errors import TooManyDelayed
+from tidings.broker.errors import NotYours, TooManyDelayed
+from tidings.broker.ownership import Ownership, is_anothers
 from tidings.broker.pending import PendingCancellation, PendingDelayed
 from tidings.broker.updates.accepted import NOT_DONE, DelayedUpdate, Outcome
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.broker.updates.schedule import Delayed, DelayedId, Schedule
 from tidings.engine.engine import Engine
 from tidings.log.entry import Note
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import TidingsError
 from tidings.sparql.algebra import Dataset
 
@@ -32,8 +36,15 @@ class DelayedUpdates:
     """Accepts, keeps and carries out delayed updates. `set_timer` is called when the next may be due earlier."""
 
     def __init__(
-        self, engine: Engine, commit_log: CommitLog, updates: UpdateQueue, most: int, set_timer: Callable[[], None]
+        self,
+        engine: Engine,
+        commit_log: CommitLog,
+        updates: UpdateQueue,
+        ownership: Ownership,
+        most: int,
+        set_timer: Callable[[], None],
     ) -> None:
+        self._ownership = ownership
         self._engine = engine
         self._commit_log = commit_log
         self._updates = updates
@@ -43,13 +54,21 @@ class DelayedUpdates:
         self.done = 0
         self.failed = 0
 
-    async def accept(self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None) -> Delayed:
+    async def accept(
+        self,
+        text: str,
+        dataset: Dataset | None,
+        at: int,
+        publisher: str | None = None,
+        owner: str | None = None,
+        rights: Rights = ALL_RIGHTS,
+    ) -> Delayed:
         """Accept an update for an instant, in microseconds since 1970. Raises whatever is wrong with its text."""
         if len(self.schedule) >= self._most:
             raise TooManyDelayed(f"{self._most:,} delayed updates are waiting, the limit of max_delayed")
         self._commit_log.check()
         self._engine.prepare(text, dataset)
-        delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher)
+        delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher, owner, rights)
         pending = PendingDelayed(delayed, asyncio.get_running_loop().create_future())
         self._commit_log.note(_note(delayed), pending)
         return await pending.accepted
@@ -59,8 +78,10 @@ class DelayedUpdates:
         self.schedule.add(delayed)
         self._set_timer()
 
-    async def cancel(self, number: str) -> Delayed:
-        """Take a delayed update off the schedule. Raises UnknownDelayed."""
+    async def cancel(self, number: str, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Delayed:
+        """Take a delayed update of one's own off the schedule. Raises UnknownDelayed, NotYours."""
+        if is_anothers(self.schedule.find(number).owner, asker, rights):
+            raise NotYours("the delayed update belongs to somebody else")
         delayed = self.schedule.cancel(number)
         pending = PendingCancellation(delayed, asyncio.get_running_loop().create_future())
         self._commit_log.note(Note("cancel", {"id": delayed.id}), pending)
@@ -72,9 +93,11 @@ class DelayedUpdates:
         return _LONGEST_PAUSE if due is None else min(_LONGEST_PAUSE, max(0.0, (due - now) / 1e6))
 
     def carry_out(self, now: int) -> None:
-        """Whatever is due by now."""
+        """Whatever is due by now, with the rights that were enough when it was accepted and still are."""
         for delayed in self.schedule.due(now):
-            self._updates.enqueue(DelayedUpdate(delayed, partial(self._finish, delayed)))
+            update = DelayedUpdate(delayed, partial(self._finish, delayed))
+            update.rights = self._ownership.still(delayed.owner, delayed.rights)
+            self._updates.enqueue(update)
 
     def _finish(self, delayed: Delayed, outcome: Outcome) -> None:
         if isinstance(outcome, NOT_DONE):  # it stays, here and in the log
@@ -94,8 +117,11 @@ class DelayedUpdates:
         if note.kind == "delay":
             default, named = (_names(content.get(key)) for key in ("default", "named"))
             dataset = None if default is None and named is None else Dataset(default, named)
-            publisher = content.get("publisher")
-            self.schedule.add(Delayed(content["id"], content["at"], content["sparql"], dataset, publisher))
+            publisher, owner = content.get("publisher"), content.get("owner")
+            rights = msgspec.convert(content["rights"], Rights) if "rights" in content else ALL_RIGHTS
+            self.schedule.add(
+                Delayed(content["id"], content["at"], content["sparql"], dataset, publisher, owner, rights)
+            )
         else:
             self.schedule.discard(content["id"])
 
@@ -110,6 +136,10 @@ def _note(delayed: Delayed) -> Note:
         content |= {"default": delayed.dataset.default, "named": delayed.dataset.named}
     if delayed.publisher is not None:
         content["publisher"] = delayed.publisher
+    if delayed.owner is not None:
+        content["owner"] = delayed.owner
+    if delayed.rights != ALL_RIGHTS:
+        content["rights"] = msgspec.to_builtins(delayed.rights)
     return Note("delay", content)
 
 

@@ -37,6 +37,7 @@ from tidings.log.entry import Note, published_by
 from tidings.model.errors import TidingsError, TimeLimitExceeded, internal_error
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.protocol.entries import within
 from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.prepared import Parameters
 
@@ -141,7 +142,7 @@ class UpdateQueue:
             if prepared[0].loads:  # documents take their time
                 self._fork(update, prepared)
                 return False
-            commit = self._engine.execute(*prepared, now=now, limits=self._slice)
+            commit = self._engine.execute(*prepared, now=now, limits=self._slice, rights=update.rights)
         except TimeLimitExceeded:
             self._fork(update, prepared)
             return False
@@ -164,7 +165,8 @@ class UpdateQueue:
             case DelayedUpdate(delayed):
                 return len(delayed.text) > LONG_TEXT
             case GraphUpdate(change):
-                change.existed = self._engine.store.graph(change.graph) is not None
+                there = self._engine.store.graph(change.graph) is not None
+                change.existed = there and update.rights.read.has(change.graph)
                 return change.size > LONG_TEXT
             case _:
                 assert_never(update)
@@ -218,7 +220,8 @@ class UpdateQueue:
     def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
         """In the fork: the delta of an update."""
         now = self._commit_log.time
-        return self._engine.work_out(*(prepared or self._prepare(update)), now=now, limits=self._whole)
+        request = prepared or self._prepare(update)
+        return self._engine.work_out(*request, now=now, limits=self._whole, rights=update.rights)
 
     # -- outcomes -----------------------------------------------------------------------------------------------
 
@@ -250,8 +253,9 @@ class UpdateQueue:
         if update.publisher is not None:
             notes += (published_by(update.publisher),)
         entry = self._commit_log.next_entry(commit.delta, now, notes)
-        added = sum(1 for _, weight in commit.delta.items() if weight > 0)
-        done = Done(entry.commit, now, added, len(commit.delta) - added)
+        seen = commit.delta if update.rights.read.everything else within(commit.delta, update.rights.read)
+        added = sum(1 for _, weight in seen.items() if weight > 0)
+        done = Done(entry.commit, now, added, len(seen) - added)
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
 
     def _answer_unchanged(self, update: Update, now: int, notes: tuple[Note, ...]) -> None:

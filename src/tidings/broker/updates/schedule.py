@@ -11,6 +11,7 @@ from typing import NewType
 from msgspec import Struct
 
 from tidings.broker.errors import UnknownDelayed
+from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.sparql.algebra import Dataset
 
 DelayedId = NewType("DelayedId", str)
@@ -27,6 +28,10 @@ class Delayed(Struct, frozen=True):
     dataset: Dataset | None = None
     publisher: str | None = None
     """Who asked for it, if that was said."""
+    owner: str | None = None
+    """Who may cancel it: the subject that asked for it, if that was established."""
+    rights: Rights = ALL_RIGHTS
+    """What they might read and write then; when it is due, they must still be allowed to."""
 
 
 class Schedule:

@@ -14,6 +14,7 @@ from tidings.broker.subscriptions.outbox import TOO_SLOW
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.gates.answers import body_of, encode_body, head_of
 from tidings.gates.websocket.conversation import Conversation
+from tidings.protocol.answers import Unsubscribed, encode
 from tidings.protocol.notifications import SPLICE
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class Connection(WSListener):
         size = len(document)
         frames.append(_short_frame(size) if size < _LONG else _long_frame(size))
         frames.append(document)
+
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+        self._send(encode(Unsubscribed(subscriber.spuid, subscriber.alias, reason)))
 
     def close(self, code: int, reason: str) -> None:
         """Let the client go, in good manners for some seconds."""

@@ -19,14 +19,14 @@ from starlette.responses import Response
 
 from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown
-from tidings.broker.subscriptions.outbox import LOST, TOO_SLOW
+from tidings.broker.subscriptions.outbox import LOST, REVOKED, TOO_SLOW
 from tidings.broker.subscriptions.resumption import TAKEN_OVER
 from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
-from tidings.model.errors import BadRequest, NotFound, TidingsError
+from tidings.model.errors import BadRequest, MayNotSubscribe, NotFound, TidingsError
 from tidings.protocol.echo import Echo
 from tidings.protocol.messages import Graphs, Resume, Subscribe
 from tidings.protocol.notifications import SPLICE
@@ -38,6 +38,7 @@ _REASONS: dict[int, type[TidingsError]] = {
     TOO_SLOW: TooSlow,
     LOST: SubscriptionLost,
     TAKEN_OVER: TakenOver,
+    REVOKED: MayNotSubscribe,
     _GOING_AWAY: ShuttingDown,
 }
 _EVENT_ID = re.compile(r"(.+)#(-?[0-9]{1,19})")
@@ -150,6 +151,9 @@ class EventStream:
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         document = SPLICE % (head_of(subscriber), sequence, body_of(parcel))
         self._put(event(subscriber.spuid, sequence, document))
+
+    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+        self.close(REVOKED, reason)
 
     def close(self, code: int, reason: str) -> None:
         """Say why, and end. Events that wait are given up: whoever resumes gets to hear of them."""
