@@ -6,16 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.broker.subscriptions.roll import Roll
-from tidings.broker.subscriptions.subscriber import Spuid, Subscriber
+from tidings.broker.subscriptions.subscriber import Subscriber
 
 
 class Named:
-    def __init__(self, spuid: str) -> None:
+    def __init__(self, spuid: str, owner: str | None = None) -> None:
         self.spuid = spuid
+        self.owner = owner
 
 
-def named(number: int) -> Subscriber:
-    return cast(Subscriber, Named(f"s{number}"))
+def named(number: int, owner: str | None = None) -> Subscriber:
+    return cast(Subscriber, Named(f"s{number}", owner))
 
 
 def spuids(roll: Roll) -> list[str]:
@@ -31,7 +32,7 @@ def test_what_has_changed_since_a_position_leads_from_that_list_to_this_one(step
             here[f"s{number}"] = None
         elif here:
             spuid = list(here)[step % len(here)]
-            roll.leave(Spuid(spuid))
+            roll.leave(named(int(spuid[1:])))
             del here[spuid]
         positions.append((roll.end, dict(here)))
     assert spuids(roll) == list(here)
@@ -51,7 +52,7 @@ def test_a_page_goes_on_behind_its_last_one_whoever_left_meanwhile(leaves: list[
     position = roll.position(subscribers[19])
     for each, left in zip(subscribers, leaves, strict=False):
         if left:
-            roll.leave(each.spuid)
+            roll.leave(each)
     still = [each.spuid for each in roll.all()]
     assert [each.spuid for each in roll.after(position)] == [spuid for spuid in still if int(spuid[1:]) > 19]
 
@@ -62,13 +63,29 @@ def test_departures_that_are_not_remembered_are_not_told() -> None:
         roll.enter(named(number))
     start = roll.end
     for number in range(2):
-        roll.leave(Spuid(f"s{number}"))
+        roll.leave(named(number))
     assert roll.ended_since(start) == ["s0", "s1"]
-    roll.leave(Spuid("s2"))
+    roll.leave(named(2))
     assert roll.ended_since(start) is None
 
 
 def test_whoever_is_not_there_cannot_leave() -> None:
     roll = Roll()
-    roll.leave(Spuid("nobody"))
+    roll.leave(named(9))
     assert roll.ended_since(roll.end) == []
+
+
+def test_those_who_may_see_the_subscriptions_of_one_owner_hear_of_no_others() -> None:
+    roll = Roll()
+    owners = ["anna", "berta", None, "anna"]
+    for number, owner in enumerate(owners):
+        roll.enter(named(number, owner))
+    start = roll.end
+    sees = "anna".__eq__
+    assert [each.spuid for each in roll.all(sees)] == ["s0", "s3"]
+    assert [each.spuid for each in roll.after(roll.position(named(0)), sees)] == ["s3"]
+    assert (roll.count(), roll.count(sees)) == (4, 2)
+    for number, owner in enumerate(owners[:3]):
+        roll.leave(named(number, owner))
+    assert (roll.ended_since(start), roll.ended_since(start, sees)) == (["s0", "s1", "s2"], ["s0"])
+    assert (roll.count(), roll.count(sees)) == (1, 1)

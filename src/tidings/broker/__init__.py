@@ -5,6 +5,8 @@ policy, status        what a broker is told when it is made; how it is
 pending, settlement   what waits for the disk, as values; what becomes of each, once it is durable or cannot be
 queries               on the loop for a slice of time, then in a fork
 forks                 long work, in a copy of the process
+ownership             whose something is, and what its owner may still do
+alarm                 looks again when something is due
 latency               how long updates and batches of the log took
 spool                 an answer that is complete before its first byte is sent
 
@@ -21,6 +23,7 @@ subscriptions         registry       who has which, and who is away
                       notifier       who is told what of a commit
                       outbox         what happens while a client has no room, and to numbers that are not mere counts
                       resumption     who goes away, comes back, or does not
+                      rights_changes what a living subscription is told when its owner may see other graphs
                       restoration    made again from the log; stored is what the log has of them
                       subscriber     one of them: what it is owed, and what can still be told again
                       external_answers, external_batches   those that another engine works out

@@ -54,6 +54,7 @@ from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Entry, Note
 from tidings.model.access import ALL_RIGHTS, Rights
+from tidings.model.terms import Term
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 
@@ -187,6 +188,10 @@ class Broker:
         """What is known, to be looked at."""
         return self.engine.store
 
+    def has_graph(self, name: Term, rights: Rights = ALL_RIGHTS) -> bool:
+        """Whether there is a graph of this name, as far as the asker may know."""
+        return rights.read.has(name) and self.store.graph(name) is not None
+
     def submit(
         self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None,
         rights: Rights = ALL_RIGHTS,
@@ -301,7 +306,8 @@ class Broker:
 
     @property
     def roll(self) -> Roll:
-        """Who came and who ended, in order: what a reader of all subscriptions goes by."""
+        """Who came and who ended, in order: what a reader of all subscriptions goes by. Which of them it may see is
+        said by `may_manage`."""
         return self.subscriptions.roll
 
     def subscribers(self, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Iterator[Subscriber]:

@@ -99,7 +99,7 @@ class Subscriptions:
         self.detach(subscriber)
         self._absent.pop(subscriber, None)
         self._by_spuid.pop(subscriber.spuid, None)
-        self.roll.leave(subscriber.spuid)
+        self.roll.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
         if self.external is not None:

@@ -5,8 +5,9 @@ of the broker that it is of; by the same positions it can be asked who came and 
 """
 
 from bisect import bisect_left, bisect_right
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 from uuid import uuid4
 
 from tidings.broker.errors import UnknownSubscription
@@ -16,6 +17,14 @@ REMEMBERED = 10_000
 """Departures that are remembered: whoever asks for older ones gets the whole list."""
 
 
+Sees: TypeAlias = Callable[[str | None], bool]
+"""Whether those who list subscriptions may see the ones of an owner."""
+
+
+def everybody(_: str | None) -> bool:
+    return True
+
+
 class Roll:
     """Those who left leave a hole, until half of the list is holes."""
 
@@ -23,10 +32,11 @@ class Roll:
         self._run = uuid4().hex[:12]
         self._last = 0
         self._number_of: dict[Spuid, int] = {}
+        self._by_owner: Counter[str | None] = Counter()
         self._numbers: list[int] = []
         self._subscribers: list[Subscriber | None] = []
         self._holes = 0
-        self._ended: deque[tuple[int, Spuid]] = deque(maxlen=remembered)
+        self._ended: deque[tuple[int, Spuid, str | None]] = deque(maxlen=remembered)
         self._forgotten = 0
         """The number of the last departure that is no longer remembered."""
 
@@ -38,12 +48,17 @@ class Roll:
         self._number_of[subscriber.spuid] = self._last
         self._numbers.append(self._last)
         self._subscribers.append(subscriber)
+        self._by_owner[subscriber.owner] += 1
 
-    def leave(self, spuid: Spuid) -> None:
+    def leave(self, subscriber: Subscriber) -> None:
         """Does nothing if it is not there."""
+        spuid, owner = subscriber.spuid, subscriber.owner
         number = self._number_of.pop(spuid, None)
         if number is None:
             return
+        self._by_owner[owner] -= 1
+        if not self._by_owner[owner]:
+            del self._by_owner[owner]
         self._subscribers[bisect_left(self._numbers, number)] = None
         self._holes += 1
         if 2 * self._holes > len(self._numbers):
@@ -51,7 +66,7 @@ class Roll:
         self._last += 1
         if len(self._ended) == self._ended.maxlen:
             self._forgotten = self._ended[0][0]
-        self._ended.append((self._last, spuid))
+        self._ended.append((self._last, spuid, owner))
 
     def _close_holes(self) -> None:
         kept = [
@@ -71,34 +86,39 @@ class Roll:
     def position(self, subscriber: Subscriber) -> str:
         return f"{self._run}-{self._number_of[subscriber.spuid]}"
 
-    def after(self, position: str) -> Iterator[Subscriber]:
+    def count(self, sees: Sees = everybody) -> int:
+        """How many are there."""
+        return sum(number for owner, number in self._by_owner.items() if sees(owner))
+
+    def after(self, position: str, sees: Sees = everybody) -> Iterator[Subscriber]:
         """Who came later, and is still there. Raises UnknownSubscription for a position of another run."""
         number = self._number_at(position)
         if number is None:
             raise UnknownSubscription(
                 f"the list has no place {position}: it is of another run; begin with the first page"
             )
-        return self._behind(number)
+        return self._behind(number, sees)
 
-    def all(self) -> Iterator[Subscriber]:
-        return self._behind(0)
+    def all(self, sees: Sees = everybody) -> Iterator[Subscriber]:
+        return self._behind(0, sees)
 
-    def _behind(self, number: int) -> Iterator[Subscriber]:
+    def _behind(self, number: int, sees: Sees) -> Iterator[Subscriber]:
         for index in range(bisect_right(self._numbers, number), len(self._subscribers)):
             subscriber = self._subscribers[index]
-            if subscriber is not None:
+            if subscriber is not None and sees(subscriber.owner):
                 yield subscriber
 
-    def ended_since(self, position: str) -> list[Spuid] | None:
+    def ended_since(self, position: str, sees: Sees = everybody) -> list[Spuid] | None:
         """Who left since; None if that is not known any more, or the position is of another run."""
         since = self._number_at(position)
         if since is None or since < self._forgotten:
             return None
         found: list[Spuid] = []
-        for number, spuid in reversed(self._ended):
+        for number, spuid, owner in reversed(self._ended):
             if number <= since:
                 break
-            found.append(spuid)
+            if sees(owner):
+                found.append(spuid)
         return found[::-1]
 
     def _number_at(self, position: str) -> int | None:

@@ -93,7 +93,7 @@ class GraphStore:
         )
 
     async def _get(self, request: Request, name: Term) -> Response:
-        if self._broker.store.graph(name) is None:
+        if not self._broker.has_graph(name):
             raise GraphMissing(f"there is no graph {name}")
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tidings.engine.store.store import Store
+from tidings.model.access import Graphs
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.iris import resolve
-from tidings.model.terms import RDF_TYPE, XSD, Term, Triple, blank, iri, literal
+from tidings.model.terms import DEFAULT_GRAPH, RDF_TYPE, XSD, Term, Triple, blank, iri, literal
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
@@ -38,9 +39,17 @@ _UNIQUE_NAMES = {
 
 
 def describe(
-    endpoint: str, store: Store, *, updates: bool, loads: bool, sockets: str | None = None
+    endpoint: str,
+    store: Store,
+    *,
+    updates: bool,
+    loads: bool,
+    sockets: str | None = None,
+    readable: Graphs = Graphs.ALL,
 ) -> Iterator[Triple]:
-    """The triples of the description of an endpoint; `sockets` is the address of the WebSocket gate."""
+    """The triples of the description of an endpoint; `sockets` is the address of the WebSocket gate.
+
+    It tells of the graphs that may be read, and of no others."""
     service, dataset, default = blank("service"), blank("dataset"), blank("default")
     yield service, RDF_TYPE, _sd("Service")
     yield service, _sd("endpoint"), iri(endpoint)
@@ -57,8 +66,9 @@ def describe(
     yield service, _sd("defaultDataset"), dataset
     yield dataset, RDF_TYPE, _sd("Dataset")
     yield dataset, _sd("defaultGraph"), default
-    yield from _graph(default, len(store.default))
-    for number, (name, graph) in enumerate(islice(store.named.items(), MOST_GRAPHS)):
+    yield from _graph(default, len(store.default) if readable.has(DEFAULT_GRAPH) else 0)
+    graphs = ((name, graph) for name, graph in store.named.items() if readable.has(name))
+    for number, (name, graph) in enumerate(islice(graphs, MOST_GRAPHS)):
         named, contents = blank(f"named{number}"), blank(f"graph{number}")
         yield dataset, _sd("namedGraph"), named
         yield named, RDF_TYPE, _sd("NamedGraph")
