@@ -49,13 +49,13 @@ class Clock:
     def __init__(self, step: float = 0.0) -> None:
         self.micros = BEGIN
         self.seconds = 1000.0
-        self._step = step
+        self.step = step
 
     def now(self) -> int:
         return self.micros
 
     def monotonic(self) -> float:
-        self.seconds += self._step
+        self.seconds += self.step
         return self.seconds
 
     def pass_by(self, seconds: float) -> None:

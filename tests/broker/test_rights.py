@@ -11,10 +11,11 @@ from tidings.broker.errors import NotYours, UnknownSubscription
 from tidings.broker.ownership import everything
 from tidings.broker.policy import Policy
 from tidings.broker.queries import Queries
+from tidings.broker.subscriptions.stored import Record
 from tidings.broker.updates.accepted import Outcome
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.engine.plans.spu import answer_rows
-from tidings.log.entry import Entry
+from tidings.log.entry import Entry, Note
 from tidings.model.access import ALL_RIGHTS, NO_RIGHTS, Graphs, Rights
 from tidings.model.errors import GraphNotWritable, MayNotSubscribe
 from tidings.model.results import Result
@@ -238,6 +239,14 @@ async def test_an_owner_and_its_rights_survive_a_restart(clock: Clock, tmp_path:
         client.check()
 
 
+def test_a_subscription_of_a_log_from_before_there_were_rights_sees_everything_and_is_nobodys() -> None:
+    record = Record.read({"spuid": "urn:uuid:1", "sparql": ALL, "sequence": 3})
+    assert record.rights is ALL_RIGHTS
+    assert record.owner is None
+    assert Record.read(record.to_json()) == record
+    assert "owner" not in record.to_json()
+
+
 # -- delayed updates --------------------------------------------------------------------------------------------
 
 
@@ -259,6 +268,15 @@ async def test_a_delayed_update_may_do_what_its_owner_may_then_and_when_it_is_du
         # Anna might not write it then, Carla may not now.
         assert {quad[0] for quad in broker.store} == {iri("berta")}
         assert (broker.delayed.done, broker.delayed.failed) == (3, 2)
+
+
+@asynchronous
+async def test_a_delayed_update_of_a_log_from_before_there_were_rights_is_carried_out(clock: Clock) -> None:
+    async with in_memory(clock) as broker:
+        broker.restore_note(Note("delay", {"id": "1", "at": broker.now(), "sparql": "INSERT DATA { <s> <p> 1 }"}))
+        broker.run_due()
+        await settled(broker)
+        assert len(broker.store) == 1
 
 
 @asynchronous
