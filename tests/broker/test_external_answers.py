@@ -18,7 +18,8 @@ from tidings.broker.errors import NotToldInTime, UnknownSubscription
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.broker.updates import queue as room
 from tidings.log.entry import Entry
-from tidings.model.errors import BadRequest, EvaluationError, SparqlSyntaxError
+from tidings.model.access import Graphs, Rights
+from tidings.model.errors import BadRequest, EvaluationError, MayNotSubscribe, SparqlSyntaxError
 from tidings.model.zset import ZSet
 from tidings.spark.streaming.unit import Member, Notification
 from tidings.sparql.algebra import Dataset
@@ -114,6 +115,7 @@ def test_whatever_happens_everybody_is_told_everything_once_and_in_order(
 ) -> None:
     for place, rows in work:
         history.insert(place, ("work", rows))
+    history = [step for step in history if step[0] != "rights"]  # the engine out there knows none
 
     async def story() -> None:
         with TemporaryDirectory() as folder:
@@ -161,6 +163,27 @@ async def test_what_cannot_be_worked_out_is_refused_at_once_and_leaves_nothing(c
         await settled(broker)
         assert not len(broker.subscriptions)
         assert not office.wanted
+
+
+@asynchronous
+async def test_who_may_subscribe_to_some_graphs_only_is_refused_and_who_no_longer_may_to_all_is_let_go(
+    clock: Clock, tmp_path: Path
+) -> None:
+    """Whoever works out the answers knows nothing of rights."""
+    office = Office()
+    default = Graphs(names=frozenset(("",)))
+    some = Rights(read=default, subscribe=default)
+    async with office.open(clock, tmp_path / "data") as broker:
+        with pytest.raises(MayNotSubscribe):
+            Client(broker, "anna", some).subscribe(ALL)
+        assert not office.wanted
+        client = Client(broker, "anna")
+        client.subscribe(ALL)
+        await settled(broker)
+        (spuid,) = office.wanted
+        broker.rights_changed("anna", some, "revoked")
+        assert client.line.dismissed == {spuid: "revoked"}
+        assert office.ended == [spuid]
 
 
 @asynchronous

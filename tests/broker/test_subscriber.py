@@ -66,6 +66,18 @@ def test_an_anchor_says_which_number_belonged_to_a_commit() -> None:
     assert it.missed(1) is None
 
 
+def test_changes_of_rights_with_one_commit_are_told_apart_by_an_anchor() -> None:
+    for known, sequence in ((0, 9), (1, 8), (2, 7)):
+        it = subscriber()
+        it.number(parcel(5, ("a", 1)), 64, 100)
+        for turn in (1, 2):  # neither has a commit of its own
+            it.number(Parcel(5, 5, VARIABLES, ZSet([(("a",), 1)]), reason="granted", turn=turn), 64, 100)
+        assert it.turn == 2
+        it.anchor(7, 5, known)  # when that was written down, so many of them had a number
+        assert it.sequence == sequence
+        assert [each.turn for each in it.missed(7) or ()] == [1, 2][known:]
+
+
 _parcels = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from((-1, 1))), max_size=4)
 
 

@@ -62,7 +62,8 @@ class Follower:
     def move(self, rights: Rights, *, now: int = 0) -> None:
         """Go on with other rights: the answer is what these let it see."""
         self.rights = rights
-        self.answer = Counter(self.engine.move(self.subscription, self.text, self.dataset, now=now, rights=rights))
+        rows = self.engine.move(self.subscription, self.text, self.dataset, now=now, rights=rights)
+        self.answer = Counter(list(rows))
 
     def hear(self, notifications: Iterable[Notification]) -> None:
         """Fold in what is meant for this subscriber: never nothing, never out of turn, never more than one a commit."""

@@ -24,7 +24,7 @@ from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUn
 from tidings.client.link import Link, open_link
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
-from tidings.model.errors import TidingsError
+from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.publishers import publisher_name
 from tidings.protocol import answers
 from tidings.protocol.answers import Cancelled, DelayedAccepted, Notification, QueryAnswer, Unsubscribed, UpdateDone
@@ -262,8 +262,13 @@ class Connection:
         finally:
             self._starting.pop(alias, None)
 
-    def _notified(self, notification: Notification) -> None:
+    def _notified(self, notification: Notification | Unsubscribed) -> None:
         spuid = notification.spuid
+        if isinstance(notification, Unsubscribed):  # nobody asked for it: the broker has ended the subscription
+            ended = self._subscriptions.pop(spuid, None)
+            if ended is not None:
+                ended.fail(MayNotSubscribe(notification.reason or "the broker ended the subscription"))
+            return
         subscription = self._starting.get(str(notification.alias))
         if subscription is not None:
             if subscription.spuid is not None and subscription.spuid != spuid:

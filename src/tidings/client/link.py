@@ -22,7 +22,7 @@ from picows import (
 from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused
 from tidings.protocol.answer_reading import decode_answer
-from tidings.protocol.answers import Answer, Notification
+from tidings.protocol.answers import Answer, Notification, Unsubscribed
 from tidings.protocol.errors import BadMessage, Refusal
 
 _PING_SECONDS = 20.0
@@ -33,7 +33,9 @@ _REDIRECTS = 5
 class Link(WSListener):
     """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
 
-    def __init__(self, notified: Callable[[Notification], None], closed: Callable[[ConnectionLost], None]) -> None:
+    def __init__(
+        self, notified: Callable[[Notification | Unsubscribed], None], closed: Callable[[ConnectionLost], None]
+    ) -> None:
         self._notified = notified
         self._closed = closed
         self._transport: WSTransport
@@ -98,7 +100,7 @@ class Link(WSListener):
             raise NotUnderstood(str(error)) from error
         if answer is None or not isinstance(answer.alias, str):
             return  # something newer than we are: the protocol allows for it
-        if isinstance(answer, Notification):
+        if isinstance(answer, Notification) or (isinstance(answer, Unsubscribed) and answer.reason is not None):
             self._notified(answer)
         waiting = self._waiting.pop(answer.alias, None)
         if waiting is None or waiting.done():
@@ -110,7 +112,11 @@ class Link(WSListener):
 
 
 async def open_link(
-    url: str, notified: Callable[[Notification], None], closed: Callable[[ConnectionLost], None], *, seconds: float
+    url: str,
+    notified: Callable[[Notification | Unsubscribed], None],
+    closed: Callable[[ConnectionLost], None],
+    *,
+    seconds: float,
 ) -> Link:
     """Connect. Raises CannotConnect."""
     url, headers = without_credentials(url)

@@ -89,11 +89,11 @@ class RightsChanges:
 
         Raises what keeps the plan from seeing them."""
         if self._subscriptions.is_evaluated_every_time(subscriber):  # only its plan knows what it was told
-            before = Counter(self._subscriptions.answer(subscriber))
-            return _difference(before, Counter(self._subscriptions.move(subscriber, rights)))
+            before = list(self._subscriptions.answer(subscriber))
+            return _difference(before, list(self._subscriptions.move(subscriber, rights)))
         old, new = _found(find, subscriber, subscriber.rights), _found(find, subscriber, rights)
         self._subscriptions.move(subscriber, rights)
-        return None if old is None or new is None else _difference(Counter(old), Counter(new))
+        return None if old is None or new is None else _difference(old, new)
 
     def _parcel(self, subscriber: Subscriber, changes: ZSet[Row], turn: int, reason: str) -> Parcel:
         commit, time = self._commit_log.last_commit, self._commit_log.now()
@@ -141,6 +141,7 @@ def _found(find: Find, subscriber: Subscriber, rights: Rights) -> list[Row] | No
         return None
 
 
-def _difference(before: Counter[Row], after: Counter[Row]) -> ZSet[Row]:
-    after.subtract(before)
-    return ZSet.owning({row: weight for row, weight in after.items() if weight})
+def _difference(before: list[Row], after: list[Row]) -> ZSet[Row]:
+    weights = Counter(after)
+    weights.subtract(before)
+    return ZSet.owning({row: weight for row, weight in weights.items() if weight})
