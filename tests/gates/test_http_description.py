@@ -4,6 +4,9 @@ import pyoxigraph as ox
 import pytest
 
 from gates.requests import SELECT, Gate, ask, gate
+from tidings.engine.store.store import Store
+from tidings.gates.http.service_description import SD, VOID, describe
+from tidings.model.access import Graphs
 
 
 def test_pages_of_other_origins_may_call(app: Gate) -> None:
@@ -55,3 +58,14 @@ def test_browsers_get_a_page_that_needs_nothing_else(app: Gate) -> None:
     assert "<textarea" in response.text
     assert "src=" not in response.text
     assert "<link" not in response.text
+
+
+def test_the_description_tells_of_the_graphs_that_may_be_read_and_of_no_others() -> None:
+    store = Store([("<a>", "<p>", "<b>", ""), ("<a>", "<p>", "<b>", "<x:g>"), ("<a>", "<p>", "<b>", "<x:h>")])
+    seen = {}
+    for readable in (Graphs.ALL, Graphs(names=frozenset(("<x:g>",))), Graphs.NONE):
+        triples = list(describe("http://e/query", store, updates=True, loads=False, readable=readable))
+        names = {o for _, p, o in triples if p == f"<{SD}name>"}
+        counts = sorted(o[1] for _, p, o in triples if p == f"<{VOID}triples>")
+        seen[len(names)] = (names, counts)
+    assert seen == {2: ({"<x:g>", "<x:h>"}, ["1", "1", "1"]), 1: ({"<x:g>"}, ["0", "1"]), 0: (set(), ["0"])}
