@@ -4,12 +4,14 @@ from urllib.parse import quote_plus, urlencode
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broker.making import Clock
 from security.making import ISSUER, authority, basic, form, login, registration, settings
 from tidings.model.errors import TidingsError
 from tidings.security.limits import Rate
-from tidings.security.oauth.requests import OAuthRequest
+from tidings.security.oauth.requests import FORM, JSON, OAuthRequest
 from tidings.security.oauth.server import AuthorisationServer
 from tidings.security.settings import LoginSettings
 from tidings.security.tokens.compact import read_token
@@ -266,3 +268,24 @@ async def test_a_registration_that_cannot_be_written_leaves_nothing(clock: Clock
         assert (await refused(house.authority.server, "register", registration("lamp-1")))[1] == "cannot_connect"
         house.pages.full = False
         await house.register()
+
+
+headers = st.one_of(st.text(max_size=60), st.sampled_from([JSON, FORM, "Basic OjpY", "Basic ", "Bearer x", "*/*"]))
+bodies = st.one_of(
+    st.binary(max_size=200),
+    st.dictionaries(st.text(max_size=20), st.text(max_size=20), max_size=4).map(lambda form: urlencode(form).encode()),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=9),
+        lambda inner: st.dictionaries(st.sampled_from(["register", "client_identity", "grant_types"]), inner),
+    ).map(msgspec.json.encode),
+)
+
+
+@given(st.builds(OAuthRequest, bodies, headers, headers, st.none() | headers, st.text(max_size=40)))
+@asynchronous
+async def test_whatever_is_sent_the_answer_is_a_refusal_that_says_why(request_: OAuthRequest) -> None:
+    async with authority(Clock()) as house:
+        for path in ("register", "token", "revoke"):
+            status, code = await refused(house.authority.server, path, request_)
+            assert 400 <= status < 500
+            assert code != "internal_error"

@@ -128,7 +128,7 @@ async def test_grants_change_while_running_and_the_ledger_has_the_change(clock: 
     changes: list[Rights] = []
     async with authority(clock, settings(grant=in_file)) as house:
         policies = house.authority.policies
-        policies.changed = lambda: changes.append(policies.rights_of(LAMP))
+        house.authority.followers.add(lambda: changes.append(policies.rights_of(LAMP)))
         await policies.grant(more)
         both = house.authority.rights_of(LAMP)
         assert both.write.has("<http://e.org/a>")

@@ -67,7 +67,10 @@ class Authority:
         )
         providers = [Provider(each, fetch, monotonic, tokens.leeway) for each in settings.provider]
         self.verification = Verification((own, *providers), clock, tokens.remembered)
-        self.keys.changed = self.revocations.changed = self.credentials.changed = self.verification.forget
+        self.followers: set[Callable[[], None]] = set()
+        """Who is told when somebody may no longer be who they were, or may do more or less: identify them anew."""
+        self.keys.changed = self.revocations.changed = self.credentials.changed = self._forget
+        self.policies.changed = self._tell
         self.server = AuthorisationServer(
             self.credentials,
             self.keys,
@@ -91,6 +94,14 @@ class Authority:
 
     def close(self) -> None:
         self._secrets.close()
+
+    def _forget(self) -> None:
+        self.verification.forget()
+        self._tell()
+
+    def _tell(self) -> None:
+        for follower in tuple(self.followers):
+            follower()
 
     # -- who somebody is, and what they may do --------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
-"""All clients, durable: registered, revoked, removed.
+"""All clients, durable: registered, changed, revoked, removed.
 
     client_registered   the client, with the hash of its secret
+    client_changed      id, roles, scopes: those it has from now on
     client_revoked      id, generation: its tokens of older generations do not count any more
     client_removed      id: neither its secret nor its tokens count; somebody else may have the identity
 
@@ -31,15 +32,17 @@ class Registered(Struct, frozen=True):
         return f"Registered({self.client!r})"
 
 
-class _Named(Struct):
+class _Fact(Struct):
     id: str
     generation: int = 0
+    roles: frozenset[str] = frozenset()
+    scopes: frozenset[str] = frozenset()
 
 
 class Credentials:
     """`clock` tells microseconds since 1970; there are `most` clients at most."""
 
-    KINDS = ("client_registered", "client_revoked", "client_removed")
+    KINDS = ("client_registered", "client_changed", "client_revoked", "client_removed")
 
     def __init__(
         self, identities: Identities, secrets: Secrets, ledger: Ledger, clock: Callable[[], int], most: int = 100_000
@@ -92,6 +95,11 @@ class Credentials:
             raise UnauthorizedClient("the client is not known, or its secret is wrong")
         return client
 
+    async def assign(self, name: str, roles: frozenset[str], scopes: frozenset[str]) -> None:
+        """Give a client these roles and scopes instead of those it has; its tokens follow. Raises UnknownClient."""
+        content = {"id": self._known(name).id, "roles": sorted(roles), "scopes": sorted(scopes)}
+        await self._ledger.write(Note("client_changed", content))
+
     async def revoke(self, name: str) -> None:
         """None of the client's tokens counts any more; it can ask for new ones. Raises UnknownClient."""
         client = self._known(name)
@@ -112,14 +120,15 @@ class Credentials:
 
     def restore(self, note: Note) -> None:
         if note.kind == "client_registered":
-            client = msgspec.convert(note.content, Client)
-            self._clients[client.id] = client
+            registered = msgspec.convert(note.content, Client)
+            self._clients[registered.id] = registered
             return
-        named = msgspec.convert(note.content, _Named)
-        if note.kind == "client_removed":
-            self._clients.pop(named.id, None)
-        elif named.id in self._clients:
-            self._clients[named.id] = replace(self._clients[named.id], generation=named.generation)
+        fact = msgspec.convert(note.content, _Fact)
+        client = self._clients.pop(fact.id, None)
+        if client is not None and note.kind == "client_changed":
+            self._clients[fact.id] = replace(client, roles=fact.roles, scopes=fact.scopes)
+        elif client is not None and note.kind == "client_revoked":
+            self._clients[fact.id] = replace(client, generation=fact.generation)
         self.changed()
 
     def notes(self) -> Iterable[Note]:
