@@ -48,7 +48,7 @@ async def test_hashing_does_not_hold_the_loop_and_only_so_many_wait_for_it() -> 
 
     with mock.patch.object(PasswordHasher, "hash", slowly):
         hashing = [asyncio.create_task(secrets.hash(str(number))) for number in range(3)]
-        await until(lambda: secrets._inside == 3)  # which the loop could not see if it were held
+        await until(lambda: secrets.inside == 3)  # which the loop could not see if it were held
         with pytest.raises(TooManyAttempts):
             await secrets.hash("one too many")
         gate.set()

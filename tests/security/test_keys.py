@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from joserfc.jwk import RSAKey
 
@@ -13,6 +14,7 @@ from tidings.security.errors import InvalidGrant, KeysUnusable
 from tidings.security.keys.key_vault import FolderVault
 from tidings.security.keys.signing_key import SigningKey, read_public
 from tidings.security.settings import TokenSettings
+from tidings.security.tokens.compact import read_token
 from waiting import asynchronous
 
 RSA = SigningKey.generate("RS256")
@@ -53,6 +55,21 @@ async def test_a_new_key_signs_and_the_old_one_verifies_until_its_tokens_have_ex
         house.authority.verification.forget()
         with pytest.raises(InvalidGrant):
             await house.authority.identify(old)
+
+
+@asynchronous
+async def test_a_key_that_has_long_been_replaced_signs_nothing_new_whoever_has_it(clock: Clock) -> None:
+    async with authority(clock) as house:
+        secret = await house.register()
+        stolen = house.authority.keys.signing
+        assert stolen is not None
+        await house.authority.rotate()
+        clock.pass_by(3_631)
+        claims = read_token(await house.token("lamp-1", secret)).claims
+        forged = stolen.sign(msgspec.json.encode(claims), "at+jwt")
+        assert stolen.kid not in kids(house)
+        with pytest.raises(InvalidGrant):
+            await house.authority.identify(forged)
 
 
 @asynchronous

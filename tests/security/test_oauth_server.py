@@ -236,8 +236,8 @@ async def test_a_hundred_thousand_made_up_clients_take_no_memory_and_nobodys_lim
         assert outcomes.count((400, "unauthorized_client")) == 10
         assert outcomes.count((429, "too_many_attempts")) == 99_990
         assert len(house.authority.credentials) == 1
-        assert len(server._by_client) == 1
-        assert len(server._by_address) == 3
+        assert len(server.by_client) == 1
+        assert len(server.by_address) == 3
         still = login("lamp-1", "wrong", address="198.51.100.3")
         assert await refused(server, "token", still) == (429, "too_many_attempts")
 

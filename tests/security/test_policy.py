@@ -92,7 +92,7 @@ def test_only_so_much_is_remembered() -> None:
     policy = Policy(read_grants([{"to": "authenticated", "query": ["*"]}]), remembered=10)
     for number in range(100):
         assert policy.rights_of(Passport(f"c{number}", f"c{number}")).read == Graphs.ALL
-    assert len(policy._known) <= 10
+    assert policy.remembered <= 10
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ class Secrets:
         self._hasher = PasswordHasher(cost.passes, cost.kibibytes, cost.lanes)
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="secrets")
         self._most = at_once + waiting
-        self._inside = 0
+        self.inside = 0
+        """Hashes that are worked out, or wait for that."""
         self._nobody: str | None = None
 
     def close(self) -> None:
@@ -51,7 +52,7 @@ class Secrets:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._hasher.hash, secret)
         finally:
-            self._inside -= 1
+            self.inside -= 1
 
     async def fits(self, known: str | None, secret: str) -> bool:
         """Whether a secret is that of a hash. If there is none, it takes as long to say no. Raises TooManyAttempts."""
@@ -59,12 +60,12 @@ class Secrets:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._compare, known, secret)
         finally:
-            self._inside -= 1
+            self.inside -= 1
 
     def _enter(self) -> None:
-        if self._inside >= self._most:
+        if self.inside >= self._most:
             raise TooManyAttempts("attempts at the same time", 1.0)
-        self._inside += 1
+        self.inside += 1
 
     def _compare(self, known: str | None, secret: str) -> bool:
         """In a thread."""

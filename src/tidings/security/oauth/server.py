@@ -68,8 +68,8 @@ class AuthorisationServer:
         self._issuer = issuer
         self._verification = verification
         self._ledger = ledger
-        self._by_address = by_address
-        self._by_client = by_client
+        self.by_address = by_address
+        self.by_client = by_client
         self._audit = audit
 
     async def register(self, request: OAuthRequest) -> OAuthAnswer:
@@ -164,7 +164,7 @@ class AuthorisationServer:
     async def _log_in(self, login: Login) -> Client:
         """Raises UnauthorizedClient, or InvalidClient to those who expect it, TooManyAttempts."""
         if self._credentials.find(login.client) is not None:
-            _check(self._by_client.take(login.client), "attempts by this client")
+            _check(self.by_client.take(login.client), "attempts by this client")
         try:
             return await self._credentials.authenticate(login.client, login.secret)
         except UnauthorizedClient as error:
@@ -173,7 +173,7 @@ class AuthorisationServer:
             raise
 
     def _count(self, address: str) -> None:
-        _check(self._by_address.take(neighbourhood(address)), "attempts from this address")
+        _check(self.by_address.take(neighbourhood(address)), "attempts from this address")
 
     def _tell(
         self, what: str, who: str, request: OAuthRequest, error: TidingsError | None = None, target: str = ""

@@ -16,12 +16,17 @@ class Policy:
 
     def __init__(self, grants: tuple[Grant, ...] = (), remembered: int = REMEMBERED) -> None:
         self.grants = grants
-        self._remembered = remembered
+        self._most = remembered
         self._by_name: dict[str, Rights] = {}
         for grant in grants:
             self._by_name[grant.to] = self._by_name.get(grant.to, NO_RIGHTS) | grant.rights()
         self._known: dict[tuple[str, frozenset[str], frozenset[str]], Rights] = {}
         self._equal: dict[Rights, Rights] = {}
+
+    @property
+    def remembered(self) -> int:
+        """For how many the rights are remembered."""
+        return len(self._known)
 
     def rights_of(self, passport: Passport) -> Rights:
         key = (passport.client if passport.subject else "", passport.scopes, passport.roles)
@@ -33,7 +38,7 @@ class Policy:
             granted = self._by_name.get(name)
             if granted is not None:
                 rights = rights | granted
-        if len(self._known) >= self._remembered:
+        if len(self._known) >= self._most:
             self._known.clear()
             self._equal.clear()
         rights = self._equal.setdefault(rights, rights)
