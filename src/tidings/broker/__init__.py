@@ -14,9 +14,10 @@ updates               accepted       what an update can be
                       queue          one after the other, in the order in which they came
                       delayed        updates that wait for their time; schedule keeps them in order
                       graph_change   a change of one graph, as an update
-                      initial_data   what a broker begins with
+                      initial_data   what a broker begins with; seeding, whether that was interrupted
 durability            commit_log     numbers and times of commits, and the log they are written to
                       group_commit   nothing is settled before it is durable
+                      facts          what is no quad: written, applied, restored in one way, whoever keeps it
                       snapshots      the state with one commit, written in the background
 subscriptions         registry       who has which, and who is away
                       admission      how one begins

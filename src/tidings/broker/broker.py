@@ -13,13 +13,13 @@ Gates use the methods of `Broker`, and nothing behind them.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
-from itertools import chain
 from typing import Any
 
 from tidings.broker.alarm import Alarm
 from tidings.broker.durability.commit_log import CommitLog, Follower
+from tidings.broker.durability.facts import Facts
 from tidings.broker.durability.snapshots import Snapshots
 from tidings.broker.errors import ShuttingDown
 from tidings.broker.forks import Forks
@@ -46,6 +46,7 @@ from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.broker.updates.schedule import Delayed, Schedule
+from tidings.broker.updates.seeding import Seeding
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.engine.pauses import Pauses
@@ -86,8 +87,6 @@ class Broker:
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
-        self.seeding = False
-        """Whether it was interrupted while what it begins with was loaded."""
         self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
@@ -110,11 +109,16 @@ class Broker:
         alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(self.subscriptions, self.notifier, self.outboxes, self.queries, log)
+        self.seeding = Seeding()
+        self.facts = facts = Facts(log)
+        facts.keep(Seeding.KINDS, self.seeding)
+        facts.keep(Restoration.KINDS, Restoration(self.subscriptions, self.outboxes, self.resumption, self.changes))
+        facts.keep(DelayedUpdates.KINDS, self.delayed)
         settlement = Settlement(
-            log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption, self.changes
-        )
+            log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption,
+            self.changes, facts,
+        )  # fmt: skip
         log.begin(settlement)
-        self._restoration = Restoration(self.subscriptions, self.outboxes, self.resumption, self.changes)
         self._next_session = 0
         self._pauses = Pauses()
         self._tasks = asyncio.TaskGroup()
@@ -350,10 +354,6 @@ class Broker:
 
     # -- snapshot and log ---------------------------------------------------------------------------------------
 
-    def _notes(self) -> Iterable[Note]:
-        unfinished = (Note("seeding", {}),) if self.seeding else ()
-        return chain(unfinished, self._restoration.notes(), self.delayed.notes())
-
     def begin_at(self, commit: int, time: int) -> None:
         """The store was filled from a snapshot after this commit."""
         self.commit_log.last_commit, self.commit_log.time = commit, time
@@ -364,7 +364,7 @@ class Broker:
         self.disk = disk
         self.commit_log.attach(disk.journal, disk.durability)
         self.snapshots = Snapshots(
-            disk.folder, disk.journal, self.store, self._notes, self.commit_log, self.updates, self.forks,
+            disk.folder, disk.journal, self.store, self.facts.notes, self.commit_log, self.updates, self.forks,
             every=self.policy.snapshot_bytes, keep=self.policy.keep_log, behind=disk.behind,
         )  # fmt: skip
 
@@ -380,17 +380,8 @@ class Broker:
             self.restore_note(note)
 
     def restore_note(self, note: Note) -> None:
-        match note.kind:
-            case "delay" | "cancel" | "done":
-                self.delayed.restore(note)
-            case "seeding":
-                self.seeding = True
-            case "seeded":
-                self.seeding = False
-            case "publisher":
-                pass  # it says whose commit it was, and is no part of what is true now
-            case _:
-                self._restoration.restore(note)
+        if note.kind != "publisher":  # it says whose commit it was, and is no part of what is true now
+            self.facts.restore(note)
 
 
 def _log_warning(warning: str) -> None:

@@ -14,6 +14,7 @@ PendingNotification     merged notification sent                        the clie
 PendingContinuation     client told what it missed                      the client must come back for a fresh answer
 PendingResume           looked at what the client missed                refused
 PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
+PendingFacts            applied, whoever waits goes on                  whoever waits hears why not
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, S
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.commit import Commit
-from tidings.log.entry import Entry
+from tidings.log.entry import Entry, Note
 from tidings.model.access import Rights
 
 Ended: TypeAlias = Callable[[], None]
@@ -133,6 +134,13 @@ class PendingRights(Struct, frozen=True):
     parcel: Parcel
 
 
+class PendingFacts(Struct, frozen=True):
+    """Facts that are no quads."""
+
+    notes: tuple[Note, ...]
+    durable: "asyncio.Future[None]"
+
+
 PendingCommit: TypeAlias = PendingUpdate | PendingSeed
 Pending: TypeAlias = (
     PendingUpdate
@@ -148,4 +156,5 @@ Pending: TypeAlias = (
     | PendingContinuation
     | PendingResume
     | PendingRights
+    | PendingFacts
 )

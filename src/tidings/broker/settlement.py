@@ -7,6 +7,7 @@ import asyncio
 from typing import TypeVar, assert_never
 
 from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.durability.facts import Facts
 from tidings.broker.pending import (
     Pending,
     PendingAnswer,
@@ -14,6 +15,7 @@ from tidings.broker.pending import (
     PendingCancellation,
     PendingContinuation,
     PendingDelayed,
+    PendingFacts,
     PendingNotification,
     PendingRequest,
     PendingResume,
@@ -48,6 +50,7 @@ class Settlement:
         admission: Admission,
         resumption: Resumption,
         rights: RightsChanges,
+        facts: Facts,
     ) -> None:
         self._commit_log = commit_log
         self._updates = updates
@@ -57,6 +60,7 @@ class Settlement:
         self._admission = admission
         self._resumption = resumption
         self._rights = rights
+        self._facts = facts
 
     def settle(self, pending: Pending) -> None:
         """It is durable."""
@@ -92,6 +96,10 @@ class Settlement:
                 self._resumption.resume(pending)
             case PendingRights():
                 self._rights.tell(pending)
+            case PendingFacts(notes, durable):
+                for note in notes:
+                    self._facts.restore(note)
+                _resolve(durable, None)
             case _:
                 assert_never(pending)
 
@@ -107,7 +115,7 @@ class Settlement:
             case PendingSeed(entry, commit):
                 self._commit_log.take_back(entry)
                 self._updates.take_back(commit, entry.time)
-            case PendingBarrier(durable):
+            case PendingBarrier(durable) | PendingFacts(_, durable):
                 _refuse(durable, error)
             case PendingDelayed(_, accepted):
                 _refuse(accepted, error)

@@ -77,7 +77,11 @@ class CommitLog:
 
     def note(self, note: Note, pending: Pending) -> None:
         """Write down a fact that is no commit. Never raises: what cannot be written is undone."""
-        self._append(Entry(self.last_commit, self.now(), _NOTHING, (note,)), pending)
+        self.notes((note,), pending)
+
+    def notes(self, notes: tuple[Note, ...], pending: Pending) -> None:
+        """The same for facts that are durable together."""
+        self._append(Entry(self.last_commit, self.now(), _NOTHING, notes), pending)
 
     def wait(self, pending: Pending) -> None:
         """Write nothing, and settle when everything before is durable."""

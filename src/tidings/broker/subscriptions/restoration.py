@@ -19,6 +19,8 @@ log = logging.getLogger("tidings")
 class Restoration:
     """Does again what notes say was done, and says in notes what there is."""
 
+    KINDS = ("subscribe", "unsubscribe", "anchor", "rights")
+
     def __init__(
         self, subscriptions: Subscriptions, outboxes: Outboxes, resumption: Resumption, changes: RightsChanges
     ) -> None:

@@ -35,6 +35,8 @@ log = logging.getLogger("tidings")
 class DelayedUpdates:
     """Accepts, keeps and carries out delayed updates. `set_timer` is called when the next may be due earlier."""
 
+    KINDS = ("delay", "cancel", "done")
+
     def __init__(
         self,
         engine: Engine,

@@ -22,4 +22,4 @@ class Envelope(Response):
 def refusal(error: TidingsError, headers: Mapping[str, str] | None = None) -> Envelope:
     """An error as the client sees it; one who came at a bad moment is asked to come back."""
     later = {"retry-after": "1"} if error.status in BUSY else {}
-    return Envelope(error.to_json(), error.status, {**(headers or {}), **later})
+    return Envelope(error.to_json(), error.status, {**later, **(headers or {})})

@@ -1,0 +1,1 @@
+"""Security over HTTP: the endpoints of the authorisation server."""

@@ -1,0 +1,115 @@
+"""The audit log: who did what, when, from where, and what was decided, as JSON lines. No event has room for a secret.
+
+    {"time":1794732833718878,"who":"lamp-17","what":"token","where":"192.0.2.7","decision":"refused","reason":"…"}
+
+Events wait in a queue of bounded length and are written in a thread. If they come faster than the disk takes them, the
+newest are left out, and the log says how many. A file that has grown too large is renamed to NAME.1, NAME.1 to NAME.2,
+and so on; the oldest goes.
+"""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+log = logging.getLogger("tidings")
+
+_LONGEST = 300
+"""Characters of a member."""
+
+
+class Event(Struct, frozen=True, omit_defaults=True):
+    """Something that somebody did, or wanted to."""
+
+    what: str
+    who: str = ""
+    where: str = ""
+    decision: str = "allowed"
+    reason: str = ""
+    """The code of the error, if it was refused."""
+    target: str = ""
+    """What it was done to: a client, a graph, the identifier of a token."""
+    commit: int | None = None
+
+
+Audit: TypeAlias = Callable[[Event], None]
+"""Takes an event; it does not take long, and does not raise."""
+
+
+def no_audit(_: Event) -> None:
+    """For those who keep none."""
+
+
+class AuditLog:
+    """Takes events on the loop; `write` is for a thread. `clock` tells microseconds since 1970."""
+
+    def __init__(
+        self, path: Path, clock: Callable[[], int], *, queue: int = 10_000, most_bytes: int = 64 << 20, keep: int = 10
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._queue = queue
+        self._most_bytes = most_bytes
+        self._keep = keep
+        self._waiting: deque[bytes] = deque()
+        self._left_out = 0
+        self._writing = Lock()
+        self.lost = 0
+        """Events that were never written."""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if len(self._waiting) >= self._queue:
+            self._left_out += 1
+            self.lost += 1
+            return
+        self._waiting.append(_line(self._clock(), event))
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def write(self) -> None:
+        """Write what waits. What the disk does not take is lost, and said so in the broker's own log."""
+        with self._writing:
+            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            left_out, self._left_out = self._left_out, 0
+            if left_out:
+                lines.append(_line(self._clock(), Event(what="audit", reason=f"{left_out} events were left out")))
+            if not lines:
+                return
+            try:
+                self._append(lines)
+            except OSError as error:
+                self.lost += len(lines)
+                log.error("the audit log %s cannot be written: %s", self._path, error.strerror)  # noqa: TRY400
+
+    def _append(self, lines: list[bytes]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        rest = deque(lines)
+        while rest:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                while rest and file.tell() < self._most_bytes:
+                    file.write(rest.popleft())
+                full = file.tell() >= self._most_bytes
+            if full:
+                self._rotate()
+
+    def _rotate(self) -> None:
+        names = [self._path, *(self._path.with_name(f"{self._path.name}.{n}") for n in range(1, self._keep + 1))]
+        for older, newer in zip(reversed(names), reversed(names[:-1]), strict=False):
+            if newer.exists():
+                newer.replace(older)
+
+
+def _line(time: int, event: Event) -> bytes:
+    content = {"time": time} | msgspec.to_builtins(event) | {"decision": event.decision}
+    short = {name: value[:_LONGEST] if isinstance(value, str) else value for name, value in content.items()}
+    return msgspec.json.encode(short) + b"\n"

@@ -1,0 +1,41 @@
+"""What has to be done now and then while a broker runs: write the audit log, change keys when it is time."""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from tidings.model.errors import TidingsError
+
+PAUSE = 1.0
+"""Seconds between two looks; what is in the audit log is at most so much behind."""
+_ROUNDS = 60
+"""Looks between two at the keys."""
+
+log = logging.getLogger("tidings")
+
+
+class Tidy(Protocol):
+    async def tidy(self) -> None:
+        """Change what is due. Raises TidingsError."""
+
+
+class Written(Protocol):
+    def write(self) -> None:
+        """Write what waits; may take its time."""
+
+
+async def upkeep(authority: Tidy, audit: Written, pause: float = PAUSE) -> None:
+    """Until it is cancelled, and then what waits is written. A key that cannot be changed is tried again."""
+    rounds = 0
+    try:
+        while True:
+            await asyncio.sleep(pause)
+            await asyncio.to_thread(audit.write)
+            rounds += 1
+            if rounds % _ROUNDS == 0:
+                try:
+                    await authority.tidy()
+                except TidingsError as error:
+                    log.error("the keys of the broker cannot be looked after: %s", error)  # noqa: TRY400
+    finally:
+        audit.write()
