@@ -13,7 +13,7 @@ import uvicorn
 
 from gates.client import Follower, connected
 from gates.wire import SERVE, serving
-from tidings.gates.http import header_timeout as patience
+from tidings.gates.http import connection as patience
 from tidings.server import app
 from tidings.server.config import Settings
 from waiting import PATIENCE, asynchronous
@@ -123,7 +123,9 @@ async def test_a_client_that_sends_its_headers_for_ever_is_let_go(monkeypatch: p
     settings = Settings(memory=True)
     broker = app.build_broker(settings)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(app._uvicorn(app.http_app(broker, settings), settings))
+        server = uvicorn.Server(
+            app._uvicorn(app.http_app(broker, settings), settings, app.websocket_gate(broker, settings))
+        )
         async with broker:
             serving_ = asyncio.create_task(server.serve(sockets=[listener]))
             monkeypatch.setattr(patience, "HEADER_SECONDS", 0.05)
@@ -136,7 +138,7 @@ async def test_a_client_that_sends_its_headers_for_ever_is_let_go(monkeypatch: p
             async with httpx.AsyncClient(timeout=PATIENCE) as client:
                 assert (await client.get(address)).status_code == 200
                 (connection,) = server.server_state.connections
-                assert isinstance(connection, patience.PatientProtocol)
+                assert isinstance(connection, patience.HttpConnection)
                 assert connection.patience is None  # a connection that rests between two requests is not slow
                 assert (await client.get(address)).status_code == 200
             server.should_exit = True

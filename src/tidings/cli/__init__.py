@@ -23,6 +23,7 @@ DATA = {
 }
 OPERATION = {
     "serve": "run the broker",
+    "certificates": "make certificates to try TLS with",
     "status": "see how the broker is",
     "subscriptions": "see who has subscribed to what",
     "delayed": "see which updates wait for their time, and cancel them",

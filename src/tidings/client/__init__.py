@@ -6,6 +6,7 @@ answers       what a broker says, in types
 terms         RDF terms as strings that know what they are, and Python values
 endpoint      any SPARQL endpoint over HTTP
 http          HTTP as everybody speaks it who talks to a broker or a store
+trust         whom to believe over TLS
 sync          the same without `await`
 jsap          application profiles
 agents        producers, consumers, aggregators
@@ -15,10 +16,11 @@ from tidings.client.agents import Aggregator, Application, Consumer, Producer, S
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection, Prepared, connect
 from tidings.client.endpoint import Endpoint
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.errors import CannotConnect, CannotTrust, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.subscription import Change, Subscription
 from tidings.client.terms import IRI, BNode, Literal
+from tidings.client.trust import Trust
 
 __all__ = [
     "IRI",
@@ -27,6 +29,7 @@ __all__ = [
     "Application",
     "BNode",
     "CannotConnect",
+    "CannotTrust",
     "Change",
     "Committed",
     "Connection",
@@ -44,6 +47,7 @@ __all__ = [
     "Scheduled",
     "SequentialAggregator",
     "Subscription",
+    "Trust",
     "connect",
     "load",
 ]

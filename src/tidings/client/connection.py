@@ -24,6 +24,7 @@ from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUn
 from tidings.client.link import Link, open_link
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
+from tidings.client.trust import SYSTEM, Trust
 from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.publishers import publisher_name
 from tidings.protocol import answers
@@ -37,14 +38,19 @@ T = TypeVar("T")
 
 
 def connect(
-    url: str = DEFAULT, *, timeout: float = 30.0, patience: float | None = None, publisher: str | None = None
+    url: str = DEFAULT,
+    *,
+    timeout: float = 30.0,
+    patience: float | None = None,
+    publisher: str | None = None,
+    trust: Trust = SYSTEM,
 ) -> "Connection":
     """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
 
     `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
-    `publisher` is a name for the log: whose updates these are.
+    `publisher` is a name for the log: whose updates these are. `trust` is for TLS: whom to believe.
     """
-    return Connection(url, timeout=timeout, patience=patience, publisher=publisher)
+    return Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
 
 
 class Connection:
@@ -57,9 +63,11 @@ class Connection:
         timeout: float = 30.0,
         patience: float | None = None,
         publisher: str | None = None,
+        trust: Trust = SYSTEM,
     ) -> None:
         self.url = url
         self.timeout = timeout
+        self._trust = trust
         self._patience = patience
         self._signature = {} if publisher is None else {"publisher": publisher_name(publisher)}
         self._link: Link | None = None
@@ -94,9 +102,11 @@ class Connection:
             subscription.ended()
 
     async def _open(self) -> None:
-        address = await subscribe_address(self.url, self.timeout)
+        address = await subscribe_address(self.url, self.timeout, self._trust)
         self._broken.clear()
-        self._link = link = await open_link(address, self._notified, self._lost, seconds=self.timeout)
+        self._link = link = await open_link(
+            address, self._notified, self._lost, seconds=self.timeout, trust=self._trust
+        )
         if not link.is_open:
             raise ConnectionLost("the connection broke as soon as it was made")
         self._up.set()

@@ -4,18 +4,19 @@ import re
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
 from tidings.client.http import AsyncHttpClient
+from tidings.client.trust import SYSTEM, Trust
 
 _WEBSOCKET = re.compile(r"<(wss?://[^>]+)>")
 
 
-async def subscribe_address(url: str, seconds: float) -> str:
+async def subscribe_address(url: str, seconds: float, trust: Trust = SYSTEM) -> str:
     """A `ws://` address as it is, and the one that an `http://` address leads to. Raises CannotConnect."""
     if url.startswith(("ws://", "wss://")):
         return url
     if not url.startswith(("http://", "https://")):
         raise CannotConnect(f"{url} is no address of a broker; it starts with ws:// or http://")
     try:
-        async with AsyncHttpClient(seconds=seconds) as client:
+        async with AsyncHttpClient(seconds=seconds, trust=trust) as client:
             answer = await client.send("GET", url, headers={"accept": "application/n-triples"})
     except (ConnectionLost, NoAnswer, Refused) as error:
         raise CannotConnect(f"no broker answers at {url}: {error}") from error

@@ -15,6 +15,7 @@ from tidings.client.answers import Answer, Committed, Scheduled, when
 from tidings.client.errors import NotUnderstood
 from tidings.client.http import AsyncHttpClient, headers_of
 from tidings.client.terms import bound
+from tidings.client.trust import SYSTEM, Trust
 from tidings.model.errors import ResultsSyntaxError
 from tidings.model.formats.results.json import read_json
 from tidings.model.publishers import publisher_name
@@ -34,12 +35,13 @@ class Endpoint:
         timeout: float = 30.0,
         method: str = "URLENCODED_POST",
         publisher: str | None = None,
+        trust: Trust = SYSTEM,
     ) -> None:
         self.query_url = query_url
         self.update_url = update_url or query_url
         self._method = method
         self._publisher = None if publisher is None else publisher_name(publisher)
-        self._client = AsyncHttpClient(seconds=timeout)
+        self._client = AsyncHttpClient(seconds=timeout, trust=trust)
 
     async def __aenter__(self) -> "Endpoint":
         return self

@@ -3,6 +3,7 @@
 TidingsError
 ├── Refused              refused               the broker's own code and status, and whatever it said
 ├── CannotConnect        cannot_connect   502  nobody answers at the address
+├── CannotTrust          cannot_trust     400  the files for TLS cannot be read or used
 ├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
 ├── NoAnswer             no_answer        504  the answer did not come in time
 └── NotUnderstood        not_understood   502  what came is not what the protocol says
@@ -10,7 +11,7 @@ TidingsError
 
 from typing import Any
 
-from tidings.model.errors import TidingsError
+from tidings.model.errors import BadRequest, TidingsError
 from tidings.protocol.errors import Refusal
 
 
@@ -36,6 +37,10 @@ class Refused(TidingsError):
 class CannotConnect(TidingsError):
     status = 502
     code = "cannot_connect"
+
+
+class CannotTrust(BadRequest):
+    code = "cannot_trust"
 
 
 class ConnectionLost(TidingsError):

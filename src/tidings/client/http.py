@@ -16,6 +16,7 @@ import msgspec
 
 from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.trust import SYSTEM, Trust
 from tidings.model.publishers import HEADER, publisher_name
 from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
@@ -27,12 +28,12 @@ _CONNECT = 10.0
 class HttpClient:
     """A broker by its address, for `with`. `endless` is for answers that go on for ever."""
 
-    def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False) -> None:
+    def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False, trust: Trust = SYSTEM) -> None:
         address, headers = without_credentials(url)
         self.url = address.rstrip("/")
         seconds = seconds or PATIENCE
         limits = httpx.Timeout(None if endless else seconds, connect=min(_CONNECT, seconds))
-        self._client = httpx.Client(timeout=limits, headers=headers)
+        self._client = httpx.Client(timeout=limits, headers=headers, verify=trust.context() or True)
 
     def __enter__(self) -> "HttpClient":
         return self
@@ -93,13 +94,15 @@ class AsyncHttpClient:
     """For `async with`. `connections` are the most at a time, and are kept: requests wait for one as long as it takes.
     `endless` is for answers that go on for ever, each over a connection of its own."""
 
-    def __init__(self, *, seconds: float = PATIENCE, connections: int = 100, endless: bool = False) -> None:
+    def __init__(
+        self, *, seconds: float = PATIENCE, connections: int = 100, endless: bool = False, trust: Trust = SYSTEM
+    ) -> None:
         timeout = httpx.Timeout(seconds, pool=None)
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         if endless:
             timeout = httpx.Timeout(seconds, read=None, pool=None)
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits)
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, verify=trust.context() or True)
 
     async def __aenter__(self) -> "AsyncHttpClient":
         return self

@@ -21,6 +21,7 @@ from picows import (
 
 from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused
+from tidings.client.trust import SYSTEM, Trust
 from tidings.protocol.answer_reading import decode_answer
 from tidings.protocol.answers import Answer, Notification, Unsubscribed
 from tidings.protocol.errors import BadMessage, Refusal
@@ -117,14 +118,17 @@ async def open_link(
     closed: Callable[[ConnectionLost], None],
     *,
     seconds: float,
+    trust: Trust = SYSTEM,
 ) -> Link:
-    """Connect. Raises CannotConnect."""
+    """Connect. Raises CannotConnect, CannotTrust."""
     url, headers = without_credentials(url)
+    context = trust.context()
     try:
         async with asyncio.timeout(2 * seconds):
             _, link = await ws_connect(
                 lambda: Link(notified, closed),
                 url,
+                ssl_context=context,
                 websocket_handshake_timeout=seconds,
                 enable_auto_ping=True,
                 auto_ping_idle_timeout=_PING_SECONDS,

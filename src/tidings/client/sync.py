@@ -18,6 +18,7 @@ from tidings.client import connection, subscription
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.errors import NoAnswer
 from tidings.client.subscription import Change
+from tidings.client.trust import SYSTEM, Trust
 
 if TYPE_CHECKING:
     import pandas
@@ -32,9 +33,10 @@ def connect(
     timeout: float = 30.0,
     patience: float | None = None,
     publisher: str | None = None,
+    trust: Trust = SYSTEM,
 ) -> "Connection":
     """A connection to a broker, for `with`, or to be closed by hand."""
-    return Connection(url, timeout=timeout, patience=patience, publisher=publisher)
+    return Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
 
 
 class _Loop:
@@ -69,11 +71,12 @@ class Connection:
         timeout: float = 30.0,
         patience: float | None = None,
         publisher: str | None = None,
+        trust: Trust = SYSTEM,
     ) -> None:
         self._loop = _Loop()
 
         async def make() -> connection.Connection:
-            made = connection.Connection(url, timeout=timeout, patience=patience, publisher=publisher)
+            made = connection.Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
             return await made.__aenter__()
 
         try:

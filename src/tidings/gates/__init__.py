@@ -1,11 +1,14 @@
 """Where requests come in: each gate turns bytes into a request of the protocol, and an answer into bytes.
 
 answers    what the broker says, as answers of the protocol
-websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers)
+peer       who is at the other end; forwarding is what a trusted proxy says of that
+websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);
+           upgrade is for WebSockets that begin at the HTTP port
 http       the SPARQL 1.1 Protocol, and all paths: app first
+           connection           one connection of a client; forwarded is for those that come by a proxy
            fast_update          the short way in for updates; updates is what both ways do
            results, sending     results in the format that was asked for, and how they are sent
-           limits               how many requests, how large, how long; header_timeout is for headers that do not come
+           limits               how many requests, how large, how long
            graph_store          whole graphs
            streaming            answers without an end: subscriptions as event_stream, the log as feed
            routing, responses   what all paths have in common

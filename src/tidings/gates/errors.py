@@ -4,6 +4,7 @@ BadRequest
 ├── MethodNotAllowed     method_not_allowed    405   the path is right, the method is not
 ├── BodyTooLarge         body_too_large        413   bytes
 ├── BodyTooSlow          body_too_slow         408   the body did not arrive in time
+├── BadForwarding        bad_forwarding        400   what a proxy says of its client makes no sense
 └── ClientLeft           client_left           499   nobody waits for the answer any more
 NotFound
 ├── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
@@ -41,6 +42,10 @@ class BodyTooLarge(BadRequest):
 class BodyTooSlow(BadRequest):
     status = 408
     code = "body_too_slow"
+
+
+class BadForwarding(BadRequest):
+    code = "bad_forwarding"
 
 
 class ClientLeft(BadRequest):

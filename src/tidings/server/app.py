@@ -4,11 +4,13 @@ import asyncio
 import gc
 import signal
 import socket
+import ssl
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,35 +28,33 @@ from tidings.broker.updates.initial_data import seed
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.extras import needing
+from tidings.gates.forwarding import Proxies
 from tidings.gates.http.app import HttpGate, HttpSettings
+from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
 from tidings.gates.http.fast_update import FastUpdate
-from tidings.gates.http.header_timeout import PatientProtocol
+from tidings.gates.http.forwarded import Forwarded
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
+from tidings.gates.websocket.upgrade import upgrading
 from tidings.log.folder import Folder
 from tidings.log.journal import Durability, Journal
 from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
-from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.server.config import Settings
 from tidings.server.files import FolderLoader
+from tidings.server.http_server import HttpServer
+from tidings.server.listening import BACKLOG, Entrances, Listeners, Pair, Serve, listeners
+from tidings.server.tls import Tls, read_tls, renewing
 
 if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
 
-BACKLOG = 4096
 LAST_SECONDS = 10
 """How long requests in work may take to end after the broker was told to stop."""
 
 
 _SWITCH = 0.0005
 """Seconds that the loop may keep the interpreter from the thread that has just written the log, and wants to say so."""
-
-
-class CannotListen(TidingsError):
-    """The address or the port cannot be had."""
-
-    code = "cannot_listen"
 
 
 def clock() -> int:
@@ -142,8 +142,8 @@ def open_broker(
     return broker
 
 
-def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) -> HttpGate:
-    """`ws_port` is where the WebSocket gate listens, if it is not where the settings say."""
+def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None, wss_port: int | None = None) -> HttpGate:
+    """The ports are where the WebSocket gate listens, if that is not where the settings say."""
     limits = HttpSettings(
         base=settings.base,
         max_body=settings.max_body,
@@ -155,22 +155,30 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) ->
         high_water=settings.outbox,
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
+        wss_port=wss_port or settings.wss_port,
     )
     return HttpGate(broker, limits)
 
 
 def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
     long_way = (gate or http_gate(broker, settings)).app()
-    return FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    app = FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
 
 
-def websocket_gate(broker: Broker, settings: Settings) -> WebSocketGate:
+def websocket_gate(
+    broker: Broker, settings: Settings, http_port: int | None = None, https_port: int | None = None
+) -> WebSocketGate:
+    """The ports are where the HTTP gate listens, if that is not where the settings say."""
     limits = WebSocketSettings(
         base=settings.base,
         max_message=settings.max_body,
         max_connections=settings.max_connections,
         high_water=settings.outbox,
         read_only=settings.read_only,
+        http_port=http_port or settings.http_port,
+        https_port=https_port or settings.https_port,
+        proxies=Proxies(settings.trusted_proxies),
     )
     return WebSocketGate(broker, limits)
 
@@ -183,8 +191,20 @@ class Opened:
     """A broker that can be reached."""
 
     broker: Broker
-    http: str
-    ws: str
+    listeners: Listeners
+
+    @property
+    def http(self) -> str:
+        return self.listeners.foremost.http_address
+
+    @property
+    def ws(self) -> str:
+        return self.listeners.foremost.ws_address
+
+    @property
+    def nearest(self) -> Pair:
+        """For those on this machine, who need no TLS."""
+        return self.listeners.plain or self.listeners.foremost
 
 
 def serve(
@@ -195,9 +215,9 @@ def serve(
 ) -> None:
     """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
     sys.setswitchinterval(_SWITCH)
+    tls = read_tls(settings)
     with ExitStack() as stack:
-        http = stack.enter_context(closing(_listen(settings.host, settings.http_port)))
-        ws = stack.enter_context(closing(_listen(settings.host, settings.ws_port)))
+        sockets = stack.enter_context(listeners(settings, tls=tls is not None))
         gc.disable()  # what is loaded is here to stay: there is nothing to collect
         delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
@@ -206,7 +226,7 @@ def serve(
             folder = stack.enter_context(Folder(Path(settings.data)))
             broker = open_broker(settings, folder.path, say, delivery)
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        runner.run(_run(broker, delivery, settings, quads, http, ws, announce, say))
+        runner.run(_run(broker, delivery, settings, tls, quads, sockets, announce, say))
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
@@ -220,15 +240,18 @@ async def _run(
     broker: Broker,
     delivery: "Delivery | None",
     settings: Settings,
+    tls: Tls | None,
     quads: Callable[[], Iterable[Quad]],
-    http: socket.socket,
-    ws: socket.socket,
+    sockets: Listeners,
     announce: Callable[[Opened], None],
     say: Callable[[str], None],
 ) -> None:
-    gate = websocket_gate(broker, settings)
-    pages = http_gate(broker, settings, ws.getsockname()[1])
-    server = _Server(_uvicorn(http_app(broker, settings, pages), settings))
+    gate = websocket_gate(broker, settings, *sockets.http_ports)
+    pages = http_gate(broker, settings, *sockets.ws_ports)
+    entrances = Entrances(None if tls is None else tls.context)
+    server = HttpServer(_uvicorn(http_app(broker, settings, pages), settings, gate), entrances)
+    for pair in sockets.pairs:
+        entrances.add(pair, server.serve_connections, _websockets(gate, settings))
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -240,22 +263,35 @@ async def _run(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    async with broker:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(broker)
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:
             await delivery.begin(broker)
         gc.enable()
         broker.freeze()
-        door = await ws_create_server(gate.listen, sock=ws, **_picows(settings))
-        announce(Opened(broker, _address("http", http), _address("ws", ws) + "/subscribe"))
+        if tls is not None:
+            await stack.enter_async_context(renewing(tls, entrances.renew))
+        announce(Opened(broker, sockets))
         try:
-            await server.serve(sockets=[http])
+            await server.serve()
         finally:
             broker.end()
             await broker.finish()
-            door.close()
+            entrances.close()
             await gate.close()
+
+
+def _websockets(gate: WebSocketGate, settings: Settings) -> Serve:
+    """How connections to a port for WebSockets alone are served."""
+
+    async def serve(listener: socket.socket, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
+        listen = partial(gate.listen, secure=tls is not None)
+        limit = None if tls is None else HEADER_SECONDS
+        return await ws_create_server(listen, sock=listener, ssl=tls, ssl_handshake_timeout=limit, **_picows(settings))
+
+    return serve
 
 
 def _begins_with_something(broker: Broker, settings: Settings) -> bool:
@@ -263,11 +299,11 @@ def _begins_with_something(broker: Broker, settings: Settings) -> bool:
     return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.store))
 
 
-def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+def _uvicorn(app: ASGIApp, settings: Settings, gate: WebSocketGate) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=PatientProtocol,
-        ws="none",
+        http=HttpConnection,
+        ws=upgrading(gate.listen, _picows(settings)),
         lifespan="off",
         log_config=None,
         log_level=settings.log_level,
@@ -289,35 +325,3 @@ def _picows(settings: Settings) -> dict[str, Any]:
         "read_buffer_init_size": 4096,
         "backlog": BACKLOG,
     }
-
-
-class _Server(uvicorn.Server):
-    """uvicorn raises a signal again once it has shut down; here, being told to stop is no failure."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-            listener.listen(BACKLOG)
-        except OSError:
-            listener.close()
-            raise
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotListen(f"cannot listen on {host} port {port}: {reason}") from error
-    return listener
-
-
-def _address(scheme: str, listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

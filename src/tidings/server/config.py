@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,14 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(_text(part) for part in value if part)
 
 
+def _networks(value: object) -> tuple[str, ...]:
+    """Addresses are networks of one."""
+    try:
+        return tuple(str(ip_network(part)) for part in _texts(value))
+    except ValueError as error:
+        raise ValueError(f"a list of addresses and networks: {error}") from error
+
+
 def _one_of(*choices: str) -> Callable[[object], str]:
     def read(value: object) -> str:
         if value not in choices:
@@ -125,6 +134,25 @@ class Settings:
     host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all", "ADDRESS")
     http_port: int = _setting(8000, _port, "port for HTTP; 0 takes any free one", "PORT")
     ws_port: int = _setting(9000, _port, "port for WebSocket; 0 takes any free one", "PORT")
+    tls_certificate: str | None = _setting(
+        None, _text, "certificate, with those that lead to it (PEM); there is TLS then", "FILE"
+    )
+    tls_key: str | None = _setting(None, _text, "its private key, if it is not in the same file", "FILE")
+    https_port: int = _setting(8443, _port, "port for HTTP with TLS; 0 takes any free one", "PORT")
+    wss_port: int = _setting(9443, _port, "port for WebSocket with TLS; 0 takes any free one", "PORT")
+    plain_host: str | None = _setting(
+        None,
+        _text,
+        "address of the ports without TLS beside it; this machine only if not given, `off` is none",
+        "ADDRESS",
+    )
+    tls_client_ca: str | None = _setting(None, _text, "authority whose certificates clients show (PEM)", "FILE")
+    tls_client: str = _setting(
+        "required", _one_of("required", "optional"), "whether they have to: required or optional", "WHAT"
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), _networks, "address or network of a proxy that is believed whom it speaks for; again for more", "NETWORK"
+    )
     data: str = _setting(
         "tidings-data", _text, "folder that keeps what is published; made if it is not there", "FOLDER"
     )

@@ -4,6 +4,7 @@ import os
 from argparse import Namespace
 
 from tidings.cli.input.arguments import HTTP, UsageError
+from tidings.client.trust import Trust
 
 WS = "ws://localhost:9000/subscribe"
 
@@ -21,6 +22,16 @@ def ws_of(arguments: Namespace) -> str:
     if given := arguments.ws or environment.get("TIDINGS_WS"):
         return _checked(given, "ws")
     return http_of(arguments) if environment.get("TIDINGS_HTTP") else WS
+
+
+def trust_of(arguments: Namespace) -> Trust:
+    """Whom to believe over TLS, and the certificate to show; that is for the environment, as passwords are."""
+    environment = os.environ
+    return Trust(
+        ca=arguments.ca or environment.get("TIDINGS_CA") or None,
+        certificate=environment.get("TIDINGS_CERTIFICATE") or None,
+        key=environment.get("TIDINGS_KEY") or None,
+    )
 
 
 def _checked(url: str, scheme: str) -> str:

@@ -66,6 +66,7 @@ def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
     """Where the broker is."""
     group = parser.add_argument_group("broker")
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
+    group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
     if subscribes:
         group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
 

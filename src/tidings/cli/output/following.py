@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import orjson
 
+from tidings.cli.input.addresses import trust_of
 from tidings.cli.output.names import Names, prefixes_of
 from tidings.cli.output.paint import signed, wants_colour
 from tidings.cli.output.telling import binding, in_order
@@ -57,7 +58,7 @@ def follow(wanted: Wanted, arguments: Namespace) -> None:
 
 
 async def _follow(wanted: Wanted, arguments: Namespace) -> None:
-    async with connect(wanted.url) as broker:
+    async with connect(wanted.url, trust=trust_of(arguments)) as broker:
         subscription = await broker.subscribe(wanted.text, default_graphs=wanted.default, named_graphs=wanted.named)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from tidings.broker.broker import Broker
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
+from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_body
 from tidings.gates.http.monitoring.admin import Operations
@@ -72,6 +73,8 @@ class HttpSettings:
     ping: float = 20.0
     ws_port: int | None = None
     """Where the WebSocket gate is, if there is one."""
+    wss_port: int | None = None
+    """Where it is for those who come with TLS."""
 
 
 class HttpGate:
@@ -164,11 +167,15 @@ class HttpGate:
         return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
 
     def _sockets(self, request: Request) -> str | None:
-        """Where the client finds the WebSocket gate: on the same host, at the other port."""
-        if self._settings.ws_port is None:
+        """Where the client finds the WebSocket gate: by the proxy that it came by, or on the same host, at its port."""
+        secure = request.url.scheme == "https"
+        port, host = self._settings.wss_port if secure else self._settings.ws_port, request.url.hostname or "localhost"
+        if port is None:
             return None
-        scheme, host = "wss" if request.url.scheme == "https" else "ws", request.url.hostname or "localhost"
-        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._settings.ws_port}/subscribe"
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if request.scope.get("state", {}).get(PROXIED):
+            place = request.url.netloc
+        address = f"{'wss' if secure else 'ws'}://{place}/subscribe"
         return address if ABSOLUTE_IRI.fullmatch(address) else None
 
 

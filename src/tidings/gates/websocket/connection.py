@@ -13,6 +13,8 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 from tidings.broker.subscriptions.outbox import TOO_SLOW
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.gates.answers import body_of, encode_body, head_of
+from tidings.gates.errors import BadForwarding
+from tidings.gates.peer import Peer, peer_of
 from tidings.gates.websocket.conversation import Conversation
 from tidings.protocol.answers import Unsubscribed, encode
 from tidings.protocol.notifications import SPLICE
@@ -33,6 +35,7 @@ class Connection(WSListener):
 
     def __init__(self, gate: "WebSocketGate") -> None:
         self._gate = gate
+        self.peer: Peer
         self._broker = gate.broker
         self._transport: WSTransport
         self._session: Session
@@ -53,6 +56,15 @@ class Connection(WSListener):
             base=gate.settings.base, read_only=gate.settings.read_only,
         )  # fmt: skip
         gate.connections.add(self)
+        self._meet(transport)
+
+    def _meet(self, transport: WSTransport) -> None:
+        """Who it is: whoever is at the other end, or the client of a trusted proxy."""
+        self.peer = nearest = peer_of(transport.underlying_transport)
+        try:
+            self.peer = self._gate.settings.proxies.peer(nearest, transport.request.headers.items())
+        except BadForwarding as error:
+            self.close(WSCloseCode.POLICY_VIOLATION.value, str(error))
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
         self._gate.connections.discard(self)

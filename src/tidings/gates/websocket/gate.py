@@ -2,6 +2,7 @@
 
 import asyncio
 from http import HTTPStatus
+from typing import Protocol, TypeAlias
 
 import orjson
 from msgspec import Struct
@@ -10,12 +11,21 @@ from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeRe
 from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.errors import TooManyConnections
+from tidings.gates.forwarding import NOBODY, Proxies
 from tidings.gates.websocket.connection import Connection
 from tidings.gates.websocket.conversation import Traffic
 from tidings.model.errors import NotFound, TidingsError
 from tidings.protocol.errors import BadMessage
 
 PATHS = (b"/subscribe", b"/secure/subscribe", b"/sparql")
+
+Answer: TypeAlias = Connection | WSUpgradeResponseWithListener
+
+
+class Listen(Protocol):
+    """Who handles a connection, or why nobody does."""
+
+    def __call__(self, request: WSUpgradeRequest, *, secure: bool) -> Answer: ...
 
 
 class WebSocketSettings(Struct, frozen=True):
@@ -26,6 +36,10 @@ class WebSocketSettings(Struct, frozen=True):
     max_connections: int = 20_000
     high_water: int = 1 << 18
     read_only: bool = False
+    http_port: int | None = None
+    https_port: int | None = None
+    """Where those are sent who speak HTTP to a port for WebSockets."""
+    proxies: Proxies = NOBODY
 
 
 class WebSocketGate:
@@ -38,17 +52,25 @@ class WebSocketGate:
         self.traffic = Traffic()
         self._laden: list[Connection] = []
 
-    def listen(self, request: WSUpgradeRequest) -> Connection | WSUpgradeResponseWithListener:
-        """For picows: who handles a connection, or why nobody does."""
+    def listen(self, request: WSUpgradeRequest, *, secure: bool = False) -> Answer:
+        """For picows: who handles a connection, or why nobody does; `secure` is one with TLS."""
         path = request.path.partition(b"?")[0]
         most = self.settings.max_connections
         if path not in PATHS:
-            return _refused(NotFound(f"there is nothing at {path.decode('latin-1')}; subscribe at /subscribe"))
+            right = f"{'wss' if secure else 'ws'}://{request.headers.get('host', '')}/subscribe"
+            return _refused(NotFound(f"there is nothing at {path.decode('latin-1')}; subscribe at {right}"))
         if len(self.broker.sessions) >= most:
             return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
-            return _refused(BadMessage("this port speaks WebSocket; HTTP is at the other one"))
+            return _refused(BadMessage(f"this port speaks WebSocket; HTTP is at {self._http(request, secure)}"))
         return Connection(self)
+
+    def _http(self, request: WSUpgradeRequest, secure: bool) -> str:
+        """Where the HTTP gate is, as this client would call it."""
+        scheme, port = ("https", self.settings.https_port) if secure else ("http", self.settings.http_port)
+        host = request.headers.get("host", "")
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        return "the other one" if port is None or not name else f"{scheme}://{name}:{port}"
 
     def will_flush(self, connection: Connection) -> None:
         """A connection has something to send at the end of this turn of the loop."""

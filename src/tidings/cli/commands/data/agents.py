@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidings.cli.commands.data.subscribe import add_following
-from tidings.cli.input.addresses import http_of, ws_of
+from tidings.cli.input.addresses import http_of, trust_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
 from tidings.cli.input.binding import read_term
 from tidings.cli.output.following import Wanted, follow
@@ -21,6 +21,7 @@ from tidings.client.jsap.bindings import Bindable, ForcedBinding
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.terms import from_term
+from tidings.client.trust import Trust
 from tidings.model.terms import iri
 
 DESCRIPTION = """\
@@ -106,7 +107,7 @@ def _produce(update: Primitive, arguments: Namespace) -> int:
         raise UsageError("an update has no changes to be shown; --json, --changes, --count and --for are for consume")
     text = update.bind(_values(update, arguments))
     url = f"{http_of(arguments)}/update" if arguments.http else update.http.url
-    done = asyncio.run(_send(url, text, update))
+    done = asyncio.run(_send(url, text, update, trust_of(arguments)))
     if done is None:
         print("done")  # by a store that is no broker
     else:
@@ -114,8 +115,8 @@ def _produce(update: Primitive, arguments: Namespace) -> int:
     return 0
 
 
-async def _send(url: str, text: str, update: Primitive) -> Committed | None:
-    async with Endpoint(url) as store:
+async def _send(url: str, text: str, update: Primitive, trust: Trust) -> Committed | None:
+    async with Endpoint(url, trust=trust) as store:
         dataset = update.dataset
         return await store.update(text, using_graphs=dataset.default, using_named_graphs=dataset.named)
 

@@ -83,11 +83,11 @@ def _show(plan: Any, arguments: Namespace) -> None:
 
 
 def _show_running(spuid: str, arguments: Namespace) -> int:
-    from tidings.cli.input.addresses import http_of
+    from tidings.cli.input.addresses import http_of, trust_of
     from tidings.client.http import HttpClient
 
     path = f"/subscriptions/{quote(spuid, safe=':')}"
-    with HttpClient(http_of(arguments)) as calls:
+    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
         if arguments.json:
             _show(calls.json(path)["explain"], arguments)
         else:
@@ -98,11 +98,14 @@ def _show_running(spuid: str, arguments: Namespace) -> int:
 
 def _show_tried(text: str, arguments: Namespace) -> int:
     """Subscribe just to see how; nobody else notices."""
-    from tidings.cli.input.addresses import ws_of
+    from tidings.cli.input.addresses import trust_of, ws_of
     from tidings.cli.input.asking import based
     from tidings.client import sync
 
-    with sync.connect(ws_of(arguments)) as broker, broker.subscribe(based(text, arguments)) as subscription:
+    with (
+        sync.connect(ws_of(arguments), trust=trust_of(arguments)) as broker,
+        broker.subscribe(based(text, arguments)) as subscription,
+    ):
         spuid = subscription.spuid
         assert spuid is not None
         return _show_running(spuid, arguments)

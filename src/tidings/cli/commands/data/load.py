@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from tidings.cli.input.addresses import ws_of
+from tidings.cli.input.addresses import trust_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker, count
 from tidings.cli.input.batches import Batch, batches
 from tidings.cli.input.genids import Genids, content_key, fresh_key
@@ -155,7 +155,9 @@ class _Steps:
 
 
 async def _load(sources: list[Source], positions: Positions, arguments: Namespace) -> None:
-    async with connect(ws_of(arguments), timeout=_PATIENCE, publisher=arguments.publisher) as broker:
+    async with connect(
+        ws_of(arguments), timeout=_PATIENCE, publisher=arguments.publisher, trust=trust_of(arguments)
+    ) as broker:
         for source in sources:
             start = time.monotonic()
             skipped = source.statements

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import orjson
 
-from tidings.cli.input.addresses import http_of
+from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
 from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
@@ -38,7 +38,7 @@ def parser() -> Parser:
 def run(arguments: Namespace) -> int:
     if (arguments.action == "cancel") != bool(arguments.ids):
         raise UsageError("give the names of what to cancel: tidings delayed cancel ID")
-    with HttpClient(http_of(arguments)) as calls:
+    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
         if arguments.action == "cancel":
             for name in arguments.ids:
                 told = calls.json(f"/delayed/{quote(name, safe='')}", "DELETE")["cancelled"]

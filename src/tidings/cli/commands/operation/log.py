@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import orjson
 
-from tidings.cli.input.addresses import http_of
+from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, add_broker, count
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood
 from tidings.client.http import HttpClient
@@ -69,7 +69,7 @@ def _commits(
     if arguments.follow:
         given["follow"] = "true"
     with (
-        HttpClient(http_of(arguments), endless=arguments.follow) as calls,
+        HttpClient(http_of(arguments), endless=arguments.follow, trust=trust_of(arguments)) as calls,
         calls.streamed("/log", params=given, accept="*/*") as chunks,
     ):
         yield first - 1, b""  # it answers

@@ -27,6 +27,7 @@ examples:
   tidings serve
   tidings serve --memory --load city.nt
   tidings serve --data /var/lib/tidings --host 0.0.0.0 --http-port 80
+  tidings serve --tls-certificate fullchain.pem --tls-key privkey.pem --host 0.0.0.0
   tidings serve --config tidings.toml --log-level info --log-format json
   TIDINGS_MAX_ROWS=10000 tidings serve --timeout 2.5
 """
@@ -60,8 +61,12 @@ def run(arguments: Namespace) -> int:
         def announce(opened: app.Opened) -> None:
             print(greeting(opened, settings), flush=True)
             if has_demo(opened, settings):
+                city = opened.listeners.plain
+                if city is None:
+                    say("the demo needs a port without TLS on this machine, and plain_host is off")
+                    return
                 try:
-                    companions.enter_context(companion(opened.http, opened.ws))
+                    companions.enter_context(companion(city.http_address, city.ws_address))
                 except OSError as error:
                     say(f"the demo cannot be started: {error.strerror}")
 
@@ -79,14 +84,24 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
     offers = "queries" if settings.read_only else "queries and updates"
     quads = len(opened.broker.store)
     where = "in memory only" if settings.memory else f"kept in {settings.data}"
+    http = opened.nearest.http_address
     return (
         f"Tidings answers {offers} at {opened.http}/sparql and subscriptions at {opened.ws}\n"
+        f"{plain(opened)}"
         f"  {quads:,} quads, {where}\n"
-        f"  try:  curl {opened.http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
-        f"        curl -N '{opened.http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
+        f"  try:  curl {http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
+        f"        curl -N '{http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
         f"{demo(opened, settings)}"
         f"  stop: Ctrl+C"
     )
+
+
+def plain(opened: app.Opened) -> str:
+    """Where there is no TLS, although there is elsewhere."""
+    pair = opened.listeners.plain
+    if opened.listeners.secure is None or pair is None:
+        return ""
+    return f"  without TLS: {pair.http_address}/sparql and {pair.ws_address}\n"
 
 
 def demo(opened: app.Opened, settings: Settings) -> str:
@@ -98,7 +113,7 @@ def demo(opened: app.Opened, settings: Settings) -> str:
         return f"  demo: none, as {why}\n"
     return (
         f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"
-        f"        curl -sN -G {opened.http}/subscribe --data-urlencode 'query={LIGHTS}'\n"
-        f"        tidings subscribe --http {opened.http} '{LIGHTS}'\n"
+        f"        curl -sN -G {opened.nearest.http_address}/subscribe --data-urlencode 'query={LIGHTS}'\n"
+        f"        tidings subscribe --http {opened.nearest.http_address} '{LIGHTS}'\n"
         f"        --demo off starts without it, DROP GRAPH <{GRAPH}> removes it for good\n"
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from tidings.cli.input.addresses import http_of
+from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, add_broker
 from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
@@ -30,7 +30,7 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    with HttpClient(http_of(arguments)) as calls:
+    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
         found = calls.pages("/subscriptions", "subscriptions")
         if arguments.json:
             write((orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in found), None)

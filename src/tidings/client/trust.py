@@ -1,0 +1,47 @@
+"""Whom a client believes to be the broker, over TLS, and the certificate that it shows itself.
+
+    connect("wss://broker:9443/subscribe", trust=Trust(ca="ca.pem"))
+
+Without anything said, the authorities of the system count, or those of the file that SSL_CERT_FILE names.
+"""
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidings.client.errors import CannotTrust
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """`ca` is a file of authorities (PEM) instead of the system's; `certificate` and `key` are what the client shows.
+    With `verify` off, whoever answers is believed: for trials only."""
+
+    ca: str | Path | None = None
+    verify: bool = True
+    certificate: str | Path | None = None
+    key: str | Path | None = None
+
+    def context(self) -> ssl.SSLContext | None:
+        """For connections; None if nothing was said. Raises CannotTrust."""
+        if self == SYSTEM:
+            return None
+        try:
+            return self._context()
+        except ssl.SSLError as error:
+            raise CannotTrust(f"the files for TLS cannot be used: {error.reason or error}") from error
+        except OSError as error:
+            raise CannotTrust(f"the files for TLS cannot be read: {error.strerror or error}") from error
+
+    def _context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self.ca)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if self.certificate is not None:
+            context.load_cert_chain(self.certificate, self.key)
+        return context
+
+
+SYSTEM = Trust()

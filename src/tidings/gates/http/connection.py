@@ -1,0 +1,62 @@
+"""One connection to the HTTP port: requests, or a WebSocket from some request on.
+
+uvicorn waits for ever for the end of the headers; here they have to come within some seconds. The parser tells of an
+upgrade without being asked, so that requests which are none pay nothing for it; uvicorn then hands the connection to
+the class that its configuration names (`gates/websocket/upgrade.py`).
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tidings.gates.peer import tls_extension
+
+HEADER_SECONDS = 15.0
+
+
+class HttpConnection(HttpToolsProtocol):
+    """Is closed if headers do not come, knows how the client came, and changes hands when nothing is under way."""
+
+    patience: asyncio.TimerHandle | None = None
+    extensions: dict[str, Any] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if self.scheme == "https":
+            self.extensions = {"tls": tls_extension(transport)}
+        self._wait()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self.extensions is not None:
+            self.scope["extensions"] = self.extensions
+        if self.patience is None:
+            self._wait()
+
+    def on_headers_complete(self) -> None:
+        self._stop()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """A WebSocket behind a request that is still being answered would be written into by that answer."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.send_400_response("A WebSocket cannot begin before the answer to the request before it has ended.")
+        else:
+            super().handle_websocket_upgrade()
+
+    def _wait(self) -> None:
+        self.patience = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _stop(self) -> None:
+        if self.patience is not None:
+            self.patience.cancel()
+            self.patience = None
+
+    def _give_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.close()

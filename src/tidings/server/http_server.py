@@ -1,0 +1,45 @@
+"""uvicorn, at as many entrances as there are, with and without TLS: one server, one state, one end."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
+from tidings.server.listening import BACKLOG, Entrances
+
+
+class HttpServer(uvicorn.Server):
+    """The entrances open when it starts, and close before it lets its connections end."""
+
+    def __init__(self, config: uvicorn.Config, entrances: Entrances) -> None:
+        super().__init__(config)
+        self._entrances = entrances
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn raises a signal again once it has shut down; here, being told to stop is no failure."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=[])
+        await self._entrances.open()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._entrances.close()
+        await super().shutdown(sockets=[])
+
+    async def serve_connections(self, listener: socket.socket, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
+        """Serve a listening socket."""
+
+        def connection() -> HttpConnection:
+            return HttpConnection(config=self.config, server_state=self.server_state, app_state={})
+
+        limit = None if tls is None else HEADER_SECONDS
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(
+            connection, sock=listener, ssl=tls, backlog=BACKLOG, ssl_handshake_timeout=limit
+        )

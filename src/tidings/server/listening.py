@@ -1,0 +1,200 @@
+"""Where the broker can be reached: the sockets that it listens on, and how connections through each are served.
+
+Without TLS there are two ports, for HTTP and for WebSocket. With TLS there are two more, and the plain ones are for
+this machine, unless the settings say otherwise. Two ports of the same number are one: HTTP takes WebSockets, too.
+"""
+
+import ipaddress
+import socket
+import ssl
+from asyncio import AbstractServer
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tidings.model.errors import TidingsError
+from tidings.server.config import Settings
+
+BACKLOG = 4096
+THIS_MACHINE = "127.0.0.1"
+CLOSED = "off"
+
+Serve: TypeAlias = Callable[[socket.socket, ssl.SSLContext | None], Awaitable[AbstractServer]]
+"""Begins to serve the connections of a listening socket, which it then owns."""
+
+
+class CannotListen(TidingsError):
+    """The address or the port cannot be had."""
+
+    code = "cannot_listen"
+
+
+# -- sockets ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The sockets for HTTP and for WebSocket; None for the latter if it is the same."""
+
+    http: socket.socket
+    ws: socket.socket | None
+    secure: bool = False
+
+    @property
+    def http_port(self) -> int:
+        return _port(self.http)
+
+    @property
+    def ws_port(self) -> int:
+        return _port(self.ws or self.http)
+
+    @property
+    def http_address(self) -> str:
+        return address("https" if self.secure else "http", self.http)
+
+    @property
+    def ws_address(self) -> str:
+        return address("wss" if self.secure else "ws", self.ws or self.http) + "/subscribe"
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """All sockets; at least one pair is there."""
+
+    plain: Pair | None
+    secure: Pair | None
+
+    @property
+    def pairs(self) -> tuple[Pair | None, Pair | None]:
+        return self.plain, self.secure
+
+    @property
+    def http_ports(self) -> tuple[int | None, int | None]:
+        """Without and with TLS."""
+        return self.plain.http_port if self.plain else None, self.secure.http_port if self.secure else None
+
+    @property
+    def ws_ports(self) -> tuple[int | None, int | None]:
+        return self.plain.ws_port if self.plain else None, self.secure.ws_port if self.secure else None
+
+    @property
+    def foremost(self) -> Pair:
+        """What clients are told of."""
+        pair = self.secure or self.plain
+        assert pair is not None
+        return pair
+
+
+@contextmanager
+def listeners(settings: Settings, *, tls: bool) -> Iterator[Listeners]:
+    """Take the ports. Raises CannotListen."""
+    with ExitStack() as stack:
+
+        def pair(host: str, http_port: int, ws_port: int, *, secure: bool) -> Pair:
+            http = stack.enter_context(closing(listen(host, http_port)))
+            shared = ws_port == http_port != 0
+            return Pair(http, None if shared else stack.enter_context(closing(listen(host, ws_port))), secure)
+
+        secure = pair(settings.host, settings.https_port, settings.wss_port, secure=True) if tls else None
+        host = plain_host(settings) if tls else settings.host
+        plain = None if host is None else pair(host, settings.http_port, settings.ws_port, secure=False)
+        yield Listeners(plain, secure)
+
+
+def plain_host(settings: Settings) -> str | None:
+    """Where the ports without TLS are, once there are others: on this machine only, unless it is said otherwise."""
+    if settings.plain_host is not None:
+        return None if settings.plain_host == CLOSED else settings.plain_host
+    return settings.host if _is_this_machine(settings.host) else THIS_MACHINE
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections. Raises CannotListen."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(place)
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CannotListen(f"cannot listen on {host} port {port}: {reason}") from error
+    return listener
+
+
+def address(scheme: str, listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def _port(listener: socket.socket) -> int:
+    port: int = listener.getsockname()[1]
+    return port
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+# -- serving ------------------------------------------------------------------------------------------------------
+
+
+class Entrance:
+    """A listening socket that is served. Opened again, it serves new connections with another certificate: those that
+    wait to be accepted wait at the socket, which stays, and those that were accepted go on."""
+
+    def __init__(self, listener: socket.socket, serve: Serve, *, secure: bool) -> None:
+        self._listener = listener
+        self._serve = serve
+        self.secure = secure
+        self._server: AbstractServer | None = None
+
+    async def open(self, tls: ssl.SSLContext | None) -> None:
+        former, self._server = self._server, await self._serve(self._listener.dup(), tls if self.secure else None)
+        if former is not None:
+            former.close()
+
+    def close(self) -> None:
+        """For good: from now on, nobody can connect."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        self._listener.close()
+
+
+class Entrances:
+    """All of them, with the certificate that they show."""
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        self._tls = tls
+        self._all: list[Entrance] = []
+
+    def add(self, pair: Pair | None, http: Serve, ws: Serve) -> None:
+        if pair is not None:
+            self._all.append(Entrance(pair.http, http, secure=pair.secure))
+            if pair.ws is not None:
+                self._all.append(Entrance(pair.ws, ws, secure=pair.secure))
+
+    async def open(self) -> None:
+        for entrance in self._all:
+            await entrance.open(self._tls)
+
+    async def renew(self, tls: ssl.SSLContext) -> None:
+        self._tls = tls
+        for entrance in self._all:
+            if entrance.secure:
+                await entrance.open(tls)
+
+    def close(self) -> None:
+        for entrance in self._all:
+            entrance.close()

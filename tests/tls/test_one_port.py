@@ -1,0 +1,94 @@
+"""HTTP and WebSockets at one port, so that a proxy needs only one."""
+
+import asyncio
+import json
+import socket
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from gates.client import connected
+from gates.sockets import ALL, asynchronous
+from tidings.client import connect
+from tls.house import serving
+from waiting import PATIENCE
+
+WEBSOCKET = {
+    "Connection": "Upgrade", "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    ws: str
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@asynchronous
+async def test_ports_of_one_number_are_one() -> None:
+    port = free_port()
+    async with serving(http_port=port, ws_port=port) as house:
+        assert (house.http, house.ws) == (f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/subscribe")
+        async with connect(house.http) as broker, await broker.subscribe(ALL) as lamps:
+            assert list((await asyncio.wait_for(anext(lamps), PATIENCE)).added) == []
+            async with httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+                await http.post("/update", data={"update": "INSERT DATA { <s> <p> 1 }"})
+            assert len((await asyncio.wait_for(anext(lamps), PATIENCE)).added) == 1
+
+
+@asynchronous
+@pytest.mark.parametrize("path", ["/subscribe", "/sparql", "/subscribe?x=y"])
+async def test_the_http_port_takes_websockets(path: str) -> None:
+    async with serving() as house:
+        place = Place(house.http.replace("http", "ws") + "/subscribe")
+        async with connected(place, path) as socket_:
+            follower = await socket_.follow(ALL)
+            long = "x" * 200_000  # more than any buffer at first
+            async with connected(place, path) as other:
+                await other.update(f'INSERT DATA {{ <s> <p> "{long}" }}')
+            await follower.hear()
+            assert sum(follower.answer.values()) == 1
+
+
+@asynchronous
+async def test_a_websocket_at_a_wrong_path_is_told_the_right_address() -> None:
+    async with serving() as house, httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+        for path in ("/", "/query", "/update", "/healthz"):
+            answer = await http.get(path, headers=WEBSOCKET)
+            assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+            assert f"{house.http.replace('http', 'ws')}/subscribe" in answer.json()["error_description"]
+
+
+@asynchronous
+async def test_http_at_the_port_for_websockets_is_told_the_right_address() -> None:
+    async with serving() as house, httpx.AsyncClient(timeout=PATIENCE) as http:
+        answer = await http.get(house.ws.replace("ws", "http"))
+        assert house.http in answer.json()["error_description"]
+
+
+@asynchronous
+async def test_a_websocket_may_follow_requests_but_not_overtake_one() -> None:
+    headers = "".join(f"{name}: {value}\r\n" for name, value in WEBSOCKET.items())
+    knock = f"GET /subscribe HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
+    async with serving() as house:
+        port = int(house.http.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+        assert json.loads(await asyncio.wait_for(reader.readuntil(b"\n"), PATIENCE))["status"] == "ok"
+        writer.write(knock)
+        assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(b"HTTP/1.1 101")
+        writer.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /subscribe?query=ASK%7B%7D HTTP/1.1\r\nHost: localhost\r\n\r\n" + knock)
+        said = await asyncio.wait_for(reader.read(), PATIENCE)
+        writer.close()
+        assert b"HTTP/1.1 101" not in said
