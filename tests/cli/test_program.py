@@ -15,6 +15,7 @@ from tidings.cli import COMMANDS, main
 from tidings.model.terms import Quad
 from tidings.server import app
 from tidings.server.config import Settings
+from tidings.server.listening import Addresses
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -62,7 +63,8 @@ def test_every_example_of_serve_runs(
         say: Callable[[str], None],
     ) -> None:
         loaded.extend(quads())
-        announce(app.Opened(app.build_broker(settings), f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}"))
+        places = Addresses(f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}")
+        announce(app.Opened(app.build_broker(settings), places))
 
     monkeypatch.setattr(app, "serve", serve)
     monkeypatch.setattr("tidings.cli.commands.operation.serve.configure", lambda *_: None)

@@ -77,7 +77,6 @@ def nginx_command(folder: Path, broker: Broker, port: int, plain_port: int) -> l
         (f"{letsencrypt}/privkey.pem", str(key)),
         ("/etc/nginx/tidings.htpasswd;", f"{users};"),
         (f"{HOST}:8000", f"{HOST}:{broker.http_port}"),
-        (f"{HOST}:9000", f"{HOST}:{broker.ws_port}"),
         ("    listen [::]:80;\n", ""),
         ("    listen [::]:443 ssl http2;\n", ""),
         ("listen 80;", f"listen {HOST}:{plain_port};"),
@@ -111,7 +110,6 @@ def caddy_command(folder: Path, broker: Broker, port: int, plain_port: int) -> l
     site = replaced(
         (DEPLOY / "caddy" / "Caddyfile").read_text(),
         (f"{HOST}:8000", f"{HOST}:{broker.http_port}"),
-        (f"{HOST}:9000", f"{HOST}:{broker.ws_port}"),
         (f"\n{SITE} {{", f"\nlocalhost {{\n\ttls {certificate} {key}"),
     )
     options = f"admin off\n\tstorage file_system {folder / 'storage'}\n\thttp_port {plain_port}\n\thttps_port {port}"

@@ -15,7 +15,7 @@ import pytest
 from deploy.places import DEPLOY, seconds, until
 from deploy.proxies import COMMANDS, KEY, NAME, PASSWORD, Proxy, before, check, nginx_with_certificates
 from gates.wire import Broker
-from tidings.client import connect
+from tidings.client import Trust, connect
 from tidings.client.errors import CannotConnect
 from tidings.server.config import Settings
 from waiting import PATIENCE, asynchronous
@@ -111,6 +111,26 @@ def test_an_update_and_a_query_pass_through(inside: httpx.Client, subject: str) 
     assert done.json()["response"]["added"] == 1
     answer = inside.post("/sparql", data={"query": following(subject)})
     assert [row["o"]["value"] for row in answer.json()["results"]["bindings"]] == ["1"]
+
+
+def test_the_description_names_the_addresses_of_the_proxy_whatever_the_client_says_of_itself(
+    inside: httpx.Client, proxy: Proxy
+) -> None:
+    claims = {"X-Forwarded-Host": "evil.example", "X-Forwarded-For": "1.1.1.1", "Forwarded": "host=evil.example"}
+    for headers in ({}, claims):
+        said = inside.get("/", headers={"accept": "application/n-triples"} | headers).text
+        assert f"<https://localhost:{proxy.port}/sparql>" in said
+        assert f"<wss://localhost:{proxy.port}/subscribe>" in said
+
+
+@asynchronous
+async def test_the_http_address_of_the_proxy_leads_to_subscriptions(proxy: Proxy, subject: str) -> None:
+    address = proxy.url.replace("://", f"://{NAME}:{PASSWORD}@")
+    async with (
+        connect(address, timeout=PATIENT, trust=Trust(ca=proxy.certificate)) as client,
+        await client.subscribe(following(subject)) as subscription,
+    ):
+        assert (await asyncio.wait_for(anext(subscription), PATIENCE)).sequence == 0
 
 
 @asynchronous

@@ -22,7 +22,7 @@ from tidings.server import app as wiring
 from tidings.server import certificates as making
 from tidings.server.config import Settings
 from tidings.server.http_server import HttpServer
-from tidings.server.listening import Entrances, Listeners, listeners
+from tidings.server.listening import Entrances, Listeners, Pair, listeners
 from tidings.server.tls import Tls, read_tls, renewing
 from waiting import PATIENCE, until
 
@@ -106,33 +106,32 @@ class House:
 
     @property
     def https(self) -> str:
-        assert self.listeners.secure is not None
-        return self.listeners.secure.http_address
+        return _there(self.listeners.secure).addresses.http
 
     @property
     def wss(self) -> str:
-        assert self.listeners.secure is not None
-        return self.listeners.secure.ws_address
+        return _there(self.listeners.secure).addresses.ws
 
     @property
     def http(self) -> str:
-        assert self.listeners.plain is not None
-        return self.listeners.plain.http_address
+        return _there(self.listeners.plain).addresses.http
 
     @property
     def ws(self) -> str:
-        assert self.listeners.plain is not None
-        return self.listeners.plain.ws_address
+        return _there(self.listeners.plain).addresses.ws
 
     @property
     def https_port(self) -> int:
-        assert self.listeners.secure is not None
-        return self.listeners.secure.http_port
+        return _there(self.listeners.secure).http_port
 
     @property
     def wss_port(self) -> int:
-        assert self.listeners.secure is not None
-        return self.listeners.secure.ws_port
+        return _there(self.listeners.secure).ws_port
+
+
+def _there(pair: Pair | None) -> Pair:
+    assert pair is not None
+    return pair
 
 
 @asynccontextmanager

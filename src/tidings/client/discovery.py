@@ -1,6 +1,7 @@
 """Where a broker takes subscriptions, if only its HTTP address is known: its service description says so."""
 
 import re
+from urllib.parse import urlsplit, urlunsplit
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
 from tidings.client.http import AsyncHttpClient
@@ -23,4 +24,13 @@ async def subscribe_address(url: str, seconds: float, trust: Trust = SYSTEM) -> 
     found = _WEBSOCKET.search(answer.text)
     if found is None:
         raise CannotConnect(f"what answers at {url} does not say where it takes subscriptions")
-    return found[1]
+    return _with_credentials(found[1], url)
+
+
+def _with_credentials(found: str, asked: str) -> str:
+    """The password that the address had is good for the other one as well, if it is the same machine's."""
+    there, here = urlsplit(found), urlsplit(asked)
+    credentials, at, _ = here.netloc.rpartition("@")
+    if not at or there.hostname != here.hostname or (here.scheme == "https") != (there.scheme == "wss"):
+        return found
+    return urlunsplit(there._replace(netloc=f"{credentials}@{there.netloc}"))

@@ -43,7 +43,7 @@ from tidings.model.terms import Quad
 from tidings.server.config import Settings
 from tidings.server.files import FolderLoader
 from tidings.server.http_server import HttpServer
-from tidings.server.listening import BACKLOG, Entrances, Listeners, Pair, Serve, listeners
+from tidings.server.listening import BACKLOG, Addresses, Entrances, Listeners, Serve, listeners
 from tidings.server.tls import Tls, read_tls, renewing
 
 if TYPE_CHECKING:
@@ -191,20 +191,20 @@ class Opened:
     """A broker that can be reached."""
 
     broker: Broker
-    listeners: Listeners
+    plain: Addresses | None
+    secure: Addresses | None = None
 
     @property
-    def http(self) -> str:
-        return self.listeners.foremost.http_address
+    def foremost(self) -> Addresses:
+        """What clients are told of."""
+        addresses = self.secure or self.plain
+        assert addresses is not None
+        return addresses
 
     @property
-    def ws(self) -> str:
-        return self.listeners.foremost.ws_address
-
-    @property
-    def nearest(self) -> Pair:
+    def nearest(self) -> Addresses:
         """For those on this machine, who need no TLS."""
-        return self.listeners.plain or self.listeners.foremost
+        return self.plain or self.foremost
 
 
 def serve(
@@ -273,7 +273,7 @@ async def _run(
         broker.freeze()
         if tls is not None:
             await stack.enter_async_context(renewing(tls, entrances.renew))
-        announce(Opened(broker, sockets))
+        announce(Opened(broker, *(None if pair is None else pair.addresses for pair in sockets.pairs)))
         try:
             await server.serve()
         finally:

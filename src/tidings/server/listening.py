@@ -34,6 +34,14 @@ class CannotListen(TidingsError):
 
 
 @dataclass(frozen=True, slots=True)
+class Addresses:
+    """As clients call them."""
+
+    http: str
+    ws: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """The sockets for HTTP and for WebSocket; None for the latter if it is the same."""
 
@@ -50,12 +58,11 @@ class Pair:
         return _port(self.ws or self.http)
 
     @property
-    def http_address(self) -> str:
-        return address("https" if self.secure else "http", self.http)
-
-    @property
-    def ws_address(self) -> str:
-        return address("wss" if self.secure else "ws", self.ws or self.http) + "/subscribe"
+    def addresses(self) -> Addresses:
+        letter = "s" if self.secure else ""
+        return Addresses(
+            _address(f"http{letter}", self.http), _address(f"ws{letter}", self.ws or self.http) + "/subscribe"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +84,6 @@ class Listeners:
     @property
     def ws_ports(self) -> tuple[int | None, int | None]:
         return self.plain.ws_port if self.plain else None, self.secure.ws_port if self.secure else None
-
-    @property
-    def foremost(self) -> Pair:
-        """What clients are told of."""
-        pair = self.secure or self.plain
-        assert pair is not None
-        return pair
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address(scheme: str, listener: socket.socket) -> str:
+def _address(scheme: str, listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,10 +19,19 @@ import bare
 from gates.wire import Broker, serving
 from tidings import __version__
 from tidings.cli import main
+from tidings.cli.doctor.certificate import check_certificate
 from tidings.cli.doctor.finding import Finding
 from tidings.cli.doctor.folder import check_disk, check_folder
-from tidings.cli.doctor.ports import broker_at, check_http_port, check_ws_port
+from tidings.cli.doctor.ports import (
+    broker_at,
+    check_http_port,
+    check_https_port,
+    check_ws_port,
+    check_wss_port,
+    has_plain,
+)
 from tidings.log.folder import Folder
+from tidings.server.certificates import authority, certify_server, server_files, server_name
 from tidings.server.config import Settings
 from waiting import PATIENCE
 
@@ -223,10 +234,30 @@ def test_a_port_that_is_free_is_fine_and_stays_free() -> None:
         assert check_http_port(Settings(http_port=port)) == Finding("HTTP port", "ok", f"127.0.0.1:{port} is free")
 
 
-def test_both_ports_cannot_be_the_same(taken: int) -> None:
-    found = check_ws_port(Settings(http_port=taken, ws_port=taken))
-    assert (found.state, found.found) == ("problem", f"{taken} is the port for HTTP, too")
-    assert "--ws-port N" in found.advice
+def test_both_ports_may_be_the_same(taken: int) -> None:
+    assert check_ws_port(Settings(http_port=taken, ws_port=taken)).found == f"{taken}, shared with HTTP"
+    assert check_wss_port(Settings(https_port=taken, wss_port=taken)).found == f"{taken}, shared with HTTPS"
+
+
+def test_with_tls_the_plain_ports_are_looked_for_on_this_machine(taken: int) -> None:
+    settings = Settings(host="192.0.2.1", tls_certificate="x", http_port=0, https_port=taken)
+    assert check_http_port(settings).found == "any that is free on 127.0.0.1"
+    assert check_https_port(settings).found.startswith(f"192.0.2.1:{taken} cannot be listened on")
+    assert has_plain(settings)
+    assert not has_plain(replace(settings, plain_host="off"))
+
+
+def test_a_certificate_is_looked_at_for_its_time(tmp_path: Path) -> None:
+    files, now = server_files(tmp_path), datetime.now(UTC)
+    signer = authority(tmp_path, now)
+    certify_server(signer, files, [server_name("localhost")], now, now + timedelta(days=60))
+    settings = Settings(tls_certificate=str(files.certificate), tls_key=str(files.key))
+    assert check_certificate(settings, now).state == "ok"
+    assert check_certificate(settings, now + timedelta(days=50)).state == "note"
+    expired = check_certificate(settings, now + timedelta(days=61))
+    assert (expired.state, "expired" in expired.found) == ("problem", True)
+    nothing = check_certificate(replace(settings, tls_key="nowhere.pem"), now)
+    assert (nothing.state, "no such file" in nothing.found) == ("problem", True)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])

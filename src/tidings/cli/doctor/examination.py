@@ -1,8 +1,9 @@
 """Every check, in the order in which one would mend what it finds."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
-from tidings.cli.doctor import folder, java, machine, packages, ports
+from tidings.cli.doctor import certificate, folder, java, machine, packages, ports
 from tidings.cli.doctor.finding import Finding
 from tidings.extras import EXTRAS
 from tidings.server.config import Settings
@@ -19,8 +20,13 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield packages.check_extra(name, known, wanted=name == "spark" and settings.deliver is not None)
     yield packages.check_matplotlib()
     yield java.check_java(spark=spark)
-    yield ports.check_http_port(settings)
-    yield ports.check_ws_port(settings)
+    if ports.has_plain(settings):
+        yield ports.check_http_port(settings)
+        yield ports.check_ws_port(settings)
+    if settings.tls_certificate is not None:
+        yield certificate.check_certificate(settings, datetime.now(UTC))
+        yield ports.check_https_port(settings)
+        yield ports.check_wss_port(settings)
     yield folder.check_folder(settings)
     if not settings.memory:
         yield folder.check_disk(settings)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tidings.cli.doctor.finding import Finding
 from tidings.server.config import Settings
+from tidings.server.listening import plain_host
 
 PATIENCE = 2.0
 """Seconds that whoever listens on a port may take to say who it is."""
@@ -27,14 +28,34 @@ class Broker:
 
 
 def check_http_port(settings: Settings, patience: float = PATIENCE) -> Finding:
-    return _check("HTTP port", "--http-port", settings.host, settings.http_port, patience)
+    return _check("HTTP port", "--http-port", _plain(settings), settings.http_port, patience)
 
 
 def check_ws_port(settings: Settings, patience: float = PATIENCE) -> Finding:
     name, flag = "WebSocket port", "--ws-port"
     if settings.ws_port == settings.http_port != 0:
-        return Finding(name, "problem", f"{settings.ws_port} is the port for HTTP, too", f"give another one: {flag} N")
-    return _check(name, flag, settings.host, settings.ws_port, patience)
+        return Finding(name, "ok", f"{settings.ws_port}, shared with HTTP")
+    return _check(name, flag, _plain(settings), settings.ws_port, patience)
+
+
+def check_https_port(settings: Settings, patience: float = PATIENCE) -> Finding:
+    return _check("HTTPS port", "--https-port", settings.host, settings.https_port, patience)
+
+
+def check_wss_port(settings: Settings, patience: float = PATIENCE) -> Finding:
+    name, flag = "WebSocket port with TLS", "--wss-port"
+    if settings.wss_port == settings.https_port != 0:
+        return Finding(name, "ok", f"{settings.wss_port}, shared with HTTPS")
+    return _check(name, flag, settings.host, settings.wss_port, patience)
+
+
+def has_plain(settings: Settings) -> bool:
+    """Whether there are ports without TLS."""
+    return settings.tls_certificate is None or plain_host(settings) is not None
+
+
+def _plain(settings: Settings) -> str:
+    return settings.host if settings.tls_certificate is None else plain_host(settings) or settings.host
 
 
 def _check(name: str, flag: str, host: str, port: int, patience: float) -> Finding:

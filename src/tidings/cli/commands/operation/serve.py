@@ -60,13 +60,9 @@ def run(arguments: Namespace) -> int:
 
         def announce(opened: app.Opened) -> None:
             print(greeting(opened, settings), flush=True)
-            if has_demo(opened, settings):
-                city = opened.listeners.plain
-                if city is None:
-                    say("the demo needs a port without TLS on this machine, and plain_host is off")
-                    return
+            if has_demo(opened, settings) and opened.plain is not None:
                 try:
-                    companions.enter_context(companion(city.http_address, city.ws_address))
+                    companions.enter_context(companion(opened.plain.http, opened.plain.ws))
                 except OSError as error:
                     say(f"the demo cannot be started: {error.strerror}")
 
@@ -75,8 +71,13 @@ def run(arguments: Namespace) -> int:
 
 
 def has_demo(opened: app.Opened, settings: Settings) -> bool:
-    """Whether there is a city to animate, and it may be."""
-    return settings.demo and not settings.read_only and opened.broker.store.graph(iri(GRAPH)) is not None
+    """Whether there is a city to animate, and it may be; it comes in without TLS."""
+    return (
+        settings.demo
+        and not settings.read_only
+        and opened.plain is not None
+        and opened.broker.store.graph(iri(GRAPH)) is not None
+    )
 
 
 def greeting(opened: app.Opened, settings: Settings) -> str:
@@ -84,9 +85,9 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
     offers = "queries" if settings.read_only else "queries and updates"
     quads = len(opened.broker.store)
     where = "in memory only" if settings.memory else f"kept in {settings.data}"
-    http = opened.nearest.http_address
+    http = opened.nearest.http
     return (
-        f"Tidings answers {offers} at {opened.http}/sparql and subscriptions at {opened.ws}\n"
+        f"Tidings answers {offers} at {opened.foremost.http}/sparql and subscriptions at {opened.foremost.ws}\n"
         f"{plain(opened)}"
         f"  {quads:,} quads, {where}\n"
         f"  try:  curl {http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
@@ -98,10 +99,9 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
 
 def plain(opened: app.Opened) -> str:
     """Where there is no TLS, although there is elsewhere."""
-    pair = opened.listeners.plain
-    if opened.listeners.secure is None or pair is None:
+    if opened.secure is None or opened.plain is None:
         return ""
-    return f"  without TLS: {pair.http_address}/sparql and {pair.ws_address}\n"
+    return f"  without TLS: {opened.plain.http}/sparql and {opened.plain.ws}\n"
 
 
 def demo(opened: app.Opened, settings: Settings) -> str:
@@ -110,10 +110,11 @@ def demo(opened: app.Opened, settings: Settings) -> str:
         return ""
     if not has_demo(opened, settings):
         why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
+        why = "it needs a port without TLS on this machine" if opened.plain is None else why
         return f"  demo: none, as {why}\n"
     return (
         f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"
-        f"        curl -sN -G {opened.nearest.http_address}/subscribe --data-urlencode 'query={LIGHTS}'\n"
-        f"        tidings subscribe --http {opened.nearest.http_address} '{LIGHTS}'\n"
+        f"        curl -sN -G {opened.nearest.http}/subscribe --data-urlencode 'query={LIGHTS}'\n"
+        f"        tidings subscribe --http {opened.nearest.http} '{LIGHTS}'\n"
         f"        --demo off starts without it, DROP GRAPH <{GRAPH}> removes it for good\n"
     )
