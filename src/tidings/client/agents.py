@@ -29,6 +29,7 @@ from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.subscription import Change, Subscription
+from tidings.client.trust import SYSTEM, Trust
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
@@ -177,7 +178,9 @@ class Application:
         *,
         timeout: float = 30.0,
         publisher: str | None = None,
+        trust: Trust = SYSTEM,
     ) -> None:
+        self._trust = trust
         self.profile = profile if isinstance(profile, Jsap) else load(profile)
         self._timeout = timeout
         self._publisher = publisher
@@ -228,7 +231,7 @@ class Application:
         """The connection to the broker of a query, shared by all whose broker it is."""
         address = primitive.ws
         if address not in self._connections:
-            made = Connection(address, timeout=self._timeout)
+            made = Connection(address, timeout=self._timeout, trust=self._trust)
             self._connections[address] = asyncio.create_task(made.__aenter__())
         return await self._connections[address]
 
@@ -238,7 +241,7 @@ class Application:
         key = f"{http.method} {http.url}"
         if key not in self._endpoints:
             self._endpoints[key] = Endpoint(
-                http.url, timeout=self._timeout, method=http.method, publisher=self._publisher
+                http.url, timeout=self._timeout, method=http.method, publisher=self._publisher, trust=self._trust
             )
         return self._endpoints[key]
 

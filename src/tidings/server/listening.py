@@ -160,9 +160,13 @@ class Entrance:
         self._server: AbstractServer | None = None
 
     async def open(self, tls: ssl.SSLContext | None) -> None:
+        if self._is_closed():
+            return
         former, self._server = self._server, await self._serve(self._listener.dup(), tls if self.secure else None)
         if former is not None:
             former.close()
+        if self._is_closed():  # meanwhile
+            self._server.close()
 
     def close(self) -> None:
         """For good: from now on, nobody can connect."""
@@ -170,6 +174,9 @@ class Entrance:
             self._server.close()
             self._server = None
         self._listener.close()
+
+    def _is_closed(self) -> bool:
+        return self._listener.fileno() < 0
 
 
 class Entrances:

@@ -113,6 +113,9 @@ async def _watch(files: TlsFiles, seen: State, renew: Callable[[ssl.SSLContext],
             await renew(files.context())
         except TlsUnusable as error:
             log.warning("the new certificate is not used, and the old one stays: %s", error)
+        except OSError as error:  # no more open files, for example: that passes
+            seen = ()
+            log.warning("the new certificate cannot be used yet: %s", error)
         else:
             log.info("new connections get the new certificate of %s", files.certificate)
 
