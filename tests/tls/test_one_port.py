@@ -11,13 +11,18 @@ import pytest
 from gates.client import connected
 from gates.sockets import ALL, asynchronous
 from tidings.client import connect
-from tls.house import serving
-from waiting import PATIENCE
+from tls.house import Certificates, House, serving
+from waiting import PATIENCE, until
 
 WEBSOCKET = {
     "Connection": "Upgrade", "Upgrade": "websocket",
     "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }  # fmt: skip
+
+
+KNOCK = "\r\n".join(
+    ("GET /subscribe HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in WEBSOCKET.items()), "\r\n")
+).encode()
 
 
 @dataclass(frozen=True)
@@ -76,19 +81,64 @@ async def test_http_at_the_port_for_websockets_is_told_the_right_address() -> No
 
 @asynchronous
 async def test_a_websocket_may_follow_requests_but_not_overtake_one() -> None:
-    headers = "".join(f"{name}: {value}\r\n" for name, value in WEBSOCKET.items())
-    knock = f"GET /subscribe HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
     async with serving() as house:
         port = int(house.http.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         assert json.loads(await asyncio.wait_for(reader.readuntil(b"\n"), PATIENCE))["status"] == "ok"
-        writer.write(knock)
+        writer.write(KNOCK)
         assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(b"HTTP/1.1 101")
         writer.close()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"GET /subscribe?query=ASK%7B%7D HTTP/1.1\r\nHost: localhost\r\n\r\n" + knock)
+        writer.write(b"GET /subscribe?query=ASK%7B%7D HTTP/1.1\r\nHost: localhost\r\n\r\n" + KNOCK)
         said = await asyncio.wait_for(reader.read(), PATIENCE)
         writer.close()
         assert b"HTTP/1.1 101" not in said
+
+
+@asynchronous
+async def test_a_websocket_at_the_http_port_is_let_go_as_any_other_when_the_broker_stops() -> None:
+    async with serving() as house:
+        place = Place(house.http.replace("http", "ws") + "/subscribe")
+        async with connected(place) as client:
+            await client.follow(ALL)
+            await house.gate.close()
+            assert await client.inbox.end() == 1001
+
+
+@asynchronous
+@pytest.mark.parametrize("secure", [False, True])
+async def test_a_client_at_the_http_port_that_does_not_read_counts_as_slow(
+    secure: bool, certificates: Certificates
+) -> None:
+    text = "x" * 1_000_000
+    async with serving(**certificates.settings, outbox=4096) as house:
+        place = Place((house.https if secure else house.http).replace("http", "ws") + "/subscribe")
+        context = certificates.context if secure else None
+        async with connected(place, ssl_context=context) as slow, connected(house) as publisher:
+            await slow.follow(ALL)
+            slow.transport.underlying_transport.pause_reading()
+            for number in range(40):  # the system takes some of them before anybody notices
+                await publisher.update(f'INSERT DATA {{ <s> <p> "{number}{text}" }}')
+                if is_full(house):
+                    break
+            assert is_full(house)
+            slow.transport.underlying_transport.resume_reading()
+            await until(lambda: not is_full(house))
+
+
+def is_full(house: House) -> bool:
+    return any(session.full for session in house.broker.sessions.values())
+
+
+@asynchronous
+async def test_what_comes_with_the_handshake_is_heard() -> None:
+    message = b'{"query":{"sparql":"ASK {}","alias":"early"}}'
+    frame = bytes((0x81, 0x80 | len(message), 0, 0, 0, 0)) + message  # masked with zeros
+    async with serving() as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.http.rpartition(":")[2]))
+        writer.write(KNOCK + frame)
+        assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(b"HTTP/1.1 101")
+        assert await asyncio.wait_for(reader.readuntil(b"early"), PATIENCE)
+        writer.close()

@@ -6,8 +6,10 @@ the class that its configuration names (`gates/websocket/upgrade.py`).
 """
 
 import asyncio
-from typing import Any
+import sys
+from typing import Any, cast
 
+from httptools import HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tidings.gates.peer import tls_extension
@@ -20,6 +22,9 @@ class HttpConnection(HttpToolsProtocol):
 
     patience: asyncio.TimerHandle | None = None
     extensions: dict[str, Any] | None = None
+    heir: asyncio.Protocol | None = None
+    """Who has the connection now; what came together with the handshake is for it, too."""
+    upgraded_at = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -42,12 +47,21 @@ class HttpConnection(HttpToolsProtocol):
         self._stop()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.heir is not None and (rest := data[self.upgraded_at :]) and not self.transport.is_closing():
+            self.heir.data_received(rest)
+
     def handle_websocket_upgrade(self) -> None:
         """A WebSocket behind a request that is still being answered would be written into by that answer."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.send_400_response("A WebSocket cannot begin before the answer to the request before it has ended.")
-        else:
-            super().handle_websocket_upgrade()
+            return
+        upgrade = sys.exception()
+        assert isinstance(upgrade, HttpParserUpgrade)
+        self.upgraded_at = upgrade.args[0]
+        super().handle_websocket_upgrade()
+        self.heir = cast(asyncio.Protocol, self.transport.get_protocol())
 
     def _wait(self) -> None:
         self.patience = self.loop.call_later(HEADER_SECONDS, self._give_up)
