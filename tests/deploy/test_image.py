@@ -195,7 +195,7 @@ def test_settings_in_examples_are_settings_that_exist() -> None:
     assert given.keys() <= _known()
     read_settings({}, given)
     written = "".join(path.read_text() for path in [*DEPLOY.rglob("*"), ROOT / "docs" / "deploy.md"] if path.is_file())
-    assert set(re.findall(r"TIDINGS_[A-Z_]*[A-Z]", written)) <= _known() | {"TIDINGS_HTTP", "TIDINGS_WS"}
+    assert set(re.findall(r"TIDINGS_[A-Z_]*[A-Z]", written)) <= _known() | {"TIDINGS_HTTP", "TIDINGS_WS", "TIDINGS_CA"}
 
 
 def _known() -> set[str]:
