@@ -79,7 +79,7 @@ WATCH = Watch(clock, time.monotonic)
 def build_core(settings: Settings) -> Core:
     folder = settings.load_from
     loader = None if folder is None else FolderLoader(Path(folder), settings.base)
-    return Core(base=settings.base, loader=loader)
+    return Core(base=settings.base, loader=loader, most_parts=settings.max_parts or None)
 
 
 def policy(settings: Settings) -> Policy:
@@ -89,6 +89,7 @@ def policy(settings: Settings) -> Policy:
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
         rows=settings.max_rows or None,
+        planning=settings.max_planning,
         workers=settings.workers,
         snapshot_bytes=settings.snapshot_every,
         keep_log=settings.keep_log,

@@ -156,6 +156,12 @@ class Settings:
     )
     workers: int = _setting(2, _positive, "forks at a time; other long queries wait", "N")
     max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_parts: int = _setting(
+        50_000, _whole, "triple patterns, operators and terms a request may have to plan; 0 is no limit", "N"
+    )
+    max_planning: float = _setting(
+        0.25, _some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
+    )
     max_body: int = _setting(16 << 20, _bytes, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = _setting(1024, _positive, "HTTP requests in work at a time; others get 429", "N")
     max_queue: int = _setting(10_000, _positive, "updates that may wait; others get 429", "N")

@@ -11,12 +11,12 @@ from tidings.sparql.evaluate.layout import Plan, Row, Step, tiebreak
 _STACKED = 64
 
 
-def in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
+def in_turn(steps: list[Step], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
     """Each step on the rows of the one before; generators are not stacked higher than Python can climb."""
     for number, step in enumerate(steps, start=1):
         rows = step(rows)
         if number % _STACKED == 0:
-            rows = list(rows)
+            rows = list(context.hold(rows))
     return iter(rows)
 
 
