@@ -232,7 +232,7 @@ class Engine:
         return self._templates.prepare(text, self.core.base, dataset)[0].parts
 
     def plan(self, text: str, dataset: Dataset | None = None) -> None:
-        """Read and plan a query as a subscription does; nothing of it is kept. Raises what is wrong with it."""
+        """Read and plan a query as a subscription does, and keep nothing of it. Raises what is wrong with it."""
         template, values = self._templates.prepare(text, self.core.base, dataset)
         template.spu(values, ALL_RIGHTS.subscribe)
 

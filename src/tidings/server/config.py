@@ -122,9 +122,15 @@ def _setting(default: Any, reads: Callable[[object], Any], help_: str, shown: st
 class Settings:
     """What `tidings serve` can be told. The help texts below are those of the command line."""
 
-    host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all", "ADDRESS")
+    host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all, with --allow-insecure", "ADDRESS")
     http_port: int = _setting(8000, _port, "port for HTTP; 0 takes any free one", "PORT")
     ws_port: int = _setting(9000, _port, "port for WebSocket; 0 takes any free one", "PORT")
+    health_port: int | None = _setting(
+        None,
+        _port,
+        "port for health, answered whatever the loop does; 0 takes any free one, without it there is none",
+        "PORT",
+    )
     data: str = _setting(
         "tidings-data", _text, "folder that keeps what is published; made if it is not there", "FOLDER"
     )
@@ -187,7 +193,15 @@ class Settings:
         60.0, _some_seconds, "seconds that it may take to work out a first answer", "SECONDS"
     )
 
-    cors: tuple[str, ...] = _setting(("*",), _texts, "origin whose pages may call; may be given again", "ORIGIN")
+    cors: tuple[str, ...] = _setting(
+        (), _texts, "origin whose pages may call, besides the broker's own; * is all; may be given again", "ORIGIN"
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        (), _texts, "name of this machine in addresses, besides localhost; * is any; may be given again", "NAME"
+    )
+    allow_insecure: bool = _setting(
+        False, _flag, "let others than this machine in, although nobody is asked who they are"
+    )
     log_level: str = _setting(
         "warning",
         _one_of("debug", "info", "warning", "error"),
