@@ -75,7 +75,7 @@ async def test_what_is_wrong_with_a_long_text_is_told(clock: Clock) -> None:
 async def test_a_large_subscription_is_planned_in_a_fork_before_it_is_planned_here(clock: Clock) -> None:
     async with in_memory(clock) as broker:
         await broker.update(insert(1))
-        with mock.patch.object(admission, "_PLANNED_AT_ONCE", 0):
+        with mock.patch.object(admission, "PLANNED_AT_ONCE", 0):
             client = Client(broker)
             client.subscribe(ALL)
             await until(lambda: bool(client.known))
@@ -89,7 +89,7 @@ async def test_a_large_subscription_is_planned_in_a_fork_before_it_is_planned_he
 async def test_a_subscription_that_takes_too_long_to_plan_is_refused_and_leaves_nothing(clock: Clock) -> None:
     async with in_memory(clock, Policy(planning=0.0)) as broker:
         client = Client(broker)
-        with mock.patch.object(admission, "_PLANNED_AT_ONCE", 0):
+        with mock.patch.object(admission, "PLANNED_AT_ONCE", 0):
             client.subscribe(ALL)
             await until(lambda: bool(client.errors))
         (error,) = client.errors

@@ -7,9 +7,10 @@ import httpx
 import pytest
 from picows import WSHandshakeError
 
+from gates.client import connected
 from gates.doors import indoors, is_error, listening
 from gates.requests import SELECT, ask, gate
-from gates.sockets import ALL, asynchronous, connected, serving
+from gates.sockets import ALL, asynchronous, serving
 from tidings.gates.errors import HostNotAllowed, OriginNotAllowed
 from tidings.gates.visitors import Visitors
 

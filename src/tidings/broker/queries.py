@@ -24,6 +24,9 @@ from tidings.sparql.evaluate.context import Limits
 LONG_QUERY = 1 << 15
 """Queries of more characters are read in a fork: they may be all patterns, and are read at 1 MB a second."""
 
+LONG_SUBSCRIPTION = 1 << 12
+"""Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
+
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
 
@@ -109,7 +112,7 @@ class Queries:
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
         """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
-        return None if len(text) > LONG_QUERY else self._engine.parts(text, dataset)
+        return None if len(text) > LONG_SUBSCRIPTION else self._engine.parts(text, dataset)
 
     async def check_planning(self, text: str, dataset: Dataset | None) -> None:
         """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a

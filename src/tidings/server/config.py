@@ -166,7 +166,7 @@ class Settings:
         50_000, _whole, "triple patterns, operators and terms a request may have to plan; 0 is no limit", "N"
     )
     max_planning: float = _setting(
-        0.25, _some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
+        0.5, _some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
     )
     max_body: int = _setting(16 << 20, _bytes, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = _setting(1024, _positive, "HTTP requests in work at a time; others get 429", "N")

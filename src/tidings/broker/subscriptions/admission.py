@@ -33,7 +33,7 @@ from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 
-_PLANNED_AT_ONCE = 100
+PLANNED_AT_ONCE = 100
 """Parts of a query that are planned without a trial: that takes some milliseconds."""
 
 Encode: TypeAlias = Callable[[Parcel], bytes]
@@ -97,7 +97,7 @@ class Admission:
     def _is_large(self, wish: Subscribe) -> bool:
         """Whether it may take longer to plan a subscription than the loop may be held."""
         parts = self._queries.parts(wish.text, wish.dataset)
-        return parts is None or parts > _PLANNED_AT_ONCE
+        return parts is None or parts > PLANNED_AT_ONCE
 
     def subscribe(self, wish: Subscribe, found: list[Row] | None = None) -> None:
         """Begin a subscription; it is sent the whole answer, perhaps `found` before, once that is durable."""

@@ -22,7 +22,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
 from tidings.gates.http.graph_store import GraphStore
-from tidings.gates.http.limits import Admission, read_body
+from tidings.gates.http.limits import Admission, read_aside, read_body
 from tidings.gates.http.monitoring.admin import Operations
 from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
@@ -47,7 +47,6 @@ from tidings.protocol.sparql_http import (
     QueryRequest,
     UpdateRequest,
     read_get,
-    read_post,
 )
 
 _OPEN = ("/healthz", "/metrics", "/subscribe", "/log")
@@ -135,7 +134,7 @@ class HttpGate:
         if request.method != "POST":
             return read_get(query_string, self._settings.base)
         body = await read_body(request, self._settings.max_body)
-        return read_post(request.headers.get("content-type", ""), query_string, body, self._settings.base)
+        return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write = document(accept_of(request), asked.format)

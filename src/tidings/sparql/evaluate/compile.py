@@ -50,7 +50,7 @@ from tidings.sparql.evaluate.joins import (
 from tidings.sparql.evaluate.layout import EMPTY, Columns, Layout, Plan, Row, Step, batches, named, picker, tiebreak
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan_into
-from tidings.sparql.evaluate.steps import agreeing, distinct, extended, filtered, in_turn, numbered
+from tidings.sparql.evaluate.steps import STACKED, agreeing, distinct, extended, filtered, in_stages, in_turn, numbered
 from tidings.sparql.evaluate.walk import walk
 from tidings.sparql.rewrite import rewrite
 from tidings.sparql.values import order_key
@@ -183,7 +183,10 @@ class Compiler:
             steps.append(self._in_time(scan_into(columns, pattern, self._graph, context)))
             if number % _PATTERNS_BETWEEN_LOOKS == 0:
                 context.look()
-        return Plan(columns.layout(), steps[0] if len(steps) == 1 else partial(in_turn, steps, context))
+        after = columns.layout()
+        if len(steps) > STACKED:
+            return Plan(after, partial(in_stages, steps, context))
+        return Plan(after, steps[0] if len(steps) == 1 else partial(in_turn, steps))
 
     def left_join(self, first: Plan, right: Node, condition: Expression | None) -> Plan:
         """The rows of a plan with those of a pattern that go with them, or alone where none does."""
