@@ -106,7 +106,7 @@ def test_the_page_of_the_http_gate_may_open_a_websocket_beside_it() -> None:
 
 # -- HTTP -------------------------------------------------------------------------------------------------------
 
-CHANGES = [
+CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/update", {"data": DROP}),
     ("POST", "/update", {"content": "DROP ALL", "headers": {"content-type": "application/sparql-update"}}),
     ("POST", "/update", {"data": DROP | {"delay": "PT1H"}}),
@@ -115,7 +115,7 @@ CHANGES = [
     ("PUT", "/rdf-graphs/service?default", {"content": "", "headers": {"content-type": "text/turtle"}}),
     ("DELETE", "/delayed/x", {}),
 ]
-READS = [
+READS: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/query", {"params": {"query": SELECT}}),
     ("POST", "/query", {"data": {"query": SELECT}}),
     ("GET", "/subscribe", {"params": {"query": SELECT}}),
