@@ -112,7 +112,7 @@ class Queries:
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
         """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
-        return None if len(text) > LONG_SUBSCRIPTION else self._engine.parts(text, dataset)
+        return None if len(text) > LONG_SUBSCRIPTION else self._engine.template(text, dataset)[0].parts
 
     async def check_planning(self, text: str, dataset: Dataset | None) -> None:
         """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a
@@ -126,7 +126,8 @@ class Queries:
     def _planning(self, text: str, dataset: Dataset | None) -> float:
         """In the fork: seconds of the processor."""
         begun = time.process_time()
-        self._engine.plan(text, dataset)
+        template, values = self._engine.template(text, dataset)
+        template.spu(values, ALL_RIGHTS.subscribe)
         return time.process_time() - begun
 
     def keeps_state(self, text: str, dataset: Dataset | None) -> bool:

@@ -227,14 +227,9 @@ class Engine:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
         return subscription.spu in self._plans.every_commit
 
-    def parts(self, text: str, dataset: Dataset | None = None) -> int:
-        """How much there is to plan in a query that is to be subscribed."""
-        return self._templates.prepare(text, self.core.base, dataset)[0].parts
-
-    def plan(self, text: str, dataset: Dataset | None = None) -> None:
-        """Read and plan a query as a subscription does, and keep nothing of it. Raises what is wrong with it."""
-        template, values = self._templates.prepare(text, self.core.base, dataset)
-        template.spu(values, ALL_RIGHTS.subscribe)
+    def template(self, text: str, dataset: Dataset | None = None) -> tuple[QueryTemplate, Parameters]:
+        """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
+        return self._templates.prepare(text, self.core.base, dataset)
 
     def keeps_state(self, text: str, dataset: Dataset | None = None) -> bool:
         """Whether subscribing a query evaluates it, to build what its plan remembers; else nothing is done before its
