@@ -44,7 +44,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink,
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
-from tidings.broker.updates.queue import UpdateQueue
+from tidings.broker.updates.queue import UpdateQueue, check_length
 from tidings.broker.updates.schedule import Delayed, Schedule
 from tidings.broker.updates.seeding import Seeding
 from tidings.engine.engine import Engine
@@ -91,13 +91,14 @@ class Broker:
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, policy.limits(monotonic)
-        planner = engine if external is None else Engine(Core(base=engine.core.base))
+        apart = Core(base=engine.core.base, most_parts=engine.core.most_parts)
+        planner = engine if external is None else Engine(apart)
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
         self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
         self.outboxes = Outboxes(log, bounds)
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
-        self.queries = Queries(engine, log, self.forks, **limits)
+        self.queries = Queries(engine, log, self.forks, planning=policy.planning, **limits)
         self.admission = Admission(
             self.subscriptions, self.outboxes, log, self.queries, self.forks, ownership,
             most=bounds.subscriptions, seconds=policy.seconds,
@@ -205,6 +206,7 @@ class Broker:
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
         """An update to be submitted again and again, its variables bound each time to other terms."""
+        check_length(text)
         return self.engine.prepare_template(text, dataset)
 
     def submit_bound(

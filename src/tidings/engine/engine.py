@@ -35,18 +35,11 @@ from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import evaluate
 from tidings.sparql.parser.cursor import Cursor
-from tidings.sparql.parser.query import read_query
 from tidings.sparql.prepared import Parameters, Templates
 
 
 def _no_clock() -> float:
     return 0.0
-
-
-def _understood(cursor: Cursor, dataset: Dataset | None) -> Query:
-    """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
-    query = read_query(cursor, dataset)
-    return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
 
 class Wake(Struct, frozen=True, eq=False):
@@ -76,8 +69,13 @@ class Engine:
         self._wakes: dict[Spu, dict[Route, Wake]] = {}
         self._sizes: dict[Spu, int] = {}
         self._warnings: dict[Spu, tuple[str, ...]] = {}
-        self._understood = Templates(_understood)
+        self._understood = Templates(self._read_understood)
         self._next = 0
+
+    def _read_understood(self, cursor: Cursor, dataset: Dataset | None) -> Query:
+        """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
+        query = self.core.read_query(cursor, dataset)
+        return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
     @property
     def store(self) -> Store:
@@ -229,6 +227,10 @@ class Engine:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
         return subscription.spu in self._plans.every_commit
 
+    def template(self, text: str, dataset: Dataset | None = None) -> tuple[QueryTemplate, Parameters]:
+        """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
+        return self._templates.prepare(text, self.core.base, dataset)
+
     def keeps_state(self, text: str, dataset: Dataset | None = None) -> bool:
         """Whether subscribing a query evaluates it, to build what its plan remembers; else nothing is done before its
         first answer is read."""
@@ -245,10 +247,12 @@ class Engine:
         rights: Rights = ALL_RIGHTS,
     ) -> list[Row]:
         """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
+        deadline = limits.deadline()
         query, parameters = self._understood.prepare(text, self.core.base, dataset)
         query = narrowed(query, rights.subscribe)
         moment = self.core.moment.at(now)
-        return list(answer_rows(evaluate(query, self.store, moment, limits, parameters=parameters, stable=True)))
+        answer = evaluate(query, self.store, moment, limits, parameters=parameters, stable=True, deadline=deadline)
+        return list(answer_rows(answer))
 
     def query(
         self,

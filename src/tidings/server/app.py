@@ -27,8 +27,10 @@ from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.extras import needing
 from tidings.gates.http.app import HttpGate, HttpSettings
+from tidings.gates.http.door import SECURITY, Door
 from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.header_timeout import PatientProtocol
+from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.log.folder import Folder
 from tidings.log.journal import Durability, Journal
@@ -37,7 +39,9 @@ from tidings.log.recovery import recover
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.server.config import Settings
+from tidings.server.exposure import check_exposure
 from tidings.server.files import FolderLoader
+from tidings.server.health import Health, HealthServer
 
 if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
@@ -79,7 +83,7 @@ WATCH = Watch(clock, time.monotonic)
 def build_core(settings: Settings) -> Core:
     folder = settings.load_from
     loader = None if folder is None else FolderLoader(Path(folder), settings.base)
-    return Core(base=settings.base, loader=loader)
+    return Core(base=settings.base, loader=loader, most_parts=settings.max_parts or None)
 
 
 def policy(settings: Settings) -> Policy:
@@ -89,6 +93,7 @@ def policy(settings: Settings) -> Policy:
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
         rows=settings.max_rows or None,
+        planning=settings.max_planning,
         workers=settings.workers,
         snapshot_bytes=settings.snapshot_every,
         keep_log=settings.keep_log,
@@ -161,16 +166,25 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None) ->
 
 def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
     long_way = (gate or http_gate(broker, settings)).app()
-    return FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    short = FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    return Door(short, visitors(settings))
 
 
-def websocket_gate(broker: Broker, settings: Settings) -> WebSocketGate:
+def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
+    """Whose requests the gates take; this machine goes by its own name, and by that of the address it listens on."""
+    hosts = (*settings.allowed_hosts, settings.host, socket.gethostname())
+    return Visitors(hosts=hosts, origins=settings.cors, pages=pages)
+
+
+def websocket_gate(broker: Broker, settings: Settings, http_port: int | None = None) -> WebSocketGate:
+    """`http_port` is where the HTTP gate listens, whose page opens WebSockets, if it is not where the settings say."""
     limits = WebSocketSettings(
         base=settings.base,
         max_message=settings.max_body,
         max_connections=settings.max_connections,
         high_water=settings.outbox,
         read_only=settings.read_only,
+        visitors=visitors(settings, (http_port or settings.http_port,)),
     )
     return WebSocketGate(broker, limits)
 
@@ -185,6 +199,7 @@ class Opened:
     broker: Broker
     http: str
     ws: str
+    health_port: int | None = None
 
 
 def serve(
@@ -194,10 +209,13 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
+    check_exposure(settings)
     sys.setswitchinterval(_SWITCH)
     with ExitStack() as stack:
         http = stack.enter_context(closing(_listen(settings.host, settings.http_port)))
         ws = stack.enter_context(closing(_listen(settings.host, settings.ws_port)))
+        health = Health(time.monotonic)
+        watched = _health_port(health, settings, stack)
         gc.disable()  # what is loaded is here to stay: there is nothing to collect
         delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
@@ -206,7 +224,27 @@ def serve(
             folder = stack.enter_context(Folder(Path(settings.data)))
             broker = open_broker(settings, folder.path, say, delivery)
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        runner.run(_run(broker, delivery, settings, quads, http, ws, announce, say))
+        runner.run(_run(broker, delivery, settings, quads, Doors(http, ws, health, watched), announce, say))
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where a broker can be reached, and what is told of its health."""
+
+    http: socket.socket
+    ws: socket.socket
+    health: Health
+    health_port: int | None
+
+
+def _health_port(health: Health, settings: Settings, stack: ExitStack) -> int | None:
+    """Have health told at a port of its own, if there is one. Raises CannotListen."""
+    if settings.health_port is None:
+        return None
+    try:
+        return stack.enter_context(HealthServer(health, settings.host, settings.health_port)).port
+    except OSError as error:
+        raise _cannot_listen(settings.host, settings.health_port, error) from error
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
@@ -221,12 +259,12 @@ async def _run(
     delivery: "Delivery | None",
     settings: Settings,
     quads: Callable[[], Iterable[Quad]],
-    http: socket.socket,
-    ws: socket.socket,
+    doors: Doors,
     announce: Callable[[Opened], None],
     say: Callable[[str], None],
 ) -> None:
-    gate = websocket_gate(broker, settings)
+    http, ws = doors.http, doors.ws
+    gate = websocket_gate(broker, settings, http.getsockname()[1])
     pages = http_gate(broker, settings, ws.getsockname()[1])
     server = _Server(_uvicorn(http_app(broker, settings, pages), settings))
     loop = asyncio.get_running_loop()
@@ -248,7 +286,8 @@ async def _run(
         gc.enable()
         broker.freeze()
         door = await ws_create_server(gate.listen, sock=ws, **_picows(settings))
-        announce(Opened(broker, _address("http", http), _address("ws", ws) + "/subscribe"))
+        doors.health.watch(broker, loop)
+        announce(Opened(broker, _address("http", http), _address("ws", ws) + "/subscribe", doors.health_port))
         try:
             await server.serve(sockets=[http])
         finally:
@@ -275,7 +314,7 @@ def _uvicorn(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=75,
         server_header=False,
-        headers=[("server", f"tidings/{__version__}")],
+        headers=[("server", f"tidings/{__version__}"), *SECURITY],
         timeout_graceful_shutdown=2 * LAST_SECONDS,
     )
 
@@ -313,9 +352,12 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotListen(f"cannot listen on {host} port {port}: {reason}") from error
+        raise _cannot_listen(host, port, error) from error
     return listener
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> CannotListen:
+    return CannotListen(f"cannot listen on {host} port {port}: {(error.strerror or str(error)).lower()}")
 
 
 def _address(scheme: str, listener: socket.socket) -> str:

@@ -33,6 +33,9 @@ from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 
+PLANNED_AT_ONCE = 100
+"""Parts of a query that are planned without a trial: that takes some milliseconds."""
+
 Encode: TypeAlias = Callable[[Parcel], bytes]
 """How a gate writes a first answer that is so long that a fork has to do it."""
 
@@ -83,11 +86,18 @@ class Admission:
         if self._subscriptions.external is not None:
             self.subscribe(wish)
             return True
+        if self._is_large(wish):
+            return False
         found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
         if found is None:
             return False
         self.subscribe(wish, found)
         return True
+
+    def _is_large(self, wish: Subscribe) -> bool:
+        """Whether it may take longer to plan a subscription than the loop may be held."""
+        parts = self._queries.parts(wish.text, wish.dataset)
+        return parts is None or parts > PLANNED_AT_ONCE
 
     def subscribe(self, wish: Subscribe, found: list[Row] | None = None) -> None:
         """Begin a subscription; it is sent the whole answer, perhaps `found` before, once that is durable."""
@@ -110,6 +120,8 @@ class Admission:
     async def subscribe_later(self, wish: Subscribe, encode: Encode | None) -> None:
         """As `subscribe`, for a first answer that takes its time."""
         try:
+            if self._is_large(wish):
+                await self._queries.check_planning(wish.text, wish.dataset)
             if encode is None or self._queries.keeps_state(wish.text, wish.dataset):
                 await self._queries.rehearse(wish.text, wish.dataset, wish.rights)
             if encode is None:
@@ -136,7 +148,7 @@ class Admission:
         try:
             log = self._commit_log
             parcel = Parcel(log.last_commit, log.now(), subscriber.handle.variables, ZSet())
-            fork = self._forks.launch(partial(self._encoded, encode, subscriber, find))
+            fork = self._forks.launch(partial(self._encoded, encode, subscriber, find), seconds=self._seconds)
             self._note(subscriber, barrier)
             parcel.encodings[encode] = await self._forks.outcome(fork, seconds=self._seconds)
             await barrier.durable

@@ -35,6 +35,9 @@ from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain, 
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
 
+LARGEST_CONJUNCTION = 64
+"""Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
+
 
 class Built(Struct, frozen=True):
     """An operator, and how to get at its present rows for one member."""
@@ -80,6 +83,9 @@ class Planner:
         if not isinstance(node, algebra.Filter) and any(map(has_exists, expressions(node))):
             return self._reevaluated(node, "EXISTS outside of FILTER", states)
         match node:
+            case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
+                why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
+                return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
             case PathPattern():

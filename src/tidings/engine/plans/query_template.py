@@ -23,17 +23,31 @@ from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Query, narrowed
+from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
 
 
 class QueryTemplate:
     """A query with its constants lifted out."""
 
-    __slots__ = ("_bindable", "_keeps_state", "_plans", "_query", "_shared", "_single", "_why", "variables", "warnings")
+    __slots__ = (
+        "_bindable",
+        "_keeps_state",
+        "_plans",
+        "_query",
+        "_shared",
+        "_single",
+        "_why",
+        "parts",
+        "variables",
+        "warnings",
+    )
 
     def __init__(self, query: Query, plans: PlanCache) -> None:
         self.variables = variables_of(query)
         self.warnings = query.warnings
+        self.parts = parts_of(query.pattern)
+        """How much there is to plan."""
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
         self._query = query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._plans = plans

@@ -10,12 +10,14 @@ from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeRe
 from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.errors import TooManyConnections
+from tidings.gates.http.door import SECURITY
+from tidings.gates.visitors import SECURE, SECURE_IS_OFF, Visitors
 from tidings.gates.websocket.connection import Connection
 from tidings.gates.websocket.conversation import Traffic
 from tidings.model.errors import NotFound, TidingsError
 from tidings.protocol.errors import BadMessage
 
-PATHS = (b"/subscribe", b"/secure/subscribe", b"/sparql")
+PATHS = (b"/subscribe", b"/sparql")
 
 
 class WebSocketSettings(Struct, frozen=True):
@@ -26,6 +28,7 @@ class WebSocketSettings(Struct, frozen=True):
     max_connections: int = 20_000
     high_water: int = 1 << 18
     read_only: bool = False
+    visitors: Visitors = Visitors(hosts=(), origins=())
 
 
 class WebSocketGate:
@@ -42,13 +45,22 @@ class WebSocketGate:
         """For picows: who handles a connection, or why nobody does."""
         path = request.path.partition(b"?")[0]
         most = self.settings.max_connections
+        try:
+            self._check_visitor(request)
+        except TidingsError as error:
+            return _refused(error)
         if path not in PATHS:
-            return _refused(NotFound(f"there is nothing at {path.decode('latin-1')}; subscribe at /subscribe"))
+            return _refused(NotFound(_nothing_at(path.decode("latin-1"))))
         if len(self.broker.sessions) >= most:
             return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage("this port speaks WebSocket; HTTP is at the other one"))
         return Connection(self)
+
+    def _check_visitor(self, request: WSUpgradeRequest) -> None:
+        """A browser opens a WebSocket for any page, and asks nobody before: the Origin is all there is to go by."""
+        headers = request.headers
+        self.settings.visitors.check(headers.get("host"), headers.get("origin"))
 
     def will_flush(self, connection: Connection) -> None:
         """A connection has something to send at the end of this turn of the loop."""
@@ -72,9 +84,17 @@ class WebSocketGate:
             connection.abort()
 
 
+def _nothing_at(path: str) -> str:
+    if path.startswith(SECURE):
+        return SECURE_IS_OFF.format(path)
+    return f"there is nothing at {path}; subscribe at /subscribe"
+
+
 def _refused(error: TidingsError) -> WSUpgradeResponseWithListener:
     body = orjson.dumps(error.to_json(), option=orjson.OPT_APPEND_NEWLINE)
     response = WSUpgradeResponse.create_error_response(
-        HTTPStatus(error.status), body, {"Content-Type": "application/json", "Server": f"tidings/{__version__}"}
+        HTTPStatus(error.status),
+        body,
+        {"Content-Type": "application/json", "Server": f"tidings/{__version__}", **dict(SECURITY)},
     )
     return WSUpgradeResponseWithListener(response, None)

@@ -26,9 +26,11 @@ def evaluate(
     service: ServiceClient | None = None,
     parameters: tuple[Term, ...] = (),
     stable: bool = False,
+    deadline: float | None = None,
 ) -> Result:
-    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile."""
-    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable)
+    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile. The time
+    limit counts from here, unless there is a deadline already."""
+    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable, deadline)
     match query:
         case Select(pattern, variables):
             plan = compile_pattern(pattern, context)
@@ -48,7 +50,7 @@ def evaluate(
 def compile_pattern(pattern: Node, context: Context) -> Plan:
     """A plan for a whole pattern, rewritten for speed by what the store now holds."""
     try:
-        return Compiler(context).plan(rewrite(pattern, context.view))
+        return Compiler(context).plan(rewrite(pattern, context.view, look=context.look))
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 
