@@ -10,15 +10,16 @@ queries and first answers go on meanwhile. Whoever finds the queue full is asked
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
 from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
+from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.updates.accepted import (
     NOT_DONE,
@@ -49,10 +50,6 @@ _INTERNAL_ERROR = "internal error while executing an update"
 log = logging.getLogger("tidings")
 
 Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
-
-
-class Spawn(Protocol):
-    def __call__(self, work: Coroutine[Any, Any, None], /) -> object: ...
 
 
 class UpdateQueue:
