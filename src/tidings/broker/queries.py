@@ -15,6 +15,7 @@ from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
+from tidings.engine.plans.newcomer import Beginning, Newcomer
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import RequestTooComplex, TimeLimitExceeded
 from tidings.model.results import Result, Row
@@ -107,7 +108,7 @@ class Queries:
             return None
 
     def whole_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row]:
-        """In a fork: what a subscription is told first, however long that takes within the limits."""
+        """The same, however long that takes within the limits."""
         return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole, rights=rights)
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
@@ -130,18 +131,10 @@ class Queries:
         template.spu(values, ALL_RIGHTS.subscribe)
         return time.process_time() - begun
 
-    def keeps_state(self, text: str, dataset: Dataset | None) -> bool:
-        """Whether the plan of a subscription remembers something that has to be built when it begins."""
-        return self._engine.keeps_state(text, dataset)
-
-    async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights) -> None:
-        """Find out, in a fork, whether the state of a subscription can be built within the limits: it is built on the
-        loop. Raises a TidingsError."""
-        await self._forks.run(partial(self._rows, text, dataset, rights), seconds=self._whole.seconds)
-
-    def _rows(self, text: str, dataset: Dataset | None, rights: Rights) -> int:
-        """In the fork: how long the first answer is."""
-        return len(self.whole_answer(text, dataset, rights))
+    def begin(self, newcomer: Newcomer) -> Beginning:
+        """In a fork: the first answer of a newcomer, however long that takes within the limits."""
+        self._engine.begin_apart(self._now())
+        return newcomer.begin(self._whole)
 
     def _now(self) -> int:
         return self._commit_log.now()

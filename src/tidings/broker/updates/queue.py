@@ -10,15 +10,16 @@ queries and first answers go on meanwhile. Whoever finds the queue full is asked
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
 from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
+from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.updates.accepted import (
     NOT_DONE,
@@ -58,10 +59,6 @@ def check_length(text: str) -> None:
     if len(text) > LONG_TEXT:
         said = f"an update that is prepared may have {LONG_TEXT:,} characters, and this one has {len(text):,}"
         raise RequestTooComplex(said, measured=len(text), limit=LONG_TEXT)
-
-
-class Spawn(Protocol):
-    def __call__(self, work: Coroutine[Any, Any, None], /) -> object: ...
 
 
 class UpdateQueue:

@@ -1,6 +1,6 @@
 """The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import count
 from random import Random
 from typing import Protocol
@@ -128,6 +128,16 @@ class Context:
     def hold(self, rows: Iterable[Row]) -> Iterable[Row]:
         """The same rows, for whoever keeps them all in memory: under the row limit if there is one."""
         return rows if self.limits.rows is None else self._counted(rows, self.limits.rows)
+
+    def keep(self, rows: Iterable[Row], kept: Sized) -> Iterable[Row]:
+        """The same rows, for whoever keeps what they come to: that is under the row limit if there is one."""
+        return rows if self.limits.rows is None else self._kept(rows, kept, self.limits.rows)
+
+    def _kept(self, rows: Iterable[Row], kept: Sized, most: int) -> Iterator[Row]:
+        for row in rows:
+            yield row
+            if len(kept) > most:
+                raise RowLimitExceeded(most)
 
     def _counted(self, rows: Iterable[Row], most: int) -> Iterator[Row]:
         for number, row in enumerate(rows):

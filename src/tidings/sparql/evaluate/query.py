@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from tidings.model.errors import BadRequest
+from tidings.model.errors import BadRequest, RowLimitExceeded
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Term, Triple
 from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
@@ -59,6 +59,17 @@ def rows_of(plan: Plan, context: Context) -> Iterator[Row]:
     """The solutions of a compiled pattern, within the limits."""
     try:
         yield from context.hold(plan.run(ONE))
+    except RecursionError:
+        raise BadRequest(_TOO_DEEP) from None
+
+
+def within(rows: Iterable[Row], limits: Limits) -> Iterator[Row]:
+    """The rows of a whole answer, within the row limit."""
+    try:
+        for number, row in enumerate(rows):
+            if limits.rows is not None and number >= limits.rows:
+                raise RowLimitExceeded(limits.rows)
+            yield row
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 
