@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -26,6 +27,8 @@ from deploy.places import (
 from gates.wire import Broker
 from tidings.server import app
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
+from tidings.server.exposure import check_exposure
+from tidings.server.health import Health, HealthServer
 
 COMPOSE: dict[str, Any] = read_yaml(DEPLOY / "compose.yaml")
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -72,6 +75,8 @@ def test_the_image_has_settings_under_which_a_broker_serves_its_volume_and_its_p
     environment = environment_of_the_image()
     settings = read_settings({}, environment)
     assert settings.host == "0.0.0.0"
+    check_exposure(settings)
+    assert settings.health_port not in {None, settings.http_port, settings.ws_port}
     assert last_stage("EXPOSE") == [f"{settings.http_port} {settings.ws_port}"]
     assert [json.loads(rest) for rest in last_stage("VOLUME")] == [[settings.data]]
     assert _named(environment) <= _known()
@@ -89,12 +94,12 @@ def test_the_image_is_built_from_what_it_needs_and_from_nothing_else() -> None:
 # -- its health -------------------------------------------------------------------------------------------------
 
 
-def health(port: int) -> subprocess.CompletedProcess[str]:
+def health(port: int, variable: str = "TIDINGS_HTTP_PORT") -> subprocess.CompletedProcess[str]:
     """What the health check of the image says, run as the image runs it."""
     (check,) = last_stage("HEALTHCHECK")
     program, *arguments, path = json.loads(check.partition("CMD ")[2])
     assert (program, path) == ("python", "/opt/tidings/healthcheck.py")
-    environment = {"TIDINGS_HTTP_PORT": str(port), "http_proxy": "http://127.0.0.1:9", "PATH": os.environ["PATH"]}
+    environment = {variable: str(port), "http_proxy": "http://127.0.0.1:9", "PATH": os.environ["PATH"]}
     return subprocess.run(
         [sys.executable, *arguments, DEPLOY / "healthcheck.py"],
         env=environment, capture_output=True, text=True, timeout=30, check=False,
@@ -105,6 +110,12 @@ def health(port: int) -> subprocess.CompletedProcess[str]:
 def test_a_broker_that_is_well_passes_the_health_check(broker: Broker) -> None:
     checked = health(broker.http_port)
     assert (checked.returncode, json.loads(checked.stdout)["status"]) == (0, "ok"), checked
+
+
+def test_a_broker_that_starts_passes_the_health_check_at_the_port_of_health() -> None:
+    with HealthServer(Health(time.monotonic), "127.0.0.1", 0) as server:
+        checked = health(server.port, "TIDINGS_HEALTH_PORT")
+    assert (checked.returncode, json.loads(checked.stdout)["status"]) == (0, "starting"), checked
 
 
 def test_nobody_does_not_pass_the_health_check() -> None:

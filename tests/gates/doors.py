@@ -61,7 +61,7 @@ async def built(
     folder: Path | None = None, watch: Watch = WATCH, **changes: Any
 ) -> AsyncIterator[tuple[Broker, HttpGate, Settings]]:
     """A broker in memory, or with a folder that keeps what is published."""
-    settings = Settings(**changes)
+    settings = Settings(**{"allowed_hosts": ("tidings.test",), **changes})
     if folder is None:
         broker = wiring.build_broker(settings, watch=watch)
         async with broker:
@@ -86,8 +86,10 @@ async def indoors(folder: Path | None = None, **changes: Any) -> AsyncIterator[H
 async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator[House]:
     """On a port of the loopback interface."""
     async with built(folder, **changes) as (broker, gate, settings):
-        app = wiring.http_app(broker, settings, gate)
-        server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
+        app, sockets = wiring.http_app(broker, settings, gate), wiring.websocket_gate(broker, settings)
+        config = wiring._uvicorn(app, settings, sockets)
+        config.port = 0
+        server = Server(config)
         serving = asyncio.create_task(server.serve())
         await until(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]

@@ -1,7 +1,7 @@
 """Requests to an HTTP gate without a socket, each to a broker that has what the one before it left."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
@@ -47,6 +47,7 @@ def ask(app: Gate, method: str, path: str, **options: Any) -> httpx.Response:
 
 
 def client_of(broker: Broker, settings: Settings, *, raise_app_exceptions: bool = True) -> httpx.AsyncClient:
+    settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, "tidings.test"))
     transport = httpx.ASGITransport(wiring.http_app(broker, settings), raise_app_exceptions=raise_app_exceptions)
     return httpx.AsyncClient(transport=transport, base_url="http://tidings.test")
 

@@ -258,21 +258,30 @@ async def test_a_read_only_endpoint_cancels_nothing() -> None:
 # -- every path -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/query?query=ASK{}", "/healthz", "/metrics", "/status", "/delayed", "/openapi.json"])
+@pytest.mark.parametrize("path", ["", "/", "/query?query=ASK{}", "/healthz", "/metrics", "/status", "/nowhere"])
 @asynchronous
-async def test_every_path_is_served_below_secure_as_well(path: str) -> None:
+async def test_what_is_to_be_secure_is_not_there_without_security(path: str) -> None:
     async with indoors() as house:
-        await house.get(f"/secure{path}")
-        answer = await house.http.options(f"/secure{path}")
-        assert answer.status_code == 204
-        assert is_error(await house.get("/secure/nowhere", 404), 404, "not_found")
+        for headers in ({}, {"authorization": "Bearer nonsense"}):
+            answer = await house.get(f"/secure{path}", 404, headers=headers)
+            assert is_error(answer, 404, "not_found")
+            assert "this broker runs without" in answer.json()["error_description"]
+
+
+@asynchronous
+async def test_nothing_is_updated_below_secure_without_security() -> None:
+    async with indoors() as house:
+        bearer = {"authorization": "Bearer nonsense"}
+        answer = await house.http.post("/secure/update", data={"update": "CLEAR ALL"}, headers=bearer)
+        assert is_error(answer, 404, "not_found")
+        assert house.broker.last_commit == 0
 
 
 @asynchronous
 async def test_a_full_broker_can_still_be_watched() -> None:
     async with indoors(max_requests=0) as house:
         assert is_error(await house.get("/status", 429), 429, "too_many_requests")
-        for path in ("/healthz", "/secure/healthz", "/metrics"):
+        for path in ("/healthz", "/metrics"):
             await house.get(path)
 
 

@@ -35,7 +35,7 @@ class Sloth:
         key = base64.b64encode(os.urandom(16))
         await loop.sock_sendall(
             self.socket,
-            b"GET /subscribe HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"GET /subscribe HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
             + key
             + b"\r\n\r\n"

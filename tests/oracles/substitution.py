@@ -59,8 +59,8 @@ def _replaced(expression: Expression, mu: Binding) -> Expression:
             return type(expression)(_replaced(left, mu), _replaced(right, mu))
         case Compare(operator, left, right):
             return Compare(operator, _replaced(left, mu), _replaced(right, mu))
-        case Arithmetic(sign, left, right):
-            return Arithmetic(sign, _replaced(left, mu), _replaced(right, mu))
+        case Arithmetic(first, rest):
+            return Arithmetic(_replaced(first, mu), tuple((sign, _replaced(each, mu)) for sign, each in rest))
         case Not(inner):
             return Not(_replaced(inner, mu))
         case Sign(plus, inner):

@@ -22,10 +22,15 @@ CHAINS = {
     "&&": f"SELECT * {{ ?s ?p ?o FILTER ({chain('&&', '?o != {}')}) }}",
     "FILTER": f"SELECT * {{ ?s ?p ?o {chain(' ', 'FILTER (?o != {})')} }}",
     "UNION": f"SELECT * {{ {chain('UNION', '{{ ?s ?p {} }}')} }}",
+    "+": f"SELECT * {{ ?s ?p ?o FILTER ({chain('+', '?o')} > {MANY - 2}) }}",
+    "-": f"SELECT * {{ ?s ?p ?o FILTER (0 - {chain('-', '?o')} < {2 - MANY}) }}",
+    "*": f"SELECT * {{ ?s ?p ?o FILTER ({chain('*', '?o')} > 1) }}",
+    "/": f"SELECT * {{ ?s ?p ?o FILTER (1e0 / {chain('/', '?o')} < 1) }}",
+    "|": f"SELECT * {{ ?s {chain('|', '<urn:p{}>')} | <urn:p> ?o }}",
 }
 
 
-@pytest.mark.parametrize(("sign", "count"), [("||", 2), ("&&", 1), ("FILTER", 1), ("UNION", 2)])
+@pytest.mark.parametrize(("sign", "count"), [*zip(CHAINS, (2, 1, 1, 2, 2, 2, 2, 2, 3), strict=True)])
 def test_a_long_chain_is_evaluated_and_kept_up_to_date(sign: str, count: int) -> None:
     engine = Engine()
     engine.apply(f"INSERT DATA {{ <urn:a> <urn:p> 1, 2, {MANY - 1} }}", now=0)
@@ -57,8 +62,25 @@ def test_a_chain_is_as_deep_as_the_logarithm_of_its_length(sign: str, node: type
     assert depth == 10
 
 
+def test_arithmetic_goes_from_left_to_right_however_long_it_is() -> None:
+    numbers = " - ".join(str(number) for number in range(2000))
+    answer = Engine().core.query(f"SELECT ({numbers} AS ?x) (8 / 2 / 2 * 3 AS ?y) (2 - 3 + 4 AS ?z) {{}}", now=0)
+    assert isinstance(answer, Solutions)
+    (found,) = answer.rows
+    assert [term and term.split('"')[1] for term in found] == [str(-sum(range(2000))), "6", "3"]
+
+
+def test_a_long_sequence_of_steps_is_walked() -> None:
+    engine = Engine()
+    steps = range(300)
+    engine.apply(" ; ".join(f"INSERT DATA {{ <urn:{n}> <urn:p{n}> <urn:{n + 1}> }}" for n in steps), now=0)
+    answer = engine.core.query(f"SELECT * {{ ?a {'/'.join(f'<urn:p{n}>' for n in steps)} ?b }}", now=0)
+    assert isinstance(answer, Solutions)
+    assert list(answer.rows) == [("<urn:0>", "<urn:300>")]
+
+
 def test_what_is_nested_too_deeply_is_refused_in_words() -> None:
     with pytest.raises(SparqlSyntaxError, match="nested too deeply"):
         parse_query("SELECT * { ?s ?p ?o FILTER (" + "(" * 5000 + "1" + ")" * 5000 + ") }")
     with pytest.raises(BadRequest, match="nested too deeply"):
-        Engine().core.query(f"SELECT * {{ BIND ({' + '.join(['1'] * 5000)} AS ?x) }}", now=0)
+        Engine().core.query(f"SELECT * {{ ?s ?p ?o {'OPTIONAL { ?s ?p ?x }' * 600} }}", now=0)

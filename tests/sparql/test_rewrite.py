@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from oracles.greedy_order import greedily_ordered
 from strategies.data import PREFIX, datasets, ex
 from strategies.queries import selects
 from tidings.engine.store.store import Store
@@ -13,7 +15,7 @@ from tidings.model.terms import Quad
 from tidings.sparql.algebra import BGP, Filter, Join, Node, PathPattern, Select, TriplePattern, Values, inputs, visible
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import Context, Moment
-from tidings.sparql.evaluate.dataset import View
+from tidings.sparql.evaluate.dataset import NOTHING, View
 from tidings.sparql.evaluate.layout import ONE, Row
 from tidings.sparql.parser import parse_query
 from tidings.sparql.rewrite import rewrite
@@ -174,3 +176,28 @@ def test_a_path_is_walked_from_an_end_that_is_known() -> None:
     assert isinstance(node, Join)
     assert node.left == BGP((("?x", Q, "?z"),))
     assert isinstance(node.right, PathPattern)
+
+
+@SETTINGS
+@given(datasets, selects(), st.sets(st.sampled_from(["?a", "?b", "?c", "?x", "?y", "?z"])))
+def test_the_order_is_that_of_asking_all_patterns_each_time(quads: list[Quad], text: str, bound: set[str]) -> None:
+    query = parse_query(text)
+    view = View(Store(quads), query.dataset)
+    source = view.default()
+    assert order_joins(query.pattern, source, view, bound) == greedily_ordered(query.pattern, source, view, bound)
+
+
+TERMS = st.sampled_from(["?a", "?b", "?c", "?d", "?e", "?f", ex("a"), ex("b"), ex("s1"), ex("o")])
+PREDICATES = st.sampled_from([P, Q, ex("r"), "?a", "?p"])
+
+
+@SETTINGS
+@given(datasets, st.lists(st.tuples(TERMS, PREDICATES, TERMS), max_size=12), st.booleans())
+def test_many_patterns_are_in_the_order_of_asking_all_of_them_each_time(
+    quads: list[Quad], patterns: list[TriplePattern], empty: bool
+) -> None:
+    view = View(Store(quads), parse_query("ASK {}").dataset)
+    source = NOTHING if empty else view.default()
+    for bound in (frozenset[str](), frozenset({"?a"})):
+        node = BGP(tuple(patterns))
+        assert order_joins(node, source, view, bound) == greedily_ordered(node, source, view, bound)

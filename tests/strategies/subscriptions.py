@@ -1,6 +1,8 @@
 """Queries for subscriptions, by what they exercise; over the few terms of `strategies.data`, so that all joins."""
 
-from strategies.data import PREFIX
+import re
+
+from strategies.data import EX, PREFIX
 from strategies.subscription_patterns import PATTERNS
 
 FEATURES: dict[str, tuple[str, ...]] = {
@@ -177,3 +179,11 @@ FEATURES: dict[str, tuple[str, ...]] = {
 
 def text_of(query: str) -> str:
     return PREFIX + query
+
+
+_NEXT = {"a": "b", "b": "c", "c": "a"}
+
+
+def about_another(text: str) -> str:
+    """The same query about another resource, so that plans are shared between queries that differ in constants."""
+    return re.sub(rf"(<{EX}|\s:)([abc])\b", lambda found: found[1] + _NEXT[found[2]], text)

@@ -113,7 +113,8 @@ async def description(house: House, **headers: str) -> str:
 
 @asynchronous
 async def test_the_description_names_the_addresses_of_a_trusted_proxy() -> None:
-    async with serving(trusted_proxies=("127.0.0.1/32",)) as house:
+    known = {"trusted_proxies": ("127.0.0.1/32",), "allowed_hosts": ("city.example",)}
+    async with serving(**known) as house:
         said = await description(house, **FORWARDED)
         assert "<https://city.example/sparql>" in said
         assert "<wss://city.example/subscribe>" in said

@@ -7,6 +7,7 @@ queries               on the loop for a slice of time, then in a fork
 forks                 long work, in a copy of the process
 ownership             whose something is, and what its owner may still do
 alarm                 looks again when something is due
+spawn                 the seam to whoever has something done meanwhile
 latency               how long updates and batches of the log took
 spool                 an answer that is complete before its first byte is sent
 

@@ -2,7 +2,7 @@
 
     update     queue -> engine -> commit log -> (durable) -> publisher answered, subscribers notified
     query      on the loop for a slice of time, then in a fork
-    subscribe  tried out, admitted, logged -> (durable) -> first answer; then whatever changes
+    subscribe  first answer found, logged -> (durable) -> told; then whatever changes
     delayed    logged -> (durable) -> accepted; in its time, an update like any other
 
 What waits for the disk is a value (pending.py); what becomes of it is in one place (settlement.py). Everything happens
@@ -44,7 +44,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink,
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
-from tidings.broker.updates.queue import UpdateQueue
+from tidings.broker.updates.queue import UpdateQueue, check_length
 from tidings.broker.updates.schedule import Delayed, Schedule
 from tidings.broker.updates.seeding import Seeding
 from tidings.engine.engine import Engine
@@ -91,16 +91,18 @@ class Broker:
         self.forks = Forks(policy.workers)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, policy.limits(monotonic)
-        planner = engine if external is None else Engine(Core(base=engine.core.base))
+        apart = Core(base=engine.core.base, most_parts=engine.core.most_parts)
+        planner = engine if external is None else Engine(apart)
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
         self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
         self.outboxes = Outboxes(log, bounds)
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
-        self.queries = Queries(engine, log, self.forks, **limits)
+        self.queries = Queries(engine, log, self.forks, planning=policy.planning, **limits)
+        self._pauses = Pauses()
         self.admission = Admission(
-            self.subscriptions, self.outboxes, log, self.queries, self.forks, ownership,
-            most=bounds.subscriptions, seconds=policy.seconds,
+            self.subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
+            seconds=policy.seconds,
         )  # fmt: skip
         self.resumption = Resumption(
             self.subscriptions, self.admission, self.notifier, self.outboxes, log, bounds.grace
@@ -120,7 +122,6 @@ class Broker:
         )  # fmt: skip
         log.begin(settlement)
         self._next_session = 0
-        self._pauses = Pauses()
         self._tasks = asyncio.TaskGroup()
         self._stack = AsyncExitStack()
         self._alarm = alarm
@@ -205,6 +206,7 @@ class Broker:
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
         """An update to be submitted again and again, its variables bound each time to other terms."""
+        check_length(text)
         return self.engine.prepare_template(text, dataset)
 
     def submit_bound(
@@ -280,19 +282,17 @@ class Broker:
         a first answer that is so long that a fork has to do it; without, it is done here."""
         self._check_open()
         self._pauses.count()
-        wish = Subscribe(session, text, dataset, alias, rights, answered, refused, owner)
-        if not self.admission.begin(wish):
-            self.spawn(self.admission.subscribe_later(wish, encode))
+        self.admission.begin(Subscribe(session, text, dataset, alias, rights, answered, refused, owner, encode))
 
     def resume(
         self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused, *,
-        asker: str | None = None, rights: Rights = ALL_RIGHTS,
+        asker: str | None = None, rights: Rights = ALL_RIGHTS, encode: Encode | None = None,
     ) -> None:  # fmt: skip
         """Take up a subscription of one's own again, after the notification of this number.
 
         Raises UnknownSubscription, NotYours."""
         self._check_open()
-        self.resumption.begin(session, spuid, sequence, alias, answered, refused, asker, rights)
+        self.resumption.begin(session, spuid, sequence, alias, answered, refused, encode, asker, rights)
 
     def unsubscribe(
         self, session: Session | None, spuid: str, ended: Ended, *, asker: str | None = None,
@@ -304,6 +304,7 @@ class Broker:
     def rights_changed(self, owner: str | None, rights: Rights, reason: str, session: Session | None = None) -> None:
         """A subject has other rights from here on, on one connection or on all: its subscriptions are told what they
         may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
+        self.admission.rights_changed(owner, rights, session)
         for subscriber in self.subscriptions.of_owner(owner):
             if session is None or subscriber.session is session:
                 self.changes.change(subscriber, rights, reason)

@@ -8,6 +8,7 @@ LimitExceeded
 ├── TooManySubscriptions too_many_subscriptions 429  the broker holds as many as it may
 ├── TooManyDelayed       too_many_delayed      429   the same for delayed updates
 ├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
+├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotYours (NotAllowed)    not_yours             403   the subscription belongs to another connection
 WorkLost                 work_lost             500   a copy of the process died at work
@@ -46,6 +47,10 @@ class TooManyDelayed(LimitExceeded):
 class NotToldInTime(LimitExceeded):
     status = 504
     code = "not_told_in_time"
+
+
+class TooMuchChanged(LimitExceeded):
+    code = "too_much_changed"
 
 
 class ShuttingDown(LimitExceeded):

@@ -20,7 +20,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from msgspec import Struct
 
 from tidings.broker.errors import ShuttingDown, WorkLost
-from tidings.model.errors import TidingsError
+from tidings.model.errors import TidingsError, TimeLimitExceeded
 
 T = TypeVar("T")
 _CHUNK = 1 << 20
@@ -51,10 +51,11 @@ class Forks:
     async def run(self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = ()) -> T:
         """The outcome of the work, which must be picklable; `keep` are the open files that it needs."""
         async with self.room:
-            return await self.outcome(self.launch(work, keep), seconds=seconds)
+            return await self.outcome(self.launch(work, keep, seconds=seconds), seconds=seconds)
 
-    def launch(self, work: Callable[[], T], keep: Iterable[int] = ()) -> "Fork[T]":
-        """Make a copy, now, that does the work. Its outcome must be waited for. Raises WorkLost, ShuttingDown."""
+    def launch(self, work: Callable[[], T], keep: Iterable[int] = (), *, seconds: float | None = None) -> "Fork[T]":
+        """Make a copy, now, that does the work within some seconds, whatever it is doing: reading, planning,
+        evaluating. Its outcome must be waited for. Raises WorkLost, ShuttingDown."""
         if self._ending:
             raise ShuttingDown("the broker is stopping")
         reading, writing = os.pipe()
@@ -65,7 +66,7 @@ class Forks:
             os.close(writing)
             raise WorkLost(f"the broker could not fork a process for the evaluation: {error.strerror}") from error
         if child == 0:
-            _work(work, writing, {writing, *keep})
+            _work(work, writing, {writing, *keep}, seconds)
         os.close(writing)
         self.made += 1
         self.running.add(child)
@@ -114,7 +115,7 @@ def _fork() -> int:
         return os.fork()
 
 
-def _work(work: Callable[[], Any], writing: int, keep: set[int]) -> NoReturn:
+def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float | None) -> NoReturn:
     """The copy's whole life. It leaves without ceremony: buffers, loops and locks of the original are not its own."""
     try:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -125,7 +126,7 @@ def _work(work: Callable[[], Any], writing: int, keep: set[int]) -> NoReturn:
         gc.disable()  # a collection would touch, and so copy, everything
         _close_others(keep)
         try:
-            outcome: tuple[bool, Any] = (True, work())
+            outcome: tuple[bool, Any] = (True, _in_time(work, seconds))
         except TidingsError as error:
             outcome = (False, error)
         except Exception as error:  # noqa: BLE001 -- told to the original, which treats it as its own
@@ -135,6 +136,22 @@ def _work(work: Callable[[], Any], writing: int, keep: set[int]) -> NoReturn:
             view = view[os.write(writing, view) :]
     finally:
         os._exit(0)
+
+
+def _in_time(work: Callable[[], T], seconds: float | None) -> T:
+    """The work, under an alarm: a copy has nothing that an exception in the wrong place could spoil."""
+    if not seconds:
+        return work()
+
+    def ring(_: int, __: object) -> NoReturn:
+        raise TimeLimitExceeded(seconds)
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _close_others(keep: set[int]) -> None:

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Answered, Encoder, Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.commit import Commit
@@ -122,6 +122,8 @@ class PendingResume(Struct, frozen=True):
     sequence: int
     answered: Answered
     refused: Refused
+    encode: Encoder | None
+    """How its gate writes a fresh answer, should it need one."""
     rights: Rights
     turn: int
     """How often the rights of the subscription had changed by then: if they have since, those are what counts."""

@@ -21,6 +21,8 @@ class Policy(Struct, frozen=True):
     """How long an evaluation may hold the loop."""
     seconds: float | None = 30.0
     rows: int | None = 1_000_000
+    planning: float = 0.5
+    """Seconds of the processor that a subscription may take to be read and planned, which holds the loop."""
     workers: int = 2
     """Forks at a time."""
     snapshot_bytes: int = 64 << 20

@@ -5,6 +5,7 @@ sees the store as it is at that moment: updates go on meanwhile, and it holds up
 """
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -14,11 +15,18 @@ from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
+from tidings.engine.plans.newcomer import Beginning, Newcomer
 from tidings.model.access import ALL_RIGHTS, Rights
-from tidings.model.errors import TimeLimitExceeded
+from tidings.model.errors import RequestTooComplex, TimeLimitExceeded
 from tidings.model.results import Result, Row
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Limits
+
+LONG_QUERY = 1 << 15
+"""Queries of more characters are read in a fork: they may be all patterns, and are read at 1 MB a second."""
+
+LONG_SUBSCRIPTION = 1 << 12
+"""Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
 
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
@@ -37,24 +45,35 @@ class Queries:
         seconds: float | None,
         rows: int | None,
         clock: Callable[[], float],
+        planning: float = float("inf"),
     ) -> None:
         self._engine = engine
         self._commit_log = commit_log
         self._forks = forks
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
+        self._planning_seconds = planning
         self.done = 0
         self.aside = 0
 
     async def answer(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS) -> Spool:
         """The answer as a document. If the caller is cancelled, so is the evaluation."""
+        spool = self._at_once(text, dataset, write, rights)
+        if spool is None:
+            spool = await self._aside(text, dataset, write, rights)
+        await self._commit_log.settled()  # nobody is shown what a crash could still undo
+        self.done += 1
+        return spool
+
+    def _at_once(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights) -> Spool | None:
+        """The answer, if it can be read, planned and found within a slice of time."""
+        if len(text) > LONG_QUERY:
+            return None
         try:
             result = self._engine.query(text, dataset, now=self._now(), limits=self._slice, rights=rights)
             spool = Spool.of(*write(result))
         except TimeLimitExceeded:
-            spool = await self._aside(text, dataset, write, rights)
-        await self._commit_log.settled()  # nobody is shown what a crash could still undo
-        self.done += 1
+            return None
         warnings = self._engine.core.warnings_of(text, dataset)
         return replace(spool, warnings=warnings) if warnings else spool
 
@@ -63,23 +82,23 @@ class Queries:
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 -- whoever sends it closes it
         work = partial(self._write, file, text, dataset, write, rights)
         try:
-            media_type, size = await self._forks.run(work, seconds=self._whole.seconds, keep=(file.fileno(),))
+            media_type, size, warnings = await self._forks.run(work, seconds=self._whole.seconds, keep=(file.fileno(),))
         except BaseException:
             file.close()
             raise
         file.seek(0)
-        return Spool(media_type, file, size)
+        return Spool(media_type, file, size, warnings)
 
     def _write(
         self, file: BinaryIO, text: str, dataset: Dataset | None, write: Writer, rights: Rights
-    ) -> tuple[str, int]:
-        """In the fork: the media type and the size of the answer."""
+    ) -> tuple[str, int, tuple[str, ...]]:
+        """In the fork: the media type and the size of the answer, and what is doubtful about the query."""
         self._engine.begin_apart(self._now())
         result = self._engine.query(text, dataset, now=self._now(), limits=self._whole, rights=rights)
         media_type, chunks = write(result)
         size = fill(file, chunks)
         file.flush()
-        return media_type, size
+        return media_type, size, self._engine.core.warnings_of(text, dataset)
 
     def first_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row] | None:
         """What a subscription is told first; None if that takes longer than a slice. Raises what is wrong with it."""
@@ -89,21 +108,33 @@ class Queries:
             return None
 
     def whole_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row]:
-        """In a fork: what a subscription is told first, however long that takes within the limits."""
+        """The same, however long that takes within the limits."""
         return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole, rights=rights)
 
-    def keeps_state(self, text: str, dataset: Dataset | None) -> bool:
-        """Whether the plan of a subscription remembers something that has to be built when it begins."""
-        return self._engine.keeps_state(text, dataset)
+    def parts(self, text: str, dataset: Dataset | None) -> int | None:
+        """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
+        return None if len(text) > LONG_SUBSCRIPTION else self._engine.template(text, dataset)[0].parts
 
-    async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights) -> None:
-        """Find out, in a fork, whether the state of a subscription can be built within the limits: it is built on the
-        loop. Raises a TidingsError."""
-        await self._forks.run(partial(self._rows, text, dataset, rights), seconds=self._whole.seconds)
+    async def check_planning(self, text: str, dataset: Dataset | None) -> None:
+        """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a
+        TidingsError."""
+        spent = await self._forks.run(partial(self._planning, text, dataset), seconds=self._whole.seconds)
+        if spent > self._planning_seconds:
+            said = f"to plan the subscription takes {spent:.2g} s, and the limit of max_planning"
+            limit = self._planning_seconds
+            raise RequestTooComplex(f"{said} is {limit:g} s", measured=round(spent, 3), limit=limit)
 
-    def _rows(self, text: str, dataset: Dataset | None, rights: Rights) -> int:
-        """In the fork: how long the first answer is."""
-        return len(self.whole_answer(text, dataset, rights))
+    def _planning(self, text: str, dataset: Dataset | None) -> float:
+        """In the fork: seconds of the processor."""
+        begun = time.process_time()
+        template, values = self._engine.template(text, dataset)
+        template.spu(values, ALL_RIGHTS.subscribe)
+        return time.process_time() - begun
+
+    def begin(self, newcomer: Newcomer) -> Beginning:
+        """In a fork: the first answer of a newcomer, however long that takes within the limits."""
+        self._engine.begin_apart(self._now())
+        return newcomer.begin(self._whole)
 
     def _now(self) -> int:
         return self._commit_log.now()

@@ -83,6 +83,7 @@ class Settlement:
                 _resolve(cancelled, delayed)
             case PendingSubscription(subscriber, first, answered):
                 answered(subscriber, first, False)
+                self._outboxes.flush_if_room(subscriber)  # what changed while the first answer was being found
             case PendingRequest(subscriber):
                 self._admission.request(subscriber)
             case PendingUnsubscription(ended):

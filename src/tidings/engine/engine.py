@@ -8,17 +8,17 @@ The engine does no input or output, and knows no clock but the instants it is to
 
 from collections.abc import Callable, Iterable, Iterator
 
-from msgspec import Struct
-
 from tidings.engine.commit import Commit, Failure, Notification
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import EVERYTHING, Key, Lutt
-from tidings.engine.operators.base import Changes, Hits, Route
+from tidings.engine.operators.base import Changes
 from tidings.engine.plans.lift import canonical, ordered_slices
+from tidings.engine.plans.newcomer import Newcomer, Wish
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.query_template import QueryTemplate
-from tidings.engine.plans.spu import Spu, Subscription, answer_rows, keys_of
+from tidings.engine.plans.spu import Routed, Spu, Subscription, answer_rows, keys_of
+from tidings.engine.routing import Routing, Wake
 from tidings.engine.store.before import Before
 from tidings.engine.store.store import Store
 from tidings.engine.timing import Timing
@@ -35,27 +35,11 @@ from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import evaluate
 from tidings.sparql.parser.cursor import Cursor
-from tidings.sparql.parser.query import read_query
 from tidings.sparql.prepared import Parameters, Templates
 
 
 def _no_clock() -> float:
     return 0.0
-
-
-def _understood(cursor: Cursor, dataset: Dataset | None) -> Query:
-    """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
-    query = read_query(cursor, dataset)
-    return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
-
-
-class Wake(Struct, frozen=True, eq=False):
-    """An entry of the LUTT: a triple pattern, and the plan it belongs to."""
-
-    spu: Spu
-    route: Route
-    own: bool
-    """Whether the pattern has constants that differ from member to member."""
 
 
 class Engine:
@@ -65,7 +49,8 @@ class Engine:
         self, core: Core | None = None, *, naive: bool = False, clock: Callable[[], float] | None = None
     ) -> None:
         self.core = Core() if core is None else core
-        self.lutt: Lutt[Wake] = Lutt()
+        self._routing = Routing()
+        self._sizes = self._routing.sizes
         self.timing = Timing(clock)
         self.subscriptions: dict[int, Subscription] = {}
         self._before = Before(self.core.store)
@@ -73,15 +58,22 @@ class Engine:
         self._templates = Templates(
             lambda cursor, dataset: QueryTemplate(self.core.read_query(cursor, dataset), self._plans)
         )
-        self._wakes: dict[Spu, dict[Route, Wake]] = {}
-        self._sizes: dict[Spu, int] = {}
         self._warnings: dict[Spu, tuple[str, ...]] = {}
-        self._understood = Templates(_understood)
+        self._understood = Templates(self._read_understood)
         self._next = 0
+
+    def _read_understood(self, cursor: Cursor, dataset: Dataset | None) -> Query:
+        """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
+        query = self.core.read_query(cursor, dataset)
+        return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
     @property
     def store(self) -> Store:
         return self.core.store
+
+    @property
+    def lutt(self) -> Lutt[Wake]:
+        return self._routing.lutt
 
     # -- subscribing --------------------------------------------------------------------------------------------
 
@@ -101,11 +93,7 @@ class Engine:
     ) -> tuple[Subscription, Iterable[Row]]:
         """As `subscribe`; the first answer is found as it is read, which must be before anything changes."""
         template, spu, member, answer = self._admitted(text, dataset, now, rights)
-        self._next += 1
-        subscription = Subscription(self._next, spu, member, template.variables)
-        self.subscriptions[self._next] = subscription
-        self._join(subscription)
-        return subscription, answer
+        return self._seat(spu, member, template.variables), answer
 
     def move(
         self, subscription: Subscription, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights
@@ -123,14 +111,26 @@ class Engine:
     ) -> tuple[QueryTemplate, Spu, Row, Iterable[Row]]:
         """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
         self.core.tell_time(now)
-        template, values = self._templates.prepare(text, self.core.base, dataset)
-        spu, member = template.spu(values, rights.subscribe)
-        if spu not in self._wakes:
-            self._enter(spu)
-            if template.warnings:
-                self._warnings[spu] = template.warnings
+        template, spu, member = self._find(text, dataset, rights)
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         return template, spu, member, answer
+
+    def _find(self, text: str, dataset: Dataset | None, rights: Rights) -> tuple[QueryTemplate, Spu, Row]:
+        """The plan of a query, entered in the LUTT, and the member of it that the query is."""
+        template, values = self._templates.prepare(text, self.core.base, dataset)
+        spu, member = template.spu(values, rights.subscribe)
+        if spu not in self._sizes:
+            self._routing.enter(spu, every_commit=self._plans.is_evaluated_every_time(spu))
+            if template.warnings:
+                self._warnings[spu] = template.warnings
+        return template, spu, member
+
+    def _seat(self, spu: Spu, member: Row, variables: tuple[str, ...]) -> Subscription:
+        self._next += 1
+        subscription = Subscription(self._next, spu, member, variables)
+        self.subscriptions[self._next] = subscription
+        self._join(subscription)
+        return subscription
 
     def _join(self, subscription: Subscription) -> None:
         spu, member = subscription.spu, subscription.member
@@ -146,8 +146,50 @@ class Engine:
             if not spu.members:
                 self._leave(spu)
             raise
-        self._file(spu, member)
+        self._routing.file(spu, member)
         return answer
+
+    # -- first answers that are found in a fork -----------------------------------------------------------------
+
+    def expect(
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS, most: int
+    ) -> Newcomer:
+        """Somebody who is to be subscribed: `begin` finds the first answer, in a fork of now. Until it is welcome, or
+        given up, what concerns it is added up, `most` quads of it."""
+        self.core.tell_time(now)
+        template, spu, member = self._find(text, dataset, rights)
+        newcomer = Newcomer(Wish(text, dataset, rights), template.variables, member, self._plans.maker(spu), most)
+        self._routing.enter(newcomer, every_commit=spu in self._routing.every_commit)
+        self._routing.file(newcomer, member)
+        if not spu.members:
+            self._leave(spu)
+        return newcomer
+
+    def give_up(self, newcomer: Newcomer) -> None:
+        """Nothing is added up any more; if that is so already, nothing happens."""
+        if newcomer in self._routing:
+            self._routing.unfile(newcomer, newcomer.member)
+            self._routing.leave(newcomer)
+
+    def welcome(self, newcomer: Newcomer, *, now: int) -> tuple[Subscription, ZSet[Row]]:
+        """A subscription, and what has changed since its first answer; if it cannot be had, nothing is left of it.
+
+        All that the fork found must have been taken up."""
+        self.core.tell_time(now)
+        self.give_up(newcomer)
+        wish = newcomer.wish
+        template, spu, member = self._find(wish.text, wish.dataset, wish.rights)
+        is_there = member in spu.members
+        try:
+            changes = newcomer.catch_up(self._before, spu if is_there else None)
+        except BaseException:
+            if not spu.members:
+                self._leave(spu)
+            raise
+        if not is_there:
+            newcomer.move_in(spu)
+            self._routing.file(spu, member)
+        return self._seat(spu, member, template.variables), ZSet.owning(changes)
 
     def unsubscribe(self, number: int) -> None:
         """End a subscription. The last one of a member takes its state with it, the last of a plan the plan."""
@@ -164,56 +206,30 @@ class Engine:
         if member in spu.members:
             return
         spu.dismiss(member)
-        self._unfile(spu, member)
+        self._routing.unfile(spu, member)
         if not spu.members:
             self._leave(spu)
 
-    def _enter(self, spu: Spu) -> None:
-        """File the routes that are the same for all members."""
-        self._sizes[spu] = 0
-        self._wakes[spu] = wakes = {route: Wake(spu, route, spu.is_own(route)) for route in spu.routes}
-        for route, wake in wakes.items():
-            if not spu.is_own(route):
-                for key in keys_of(spu, route, (), spu.dataset):
-                    self.lutt.put(key, wake)
-
     def _leave(self, spu: Spu) -> None:
-        for route, wake in self._wakes.pop(spu).items():
-            if not spu.is_own(route):
-                for key in keys_of(spu, route, (), spu.dataset):
-                    self.lutt.drop(key, wake)
-        del self._sizes[spu]
+        self._routing.leave(spu)
         self._warnings.pop(spu, None)
         self._plans.forget(spu)
-
-    def _file(self, spu: Spu, member: Row) -> None:
-        """File the routes that have constants of the member's own."""
-        for route, wake in self._wakes[spu].items():
-            if spu.is_own(route):
-                for key in keys_of(spu, route, member, spu.dataset):
-                    self.lutt.put(key, wake)
-
-    def _unfile(self, spu: Spu, member: Row) -> None:
-        for route, wake in self._wakes[spu].items():
-            if spu.is_own(route):
-                for key in keys_of(spu, route, member, spu.dataset):
-                    self.lutt.drop(key, wake)
 
     def keys(self, subscription: Subscription) -> Iterator[Key]:
         """The patterns of all quads that may concern a subscription."""
         spu = subscription.spu
-        if spu in self._plans.every_commit:
+        if spu in self._routing.every_commit:
             yield from EVERYTHING
         for route in spu.routes:
             yield from keys_of(spu, route, subscription.member, spu.dataset)
 
     def concerns(self, quad: Quad) -> bool:
         """Whether a quad may concern any subscription."""
-        return bool(self._plans.every_commit) or bool(self.lutt.find(((quad, 1),)))
+        return bool(self._routing.every_commit) or bool(self.lutt.find(((quad, 1),)))
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
         """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""
-        return not self._plans.naive and subscription.spu in self._plans.every_commit
+        return not self._plans.naive and subscription.spu in self._routing.every_commit
 
     def explain(self, number: int) -> Explained:
         """The plan of a subscription."""
@@ -222,18 +238,21 @@ class Engine:
             raise NotFound(f"there is no subscription {number}")
         spu = subscription.spu
         return Explained(
-            spu.explain(), spu.routes, spu.variables, len(spu.members), self._sizes[spu], self._warnings.get(spu, ())
+            spu.explain(),
+            spu.routes,
+            spu.variables,
+            len(spu.members),
+            self._sizes[spu],
+            self._warnings.get(spu, ()),
         )
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
-        return subscription.spu in self._plans.every_commit
+        return subscription.spu in self._routing.every_commit
 
-    def keeps_state(self, text: str, dataset: Dataset | None = None) -> bool:
-        """Whether subscribing a query evaluates it, to build what its plan remembers; else nothing is done before its
-        first answer is read."""
-        template, values = self._templates.prepare(text, self.core.base, dataset)
-        return template.keeps_state(values)
+    def template(self, text: str, dataset: Dataset | None = None) -> tuple[QueryTemplate, Parameters]:
+        """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
+        return self._templates.prepare(text, self.core.base, dataset)
 
     def first_answer(
         self,
@@ -245,10 +264,12 @@ class Engine:
         rights: Rights = ALL_RIGHTS,
     ) -> list[Row]:
         """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
+        deadline = limits.deadline()
         query, parameters = self._understood.prepare(text, self.core.base, dataset)
         query = narrowed(query, rights.subscribe)
         moment = self.core.moment.at(now)
-        return list(answer_rows(evaluate(query, self.store, moment, limits, parameters=parameters, stable=True)))
+        answer = evaluate(query, self.store, moment, limits, parameters=parameters, stable=True, deadline=deadline)
+        return list(answer_rows(answer))
 
     def query(
         self,
@@ -334,9 +355,10 @@ class Engine:
         timing.commits += 1
         timing.quads += len(delta)
         self._before.begin(delta)
-        touched = self._route(delta)
+        touched, concerned = self._routing.find(delta)
+        timing.hits += concerned
         routed = clock()
-        told: list[tuple[Spu, dict[Row, Changes]]] = []
+        told: list[tuple[Routed, dict[Row, Changes]]] = []
         failures: tuple[Failure, ...] = ()
         for spu, hits in touched.items():
             try:
@@ -354,7 +376,7 @@ class Engine:
         timing.notifications += len(notifications)
         return Commit(delta, notifications, failures)
 
-    def _end_failed(self, spu: Spu, error: Exception) -> Failure:
+    def _end_failed(self, spu: Routed, error: Exception) -> Failure:
         """End all subscriptions of a plan that failed."""
         lost: list[Subscription] = []
         for subscribers in spu.members.values():
@@ -363,25 +385,7 @@ class Engine:
             self.unsubscribe(subscription.id)
         return Failure(tuple(lost), error)
 
-    def _route(self, delta: ZSet[Quad]) -> dict[Spu, Hits]:
-        """Which plans may be concerned, and by which quads."""
-        touched: dict[Spu, Hits] = {}
-        for spu in self._plans.every_commit:
-            touched[spu] = {}
-        partly: dict[Spu, bool] = {}
-        for wake, found in self.lutt.find(delta.items()).items():
-            hits = touched.get(wake.spu)
-            if hits is None:
-                touched[wake.spu] = {wake.route: found}
-                partly[wake.spu] = wake.own
-            else:
-                hits[wake.route] = found
-                partly[wake.spu] &= wake.own
-        for spu, hits in touched.items():
-            self.timing.hits += spu.concerned(hits) if partly.get(spu) else self._sizes[spu]
-        return touched
-
-    def _notify(self, told: list[tuple[Spu, dict[Row, Changes]]]) -> list[Notification]:
+    def _notify(self, told: list[tuple[Routed, dict[Row, Changes]]]) -> list[Notification]:
         notifications: list[Notification] = []
         for spu, changed in told:
             for member, changes in changed.items():

@@ -2,7 +2,7 @@
 
 A million subscriptions are millions of objects that a full collection would look at, for nothing: they are freed by
 their reference counts when they end. `gc.freeze` moves them where no collection goes. The process decides when: after
-loading, and now and then while subscriptions are made.
+loading, and now and then while subscriptions are made, or what their plans remember.
 """
 
 import gc
@@ -28,10 +28,11 @@ class Pauses:
         gc.collect()
         gc.freeze()
 
-    def count(self) -> None:
-        """One more long-lived thing was made; every so often they are put out of sight."""
-        self._count += 1
-        if self._count % _EVERY == 0:
+    def count(self, made: int = 1) -> None:
+        """More long-lived things were made; every so often they are put out of sight."""
+        self._count += made
+        if self._count >= _EVERY:
+            self._count = 0
             gc.freeze()
 
     def watch(self, clock: Callable[[], float]) -> None:

@@ -13,6 +13,9 @@ LimitExceeded
 ├── TooManyConnections   too_many_connections  429   come back in a moment
 ├── TooSlow              too_slow              503   the client took less than it was sent
 └── TooManyPrepared      too_many_prepared     429   on this connection
+NotAllowed
+├── OriginNotAllowed     origin_not_allowed    403   pages of this origin may not ask
+└── HostNotAllowed       host_not_allowed      421   the broker is not known by this name
 TakenOver (NotAllowed)   taken_over            409   the subscription goes on over another connection
 SubscriptionLost         subscription_lost     500   the subscription failed here
 """
@@ -73,6 +76,15 @@ class TooManyPrepared(LimitExceeded):
 
 class TooSlow(LimitExceeded):
     code = "too_slow"
+
+
+class OriginNotAllowed(NotAllowed):
+    code = "origin_not_allowed"
+
+
+class HostNotAllowed(NotAllowed):
+    status = 421
+    code = "host_not_allowed"
 
 
 class TakenOver(NotAllowed):

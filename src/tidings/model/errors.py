@@ -19,7 +19,8 @@ TidingsError                       internal_error         500
 ├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
-    └── RowLimitExceeded           row_limit_exceeded     503   rows
+    ├── RowLimitExceeded           row_limit_exceeded     503   rows
+    └── RequestTooComplex          request_too_complex    413   measured, limit
 """
 
 from typing import Any, ClassVar
@@ -203,3 +204,18 @@ class RowLimitExceeded(LimitExceeded):
 
     def data(self) -> dict[str, Any]:
         return {"rows": self.rows}
+
+
+class RequestTooComplex(LimitExceeded):
+    """`measured` is what the request has of something, and `limit` what it may have."""
+
+    status = 413
+    code = "request_too_complex"
+
+    def __init__(self, message: str, *, measured: float, limit: float) -> None:
+        super().__init__(message)
+        self.measured = measured
+        self.limit = limit
+
+    def data(self) -> dict[str, Any]:
+        return {"measured": self.measured, "limit": self.limit}

@@ -31,8 +31,10 @@ from tidings.extras import needing
 from tidings.gates.forwarding import Proxies
 from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
+from tidings.gates.http.door import SECURITY, Door
 from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.forwarded import Forwarded
+from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.gates.websocket.upgrade import upgrading
 from tidings.log.folder import Folder
@@ -41,9 +43,11 @@ from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
 from tidings.model.terms import Quad
 from tidings.server.config import Settings
+from tidings.server.exposure import check_exposure
 from tidings.server.files import FolderLoader
+from tidings.server.health import Health, HealthServer
 from tidings.server.http_server import HttpServer
-from tidings.server.listening import BACKLOG, Addresses, Entrances, Listeners, Serve, listeners
+from tidings.server.listening import BACKLOG, Addresses, Entrances, Listeners, Serve, cannot_listen, listeners
 from tidings.server.tls import Tls, read_tls, renewing
 
 if TYPE_CHECKING:
@@ -79,7 +83,7 @@ WATCH = Watch(clock, time.monotonic)
 def build_core(settings: Settings) -> Core:
     folder = settings.load_from
     loader = None if folder is None else FolderLoader(Path(folder), settings.base)
-    return Core(base=settings.base, loader=loader)
+    return Core(base=settings.base, loader=loader, most_parts=settings.max_parts or None)
 
 
 def policy(settings: Settings) -> Policy:
@@ -89,6 +93,7 @@ def policy(settings: Settings) -> Policy:
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
         rows=settings.max_rows or None,
+        planning=settings.max_planning,
         workers=settings.workers,
         snapshot_bytes=settings.snapshot_every,
         keep_log=settings.keep_log,
@@ -162,8 +167,15 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None, ws
 
 def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
     long_way = (gate or http_gate(broker, settings)).app()
-    app = FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    short = FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
+    app = Door(short, visitors(settings))
     return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
+
+
+def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
+    """Whose requests the gates take; this machine goes by its own name, and by that of the address it listens on."""
+    hosts = (*settings.allowed_hosts, settings.host, socket.gethostname())
+    return Visitors(hosts=hosts, origins=settings.cors, pages=pages)
 
 
 def websocket_gate(
@@ -176,6 +188,7 @@ def websocket_gate(
         max_connections=settings.max_connections,
         high_water=settings.outbox,
         read_only=settings.read_only,
+        visitors=visitors(settings, (http_port or settings.http_port, https_port or settings.https_port)),
         http_port=http_port or settings.http_port,
         https_port=https_port or settings.https_port,
         proxies=Proxies(settings.trusted_proxies),
@@ -193,6 +206,7 @@ class Opened:
     broker: Broker
     plain: Addresses | None
     secure: Addresses | None = None
+    health_port: int | None = None
 
     @property
     def foremost(self) -> Addresses:
@@ -214,10 +228,13 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
+    check_exposure(settings)
     sys.setswitchinterval(_SWITCH)
     tls = read_tls(settings)
     with ExitStack() as stack:
         sockets = stack.enter_context(listeners(settings, tls=tls is not None))
+        health = Health(time.monotonic)
+        watched = _health_port(health, settings, stack)
         gc.disable()  # what is loaded is here to stay: there is nothing to collect
         delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
@@ -226,7 +243,27 @@ def serve(
             folder = stack.enter_context(Folder(Path(settings.data)))
             broker = open_broker(settings, folder.path, say, delivery)
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        runner.run(_run(broker, delivery, settings, tls, quads, sockets, announce, say))
+        doors = Doors(sockets, health, watched)
+        runner.run(_run(broker, delivery, settings, tls, quads, doors, announce, say))
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where a broker can be reached, and what is told of its health."""
+
+    sockets: Listeners
+    health: Health
+    health_port: int | None
+
+
+def _health_port(health: Health, settings: Settings, stack: ExitStack) -> int | None:
+    """Have health told at a port of its own, if there is one. Raises CannotListen."""
+    if settings.health_port is None:
+        return None
+    try:
+        return stack.enter_context(HealthServer(health, settings.host, settings.health_port)).port
+    except OSError as error:
+        raise cannot_listen(settings.host, settings.health_port, error) from error
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
@@ -242,10 +279,11 @@ async def _run(
     settings: Settings,
     tls: Tls | None,
     quads: Callable[[], Iterable[Quad]],
-    sockets: Listeners,
+    doors: Doors,
     announce: Callable[[Opened], None],
     say: Callable[[str], None],
 ) -> None:
+    sockets = doors.sockets
     gate = websocket_gate(broker, settings, *sockets.http_ports)
     pages = http_gate(broker, settings, *sockets.ws_ports)
     entrances = Entrances(None if tls is None else tls.context)
@@ -273,7 +311,9 @@ async def _run(
         broker.freeze()
         if tls is not None:
             await stack.enter_async_context(renewing(tls, entrances.renew))
-        announce(Opened(broker, *(None if pair is None else pair.addresses for pair in sockets.pairs)))
+        doors.health.watch(broker, loop)
+        plain, secure = (None if pair is None else pair.addresses for pair in sockets.pairs)
+        announce(Opened(broker, plain, secure, doors.health_port))
         try:
             await server.serve()
         finally:
@@ -311,7 +351,7 @@ def _uvicorn(app: ASGIApp, settings: Settings, gate: WebSocketGate) -> uvicorn.C
         proxy_headers=False,
         timeout_keep_alive=75,
         server_header=False,
-        headers=[("server", f"tidings/{__version__}")],
+        headers=[("server", f"tidings/{__version__}"), *SECURITY],
         timeout_graceful_shutdown=2 * LAST_SECONDS,
     )
 

@@ -131,7 +131,7 @@ def _setting(default: Any, reads: Callable[[object], Any], help_: str, shown: st
 class Settings:
     """What `tidings serve` can be told. The help texts below are those of the command line."""
 
-    host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all", "ADDRESS")
+    host: str = _setting("127.0.0.1", _text, "address to listen on; 0.0.0.0 for all, with --allow-insecure", "ADDRESS")
     http_port: int = _setting(8000, _port, "port for HTTP; 0 takes any free one", "PORT")
     ws_port: int = _setting(9000, _port, "port for WebSocket; 0 takes any free one", "PORT")
     tls_certificate: str | None = _setting(
@@ -152,6 +152,12 @@ class Settings:
     )
     trusted_proxies: tuple[str, ...] = _setting(
         (), _networks, "address or network of a proxy that is believed whom it speaks for; again for more", "NETWORK"
+    )
+    health_port: int | None = _setting(
+        None,
+        _port,
+        "port for health, answered whatever the loop does; 0 takes any free one, without it there is none",
+        "PORT",
     )
     data: str = _setting(
         "tidings-data", _text, "folder that keeps what is published; made if it is not there", "FOLDER"
@@ -184,6 +190,12 @@ class Settings:
     )
     workers: int = _setting(2, _positive, "forks at a time; other long queries wait", "N")
     max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_parts: int = _setting(
+        50_000, _whole, "triple patterns, operators and terms a request may have to plan; 0 is no limit", "N"
+    )
+    max_planning: float = _setting(
+        0.5, _some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
+    )
     max_body: int = _setting(16 << 20, _bytes, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = _setting(1024, _positive, "HTTP requests in work at a time; others get 429", "N")
     max_queue: int = _setting(10_000, _positive, "updates that may wait; others get 429", "N")
@@ -209,7 +221,15 @@ class Settings:
         60.0, _some_seconds, "seconds that it may take to work out a first answer", "SECONDS"
     )
 
-    cors: tuple[str, ...] = _setting(("*",), _texts, "origin whose pages may call; may be given again", "ORIGIN")
+    cors: tuple[str, ...] = _setting(
+        (), _texts, "origin whose pages may call, besides the broker's own; * is all; may be given again", "ORIGIN"
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        (), _texts, "name of this machine in addresses, besides localhost; * is any; may be given again", "NAME"
+    )
+    allow_insecure: bool = _setting(
+        False, _flag, "let others than this machine in, although nobody is asked who they are"
+    )
     log_level: str = _setting(
         "warning",
         _one_of("debug", "info", "warning", "error"),

@@ -124,9 +124,12 @@ def listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotListen(f"cannot listen on {host} port {port}: {reason}") from error
+        raise cannot_listen(host, port, error) from error
     return listener
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> CannotListen:
+    return CannotListen(f"cannot listen on {host} port {port}: {(error.strerror or str(error)).lower()}")
 
 
 def _address(scheme: str, listener: socket.socket) -> str:

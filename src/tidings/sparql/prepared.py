@@ -21,6 +21,9 @@ Parameters: TypeAlias = tuple[Term, ...]
 _PER_LENGTH = 16
 """Kinds of text with the same number of tokens that are kept."""
 
+_LONGEST = 20_000
+"""Tokens of the longest text whose kind is kept: what comes once would only take memory."""
+
 _LENGTHS = 64
 """Numbers of tokens for which any are kept."""
 
@@ -94,6 +97,8 @@ class Templates(Generic[T]):
         parameters = template.parameters(tokens, base, dataset)
         if parameters is None:
             raise AssertionError("a text is of its own kind")
+        if len(tokens) > _LONGEST:
+            return template, parameters
         known = self._by_length.setdefault(len(tokens), [])
         known.insert(0, template)
         del known[_PER_LENGTH:]

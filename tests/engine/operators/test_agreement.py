@@ -3,28 +3,19 @@
 first answer + Σ notifications = answer now          do, then undo = nothing
 """
 
-import re
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from oracles.recomputation import Answer, Follower, commit
-from strategies.data import EX
 from strategies.graph_names import named_inside
 from strategies.histories import Steps, histories, net_delta
 from strategies.queries import asks, constructs, ordered, selects
-from strategies.subscriptions import FEATURES, text_of
+from strategies.subscriptions import FEATURES, about_another, text_of
 from tidings.engine.engine import Engine
 
 SETTINGS = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-_NEXT = {"a": "b", "b": "c", "c": "a"}
-
-
-def about_another(text: str) -> str:
-    """The same query about another resource, so that plans are shared between queries that differ in constants."""
-    return re.sub(rf"(<{EX}|\s:)([abc])\b", lambda found: found[1] + _NEXT[found[2]], text)
 
 
 def play(engine: Engine, history: list[Steps], followers: list[Follower]) -> None:

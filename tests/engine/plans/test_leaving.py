@@ -1,10 +1,10 @@
 """The last to leave puts out the light: no state is left of who is gone."""
 
 import gc
-from collections.abc import Sized
 
 import pytest
 
+from oracles.leftovers import state_of
 from oracles.recomputation import Follower
 from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine
@@ -23,13 +23,6 @@ SOME = [
     Rights(read=graphs, subscribe=graphs)
     for graphs in (Graphs(prefixes=("http://example.org/",)), Graphs(names=frozenset(("", "<http://example.org/g>"))))
 ]
-
-
-def state_of(engine: Engine) -> set[int]:
-    """The sizes of everything that an engine keeps for its subscriptions."""
-    plans = engine._plans
-    kept: list[Sized] = [engine.lutt, engine.subscriptions, engine._wakes, engine._sizes]
-    return {len(each) for each in (*kept, plans._spus, plans._keys, plans.every_commit)}
 
 
 @pytest.mark.parametrize("feature", FEATURES)

@@ -99,11 +99,11 @@ def test_limit_and_offset_come_in_either_order() -> None:
 
 def test_operators_bind_as_the_grammar_says() -> None:
     one, two, three = map(number, "123")
-    assert condition("1 + 2 * 3") == Arithmetic("+", one, Arithmetic("*", two, three))
-    assert condition("1 - 2 - 3") == Arithmetic("-", Arithmetic("-", one, two), three)
-    assert condition("(1 - 2) * 3") == Arithmetic("*", Arithmetic("-", one, two), three)
-    assert condition("1 -2*3") == Arithmetic("+", one, Arithmetic("*", number("-2"), three))
-    assert condition("-?x * 3") == Arithmetic("*", Sign("-", "?x"), three)
+    assert condition("1 + 2 * 3") == Arithmetic(one, (("+", Arithmetic(two, (("*", three),))),))
+    assert condition("1 - 2 - 3") == Arithmetic(one, (("-", two), ("-", three)))
+    assert condition("(1 - 2) * 3") == Arithmetic(Arithmetic(one, (("-", two),)), (("*", three),))
+    assert condition("1 -2*3") == Arithmetic(one, (("+", Arithmetic(number("-2"), (("*", three),))),))
+    assert condition("-?x * 3") == Arithmetic(Sign("-", "?x"), (("*", three),))
     assert condition("!?x = 1") == Compare("=", Not("?x"), one)
     both = condition("?x || ?y && ?z = 1")
     assert isinstance(both, Or)

@@ -1,15 +1,17 @@
 """How a subscription begins: its first answer found within the limits, its beginning written to the log.
 
     within a slice of time   found on the loop, and sent once it is durable
-    what takes longer        a fork finds and encodes it, and changes wait; a plan with a state is tried out before
+    what takes longer        a fork finds and encodes it, and builds what its plan remembers; what changes meanwhile is
+                             added up, and is the first change that is told
     external answers         asked for once the subscription is durable
 
 What cannot be answered is refused, and leaves nothing.
 """
 
 import asyncio
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TypeAlias
 from uuid import uuid4
@@ -17,23 +19,41 @@ from uuid import uuid4
 from msgspec import Struct
 
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.errors import TooManySubscriptions
+from tidings.broker.errors import TooManySubscriptions, TooMuchChanged
 from tidings.broker.forks import Forks
 from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
 from tidings.broker.queries import Queries
-from tidings.broker.subscriptions.outbox import Outboxes
+from tidings.broker.spawn import Spawn
+from tidings.broker.subscriptions.external_answers import ExternalAnswers
+from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import Record
-from tidings.broker.subscriptions.subscriber import Alias, Answered, Parcel, Refused, Session, Spuid, Subscriber
+from tidings.broker.subscriptions.subscriber import (
+    Alias,
+    Answered,
+    Encoder,
+    Parcel,
+    Refused,
+    Session,
+    Spuid,
+    Subscriber,
+)
+from tidings.engine.pauses import Pauses
+from tidings.engine.plans.newcomer import Newcomer
 from tidings.log.entry import Note
 from tidings.model.access import Rights
-from tidings.model.errors import MayNotSubscribe, TidingsError
+from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 
-Encode: TypeAlias = Callable[[Parcel], bytes]
+log = logging.getLogger("tidings")
+
+PLANNED_AT_ONCE = 100
+"""Parts of a query that are planned without a trial: that takes some milliseconds."""
+
+Encode: TypeAlias = Encoder
 """How a gate writes a first answer that is so long that a fork has to do it."""
 
 
@@ -47,58 +67,79 @@ class Subscribe(Struct, frozen=True):
     rights: Rights
     answered: Answered
     refused: Refused
-    owner: str | None = None
+    owner: str | None
+    encode: Encode | None
+    """None if whatever it is, it is written here."""
+
+
+class Found(Struct, frozen=True):
+    """What a fork sends back of a newcomer."""
+
+    encoded: bytes | None
+    rows: list[Row]
+    """The first answer, if nobody said how to encode it."""
+    memories: list[list[bytes]]
 
 
 class Admission:
-    """Begins subscriptions; a broker holds `most` of them."""
+    """Begins subscriptions. `seconds` is how long a first answer may take; `spawn` has something done meanwhile."""
 
     def __init__(
         self,
         subscriptions: Subscriptions,
-        outboxes: Outboxes,
         commit_log: CommitLog,
         queries: Queries,
         forks: Forks,
         ownership: Ownership,
+        bounds: Bounds,
+        spawn: Spawn,
+        pauses: Pauses,
         *,
-        most: int,
         seconds: float | None,
     ) -> None:
         self._ownership = ownership
         self._subscriptions = subscriptions
-        self._outboxes = outboxes
         self._commit_log = commit_log
         self._queries = queries
         self._forks = forks
-        self._most = most
+        self._bounds = bounds
+        self._spawn = spawn
+        self._pauses = pauses
         self._seconds = seconds
+        self._expected: dict[Newcomer, Subscribe] = {}
 
-    def begin(self, wish: Subscribe) -> bool:
-        """Begin a subscription, if its first answer can be found within a slice of time; False if it cannot.
-
-        Raises whatever is wrong with the query."""
+    def begin(self, wish: Subscribe) -> None:
+        """Begin a subscription: now, or once its first answer has been found. Raises what is wrong with the query."""
         if not wish.rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
         if self._subscriptions.external is not None:
-            self.subscribe(wish)
-            return True
+            self._request(wish, self._subscriptions.external)
+            return
+        if self._is_large(wish):
+            self._spawn(self._subscribe_later(wish))
+            return
         found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
         if found is None:
-            return False
-        self.subscribe(wish, found)
-        return True
+            self._spawn(self._subscribe_later(wish))
+        else:
+            self._subscribe(wish, found)
 
-    def subscribe(self, wish: Subscribe, found: list[Row] | None = None) -> None:
-        """Begin a subscription; it is sent the whole answer, perhaps `found` before, once that is durable."""
+    def _is_large(self, wish: Subscribe) -> bool:
+        """Whether it may take longer to plan a subscription than the loop may be held."""
+        parts = self._queries.parts(wish.text, wish.dataset)
+        return parts is None or parts > PLANNED_AT_ONCE
+
+    def _request(self, wish: Subscribe, external: ExternalAnswers) -> None:
+        """Have somebody else find the first answer."""
+        subscriber, _ = self._enter(wish)
+        external.wait(subscriber, wish.answered, wish.refused)
+        self._note(subscriber, PendingRequest(subscriber))
+
+    def _subscribe(self, wish: Subscribe, found: list[Row]) -> None:
+        """Begin a subscription; it is sent the answer that was found, once that is durable."""
         subscriber, rows = self._enter(wish)
-        external = self._subscriptions.external
-        if external is not None:
-            external.wait(subscriber, wish.answered, wish.refused)
-            self._note(subscriber, PendingRequest(subscriber))
-            return
         same = subscriber.rights.subscribe == wish.rights.subscribe
-        if found is not None and same and not self._subscriptions.is_evaluated_every_time(subscriber):
+        if same and not self._subscriptions.is_evaluated_every_time(subscriber):
             rows = found  # those of the plan are never read, and so not found a second time
         try:
             first = self._first(subscriber, rows)
@@ -107,57 +148,98 @@ class Admission:
             raise
         self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
 
-    async def subscribe_later(self, wish: Subscribe, encode: Encode | None) -> None:
-        """As `subscribe`, for a first answer that takes its time."""
+    async def _subscribe_later(self, wish: Subscribe) -> None:
+        """As `_subscribe`, for a first answer that takes its time."""
+        newcomer: Newcomer | None = None
         try:
-            if encode is None or self._queries.keeps_state(wish.text, wish.dataset):
-                await self._queries.rehearse(wish.text, wish.dataset, wish.rights)
-            if encode is None:
-                if wish.session.open:
-                    self.subscribe(wish)
-                return
+            if self._is_large(wish):
+                await self._queries.check_planning(wish.text, wish.dataset)
             async with self._forks.room:
-                if wish.session.open:
-                    await self._subscribe_in_fork(wish, encode)
+                if not wish.session.open:
+                    return
+                rights = self._check(wish)
+                newcomer = self._subscriptions.expect(wish.text, wish.dataset, rights, most=self._bounds.rows)
+                self._expected[newcomer] = wish
+                first, memories = await self._found(newcomer, wish.encode)
+            await self._take_up(newcomer, memories)
+            if wish.session.open:
+                self._welcome(wish, newcomer, first)
         except TidingsError as error:
             wish.refused(error)
+        except Exception:
+            log.exception("internal error while a subscription begins")
+            wish.refused(internal_error())
+        finally:
+            if newcomer is not None:
+                self._expected.pop(newcomer, None)
+                self._subscriptions.give_up(newcomer)
 
-    async def _subscribe_in_fork(self, wish: Subscribe, encode: Encode) -> None:
-        """A fork, made now, finds and encodes the first answer; changes wait until it has been sent.
-
-        Raises what keeps it from being so, and nothing of the subscription is left then."""
-        keeps_state = self._queries.keeps_state(wish.text, wish.dataset)
-        subscriber, rows = self._enter(wish)
-        rights = subscriber.rights
-        whole = partial(self._queries.whole_answer, wish.text, wish.dataset, rights)
-        find = partial(iter, rows) if keeps_state else whole
-        subscriber.flushing = True
+    async def _found(self, newcomer: Newcomer, encode: Encode | None) -> tuple[Parcel, list[list[bytes]]]:
+        """What a fork, made now, finds: the first answer, and what is to be remembered."""
+        first = Parcel(self._commit_log.last_commit, self._commit_log.now(), newcomer.variables, ZSet())
         barrier = PendingBarrier(asyncio.get_running_loop().create_future())
+        fork = self._forks.launch(partial(self._find, newcomer, first, encode), seconds=self._seconds)
         try:
-            log = self._commit_log
-            parcel = Parcel(log.last_commit, log.now(), subscriber.handle.variables, ZSet())
-            fork = self._forks.launch(partial(self._encoded, encode, subscriber, find))
-            self._note(subscriber, barrier)
-            parcel.encodings[encode] = await self._forks.outcome(fork, seconds=self._seconds)
-            await barrier.durable
-        except BaseException:
-            self.withdraw(subscriber)
-            raise
-        if subscriber in self._subscriptions:
-            if subscriber.rights is not rights:
-                self._subscriptions.release(subscriber)
-                raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
-            wish.answered(subscriber, parcel, False)
-            subscriber.flushing = False
-            self._outboxes.flush(subscriber)
+            self._commit_log.wait(barrier)
+            found = await self._forks.outcome(fork, seconds=self._seconds)
+            await barrier.durable  # nobody is shown what a crash could still undo
+        finally:
+            barrier.durable.cancel()
+        if encode is None or found.encoded is None:
+            first = _answer(first, found.rows)
+        else:
+            first.encodings[encode] = found.encoded
+        return first, found.memories
 
-    def _encoded(self, encode: Encode, subscriber: Subscriber, find: Callable[[], Iterable[Row]]) -> bytes:
-        return encode(self._first(subscriber, find()))
+    def _find(self, newcomer: Newcomer, first: Parcel, encode: Encode | None) -> Found:
+        """In the fork."""
+        beginning = self._queries.begin(newcomer)
+        if encode is None:
+            return Found(None, beginning.answer, beginning.memories)
+        return Found(encode(_answer(first, beginning.answer)), [], beginning.memories)
+
+    async def _take_up(self, newcomer: Newcomer, memories: list[list[bytes]]) -> None:
+        """Remember what the fork has found, in portions: others have their turns in between."""
+        for items in newcomer.take(memories):
+            self._pauses.count(items)
+            await asyncio.sleep(0)
+
+    def _welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> None:
+        """Begin the subscription: it is sent the first answer, and then the change since, once both are durable."""
+        rights = self._check(wish)
+        if newcomer not in self._expected or rights.subscribe != newcomer.wish.rights.subscribe:
+            raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
+        if newcomer.is_too_much:
+            raise TooMuchChanged(
+                f"while the first answer was being found, more than {self._bounds.rows:,} quads that concern it "
+                "changed, the limit of outbox_rows; try again later"
+            )
+        subscriber, changes = self._subscriptions.welcome(_new_name(), newcomer, wish.alias, wish.owner)
+        self._subscriptions.attach(subscriber, wish.session)
+        if changes:
+            now = self._commit_log
+            subscriber.pending = Parcel(now.last_commit, now.time, newcomer.variables, changes)
+        self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
+
+    def rights_changed(self, owner: str | None, rights: Rights, session: Session | None) -> None:
+        """Expect nobody any more who has other rights by now, on one connection or on all."""
+        for newcomer, wish in list(self._expected.items()):
+            concerned = wish.owner == owner and (session is None or wish.session is session)
+            if concerned and newcomer.wish.rights.subscribe != rights.subscribe:
+                del self._expected[newcomer]
 
     def _enter(self, wish: Subscribe) -> tuple[Subscriber, Iterable[Row]]:
+        rights = self._check(wish)
         subscriptions = self._subscriptions
-        if len(subscriptions) >= self._most:
-            raise TooManySubscriptions(f"there are {self._most:,} subscriptions, the limit of max_subscriptions")
+        subscriber, rows = subscriptions.enter(_new_name(), wish.text, wish.dataset, wish.alias, rights, wish.owner)
+        subscriptions.attach(subscriber, wish.session)
+        return subscriber, rows
+
+    def _check(self, wish: Subscribe) -> Rights:
+        """The rights that another subscription may begin with. Raises what speaks against it."""
+        subscriptions, most = self._subscriptions, self._bounds.subscriptions
+        if len(subscriptions) >= most:
+            raise TooManySubscriptions(f"there are {most:,} subscriptions, the limit of max_subscriptions")
         rights = self._ownership.still(wish.owner, wish.rights)  # the wish may have waited for a fork
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
@@ -166,18 +248,15 @@ class Admission:
             subscriptions.external.check(wish.text)
             if not rights.subscribe.everything:
                 raise MayNotSubscribe("the engine that works out answers here knows no rights to some graphs only")
-        spuid = Spuid(f"urn:uuid:{uuid4()}")
-        subscriber, rows = subscriptions.enter(spuid, wish.text, wish.dataset, wish.alias, rights, wish.owner)
-        subscriptions.attach(subscriber, wish.session)
-        return subscriber, rows
+        return rights
 
     def _first(self, subscriber: Subscriber, rows: Iterable[Row]) -> Parcel:
         """The first answer as a change from nothing."""
-        whole = ZSet.owning(dict(Counter(rows)))
-        return Parcel(self._commit_log.last_commit, self._commit_log.time, subscriber.handle.variables, whole)
+        now = self._commit_log
+        return _answer(Parcel(now.last_commit, now.time, subscriber.handle.variables, ZSet()), rows)
 
     def _note(self, subscriber: Subscriber, pending: Pending) -> None:
-        note = Note("subscribe", Record.of(subscriber, whole=False).to_json())
+        note = Note("subscribe", Record.of(subscriber, whole=True).to_json())
         self._commit_log.note(note, pending)
 
     # -- for the settlement -------------------------------------------------------------------------------------
@@ -202,3 +281,12 @@ class Admission:
         if self._subscriptions.external is not None:
             for subscriber in self._subscriptions.external.refuse_overdue():
                 self._subscriptions.release(subscriber)
+
+
+def _answer(first: Parcel, rows: Iterable[Row]) -> Parcel:
+    """A first answer, as a change from nothing."""
+    return Parcel(first.commit, first.time, first.variables, ZSet.owning(dict(Counter(rows))))
+
+
+def _new_name() -> Spuid:
+    return Spuid(f"urn:uuid:{uuid4()}")

@@ -119,17 +119,21 @@ class Outboxes:
         """The number of changes that were added up is durable."""
         pending.subscriber.flushing = False
         self._send(pending.subscriber, pending.sequence, pending.parcel)
-        self._flush_if_room(pending.subscriber)
+        self.flush_if_room(pending.subscriber)
 
     def send_missed(self, pending: PendingContinuation) -> None:
         """The number of what a client missed is durable."""
         pending.subscriber.flushing = False
         pending.answered(pending.subscriber, pending.parcel, True)
-        self._flush_if_room(pending.subscriber)
+        self.flush_if_room(pending.subscriber)
 
-    def _flush_if_room(self, subscriber: Subscriber) -> None:
-        if subscriber.session is None or not subscriber.session.full:
+    def flush_if_room(self, subscriber: Subscriber) -> None:
+        """As `flush`, if the connection takes it; else it waits until there is room."""
+        session = subscriber.session
+        if session is None or not session.full:
             self.flush(subscriber)
+        elif subscriber.pending is not None:
+            session.owed[subscriber] = None
 
     def lose_number(self, subscriber: Subscriber, error: TidingsError) -> None:
         """A number cannot be made durable."""

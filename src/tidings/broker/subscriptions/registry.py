@@ -14,9 +14,11 @@ from tidings.broker.subscriptions.roll import Roll
 from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subscriber
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
+from tidings.engine.plans.newcomer import Newcomer
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.results import Row
+from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 
 
@@ -77,11 +79,29 @@ class Subscriptions:
     ) -> tuple[Subscriber, Iterable[Row]]:
         """A new subscriber, and its first answer, which is found as it is read."""
         handle, rows = self._engine.enroll(text, dataset, now=self._commit_log.now(), rights=rights)
-        subscriber = Subscriber(spuid, text, dataset, alias, rights, handle, owner)
-        self._by_spuid[spuid] = subscriber
+        return self._entered(Subscriber(spuid, text, dataset, alias, rights, handle, owner)), rows
+
+    def _entered(self, subscriber: Subscriber) -> Subscriber:
+        self._by_spuid[subscriber.spuid] = subscriber
         self.roll.enter(subscriber)
-        self.by_handle[handle.id] = subscriber
-        return subscriber, rows
+        self.by_handle[subscriber.handle.id] = subscriber
+        return subscriber
+
+    def expect(self, text: str, dataset: Dataset | None, rights: Rights, *, most: int) -> Newcomer:
+        """Somebody whose first answer is to be found in a fork; up to `most` quads may change meanwhile."""
+        return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most)
+
+    def give_up(self, newcomer: Newcomer) -> None:
+        """Leave nothing of a newcomer that has not become a subscriber."""
+        self._engine.give_up(newcomer)
+
+    def welcome(
+        self, spuid: Spuid, newcomer: Newcomer, alias: Alias, owner: str | None
+    ) -> tuple[Subscriber, ZSet[Row]]:
+        """As `enter`, for a newcomer; and the change since its first answer."""
+        handle, changes = self._engine.welcome(newcomer, now=self._commit_log.now())
+        wish = newcomer.wish
+        return self._entered(Subscriber(spuid, wish.text, wish.dataset, alias, wish.rights, handle, owner)), changes
 
     def answer(self, subscriber: Subscriber) -> Iterable[Row]:
         """Its present answer, found as it is read."""

@@ -7,7 +7,7 @@ from tidings.broker.subscriptions.admission import Admission, Subscribe
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
-from tidings.broker.subscriptions.subscriber import Alias, Answered, Parcel, Refused, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Alias, Answered, Encoder, Parcel, Refused, Session, Subscriber
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.zset import ZSet
@@ -68,6 +68,7 @@ class Resumption:
         alias: Alias,
         answered: Answered,
         refused: Refused,
+        encode: Encoder | None,
         asker: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:
@@ -77,7 +78,9 @@ class Resumption:
             raise MayNotSubscribe("you may not subscribe to any graph")
         subscriber.rename(alias)
         # What is on its way to the disk is told first; then it is known what was missed.
-        self._commit_log.wait(PendingResume(subscriber, session, sequence, answered, refused, rights, subscriber.turns))
+        self._commit_log.wait(
+            PendingResume(subscriber, session, sequence, answered, refused, encode, rights, subscriber.turns)
+        )
 
     def resume(self, pending: PendingResume) -> None:
         """Everything before has been told."""
@@ -135,8 +138,9 @@ class Resumption:
             pending.answered,
             pending.refused,
             old.owner,
+            pending.encode,
         )
         try:
-            self._admission.subscribe(wish)
+            self._admission.begin(wish)
         except TidingsError as error:
             pending.refused(error)

@@ -69,7 +69,7 @@ class DelayedUpdates:
         if len(self.schedule) >= self._most:
             raise TooManyDelayed(f"{self._most:,} delayed updates are waiting, the limit of max_delayed")
         self._commit_log.check()
-        self._engine.prepare(text, dataset)
+        await self._updates.check_text(text, dataset)
         delayed = Delayed(DelayedId(uuid4().hex), at, text, dataset, publisher, owner, rights)
         pending = PendingDelayed(delayed, asyncio.get_running_loop().create_future())
         self._commit_log.note(_note(delayed), pending)

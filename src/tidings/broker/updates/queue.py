@@ -10,15 +10,16 @@ queries and first answers go on meanwhile. Whoever finds the queue full is asked
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
 from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
+from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.updates.accepted import (
     NOT_DONE,
@@ -34,15 +35,17 @@ from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
-from tidings.model.errors import TidingsError, TimeLimitExceeded, internal_error
+from tidings.model.errors import RequestTooComplex, TidingsError, TimeLimitExceeded, internal_error
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.protocol.entries import within
+from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.prepared import Parameters
 
-LONG_TEXT = 1 << 18
-"""Texts of more characters are read in a fork: reading them would take longer than a slice."""
+LONG_TEXT = 1 << 17
+"""Updates of more characters are read in a fork: here, that would take longer than the loop may be held. Most of them
+are data, which is read at 3 MB a second."""
 
 _INTERNAL_ERROR = "internal error while executing an update"
 
@@ -51,8 +54,11 @@ log = logging.getLogger("tidings")
 Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
-class Spawn(Protocol):
-    def __call__(self, work: Coroutine[Any, Any, None], /) -> object: ...
+def check_length(text: str) -> None:
+    """For what is read on the loop. Raises RequestTooComplex."""
+    if len(text) > LONG_TEXT:
+        said = f"an update that is prepared may have {LONG_TEXT:,} characters, and this one has {len(text):,}"
+        raise RequestTooComplex(said, measured=len(text), limit=LONG_TEXT)
 
 
 class UpdateQueue:
@@ -184,6 +190,16 @@ class UpdateQueue:
             case _:
                 assert_never(update)
 
+    async def check_text(self, text: str, dataset: Dataset | None) -> None:
+        """Raises whatever is wrong with an update that is to be carried out later; a long one is read in a fork."""
+        if len(text) <= LONG_TEXT:
+            self._engine.prepare(text, dataset)
+        else:
+            await self._forks.run(partial(self._read, text, dataset), seconds=self._whole.seconds)
+
+    def _read(self, text: str, dataset: Dataset | None) -> None:
+        self._engine.prepare(text, dataset)
+
     # -- what takes longer --------------------------------------------------------------------------------------
 
     def _fork(self, update: Update, prepared: Prepared | None) -> None:
@@ -212,7 +228,7 @@ class UpdateQueue:
     async def _delta(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
         while True:
             taken_back = self._taken_back
-            fork = self._forks.launch(partial(self._work_out, update, prepared))
+            fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self._whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self._whole.seconds)
             if taken_back == self._taken_back:
                 return delta

@@ -69,7 +69,7 @@ def _check(name: str, flag: str, host: str, port: int, patience: float) -> Findi
         if error.errno == errno.EADDRINUSE:
             return _taken(name, flag, address, host, port, patience)
         reason = (error.strerror or str(error)).lower()
-        advice = "name an address of this machine: --host 127.0.0.1, or --host 0.0.0.0 for all of them"
+        advice = "name an address of this machine: --host 127.0.0.1, or --host 0.0.0.0 --allow-insecure for all of them"
         return Finding(name, "problem", f"{address} cannot be listened on: {reason}", advice)
     return Finding(name, "ok", f"{address} is free" if port else f"any that is free on {host}")
 

@@ -13,4 +13,5 @@ In reading order:
     answer_forms     from changed solutions to what a subscriber is told: SELECT, ASK, CONSTRUCT
     range_spu        members that differ in the threshold of a range filter; `thresholds` has them in order
     reevaluated_spu  what is evaluated in full and compared with the last time
+    newcomer         a member whose first answer is found in a fork: how it catches up
 """

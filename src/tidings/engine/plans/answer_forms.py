@@ -6,9 +6,10 @@ CONSTRUCT   the triples, each while at least one solution makes it
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from tidings.engine.operators.base import Changes
+from tidings.engine.operators.stateful.memory import Memory, counts
 from tidings.model.terms import FALSE, TRUE, Triple
 from tidings.model.zset import absorb, cross_zero
 from tidings.sparql.algebra import TriplePattern
@@ -19,6 +20,10 @@ from tidings.sparql.evaluate.query import instantiate
 
 class AnswerForm(Protocol):
     """From the changed solutions of a member to the change of its answer."""
+
+    @property
+    def memories(self) -> tuple[Memory[Any], ...]:
+        """What it remembers: one thing, or nothing."""
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
         """Take up a member with its solutions; its first answer."""
@@ -34,6 +39,7 @@ class SelectForm:
     """The solutions are the answer."""
 
     __slots__ = ()
+    memories: tuple[Memory[Any], ...] = ()
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
         return rows
@@ -51,21 +57,25 @@ class SelectForm:
 class AskForm:
     """Whether there is any solution, by their number."""
 
-    __slots__ = ("_counts",)
+    __slots__ = ("_counts", "memories")
 
     def __init__(self) -> None:
-        self._counts: dict[Row, int] = {}
+        memory: Memory[list[int]] = Memory(list, iter, list.extend)
+        self.memories = (memory,)
+        self._counts = memory.states
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        self._counts[member] = count = sum(1 for _ in rows)
+        count = sum(1 for _ in rows)
+        self._counts[member] = [count]
         return [(TRUE if count else FALSE,)]
 
     def answer(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        return [(TRUE if self._counts[member] else FALSE,)]
+        return [(TRUE if self._counts[member][0] else FALSE,)]
 
     def tell(self, member: Row, changes: Changes) -> Changes:
-        before = self._counts[member]
-        self._counts[member] = after = before + sum(changes.values())
+        count = self._counts[member]
+        before = count[0]
+        count[0] = after = before + sum(changes.values())
         if (before > 0) == (after > 0):
             return {}
         return {(TRUE,): 1, (FALSE,): -1} if after else {(FALSE,): 1, (TRUE,): -1}
@@ -77,22 +87,25 @@ class AskForm:
 class ConstructForm:
     """The triples of the solutions, each with how many of them make it."""
 
-    __slots__ = ("_context", "_counts", "_layout", "_template")
+    __slots__ = ("_context", "_counts", "_layout", "_template", "memories")
 
     def __init__(self, template: tuple[TriplePattern, ...], layout: Layout, context: Context) -> None:
         self._template = template
         self._layout = layout
         self._context = context
-        self._counts: dict[Row, Changes] = {}
+        memory = counts()
+        self.memories = (memory,)
+        self._counts = memory.states
 
     def _triples(self, member: Row, rows: Iterable[Row]) -> Iterator[Triple]:
         return instantiate(self._template, self._layout, (member + row for row in rows), self._context)
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        counts: Changes = {}
-        absorb(counts, ((triple, 1) for triple in self._triples(member, rows)))
-        self._counts[member] = counts
-        return list(counts)
+        made: Changes = {}
+        triples = self._triples(member, self._context.keep(rows, made))
+        absorb(made, ((triple, 1) for triple in triples))
+        self._counts[member] = made
+        return list(made)
 
     def answer(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
         return list(self._counts[member])
@@ -102,10 +115,10 @@ class ConstructForm:
         for sign in (1, -1):
             rows = [row for row, weight in changes.items() if weight * sign > 0 for _ in range(abs(weight))]
             absorb(made, ((triple, sign) for triple in self._triples(member, rows)))
-        counts = self._counts[member]
+        known = self._counts[member]
         told: Changes = {}
         for triple, weight in made.items():
-            if crossing := cross_zero(counts, triple, weight):
+            if crossing := cross_zero(known, triple, weight):
                 told[triple] = crossing
         return told
 

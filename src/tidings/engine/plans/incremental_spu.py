@@ -1,13 +1,15 @@
 """One incremental plan, and the members that share it."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from tidings.engine.leaves import size_of
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
 from tidings.engine.operators.members import Members
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.plans.answer_forms import AnswerForm, AskForm, ConstructForm, SelectForm
 from tidings.engine.plans.planner import Planner
-from tidings.engine.plans.spu import Subscribers
+from tidings.engine.plans.spu import Spu, Subscribers
 from tidings.model.terms import Var
 from tidings.model.zset import add
 from tidings.sparql.algebra import Ask, Construct, Describe, Query, Select
@@ -22,9 +24,12 @@ class IncrementalSpu:
         "_build",
         "_form",
         "_index",
+        "_is_pinned",
+        "_memories",
         "_merges",
         "_own",
         "_pick",
+        "_pinned",
         "_states",
         "dataset",
         "members",
@@ -43,6 +48,8 @@ class IncrementalSpu:
         planner = Planner(self._index if parameters else None)
         self._build = planner.build(query.pattern, states)
         self.reevaluates = planner.reevaluates
+        self._pinned = planner.pinned
+        self._is_pinned = False
         self.routes = tuple(dict.fromkeys(planner.routes))
         self._own = {route: _places(route, parameters) for route in self.routes}
         layout = self._build.operator.layout
@@ -50,13 +57,32 @@ class IncrementalSpu:
         wanted = parameters + (query.variables if isinstance(query, Select) else shown)
         self._pick = None if wanted == layout.variables else picker([layout.index.get(v) for v in wanted])
         self._form = _form(query, Layout(wanted, layout.certain.intersection(wanted)), states)
+        self._memories: tuple[Memory[Any], ...] = (*planner.memories, *self._form.memories)
 
     # -- members ------------------------------------------------------------------------------------------------
 
     def admit(self, member: Row) -> Iterable[Row]:
-        self._build.operator.admit(member)
+        if not self._is_pinned:
+            for part in self._pinned:
+                part.pin()
+            self._is_pinned = True
+        try:
+            self._build.operator.admit(member)
+            answer = self._form.admit(member, self._solutions(member))
+        except BaseException:
+            for memory in self._memories:
+                memory.states.pop(member, None)
+            raise
         self._index.admit(member)
-        return self._form.admit(member, self._solutions(member))
+        return answer
+
+    def seat(self, member: Row) -> None:
+        self._is_pinned = True
+        self._index.admit(member)
+
+    def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
+        pinned: list[tuple[Memory[Any], Row]] = [(memory, ()) for part in self._pinned for memory in part.memories]
+        return pinned + [(memory, member) for memory in self._memories]
 
     def answer(self, member: Row) -> Iterable[Row]:
         return self._form.answer(member, self._solutions(member))
@@ -116,6 +142,9 @@ class IncrementalSpu:
                     mine = told[member] = {}
                 add(mine, cells[width:], weight)
         return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
+
+    def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
+        return self.advance(hits).get(member, {}) if hits else {}
 
     def _merged(self, hits: Hits) -> Hits:
         """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""

@@ -46,14 +46,6 @@ def _parts(expression: Expression) -> Iterator[str]:
         yield from _parts(part)
 
 
-def keeps_state(query: Query) -> bool:
-    """Whether the plan of a query remembers rows or counts of its own. The others look everything up in the store."""
-    if not isinstance(query, algebra.Select):
-        return True
-    remembering = algebra.Distinct | algebra.Reduced | algebra.Group | algebra.Slice
-    return any(isinstance(node, remembering) for node in _nodes(query.pattern))
-
-
 def is_momentary_query(query: Query) -> bool:
     return any(map(is_momentary, every_expression(query.pattern)))
 

@@ -1,6 +1,6 @@
 """The SPUs that are in use, by what makes queries equal: their canonical form and dataset, with what may be read."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from tidings.engine.operators.base import ANY_TRIPLE, Route, States
@@ -10,16 +10,19 @@ from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.engine.plans.routes import routes_in
 from tidings.engine.plans.spu import Spu
+from tidings.engine.plans.thresholds import Range
 from tidings.engine.store.before import Before
 from tidings.engine.updates.executor import Core
 from tidings.model.terms import Var
 from tidings.sparql.algebra import Describe, Query, Select
-from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import picker
 from tidings.sparql.evaluate.query import evaluate
 
 SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
+Maker: TypeAlias = Callable[[Limits], Spu]
+"""Makes plans of one query, whose evaluations have limits."""
 
 
 class PlanCache:
@@ -27,16 +30,16 @@ class PlanCache:
 
     A dataset says which graphs may be read: whoever may read others has another plan."""
 
-    __slots__ = ("_before", "_core", "_keys", "_spus", "every_commit", "naive")
+    __slots__ = ("_before", "_core", "_every_commit", "_keys", "_makers", "_spus", "naive")
 
     def __init__(self, core: Core, before: Before, *, naive: bool) -> None:
         self._core = core
         self._before = before
         self._spus: dict[SpuKey, Spu] = {}
         self._keys: dict[Spu, SpuKey] = {}
+        self._makers: dict[Spu, Maker] = {}
         self.naive = naive
-        self.every_commit: dict[Spu, None] = {}
-        """The SPUs that are evaluated after every commit, whatever it was about."""
+        self._every_commit: set[Spu] = set()
 
     def incremental(self, lifted: Lifted, shown: int) -> Spu | None:
         """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
@@ -47,14 +50,21 @@ class PlanCache:
         found = self._spus.get(key)
         if found is not None:
             return found
-        spu = IncrementalSpu(plain, renamed, self._states(plain))
+        spu = IncrementalSpu(plain, renamed, self._states(plain, UNLIMITED))
         if spu.reevaluates and renamed:
             return None
+
+        def make(limits: Limits) -> Spu:
+            return self._ranged(IncrementalSpu(plain, renamed, self._states(plain, limits)), plain, condition, shown)
+
+        return self._keep(key, self._ranged(spu, plain, condition, shown), make)
+
+    def _ranged(self, spu: IncrementalSpu, query: Query, condition: Range | None, shown: int) -> Spu:
+        """With the thresholds of its members, where they have any."""
         if condition is None:
-            return self._keep(key, spu)
-        assert isinstance(plain, Select)
-        column = plain.variables.index(condition.variable)
-        return self._keep(key, RangeSpu(spu, condition, column, picker(range(shown))))
+            return spu
+        assert isinstance(query, Select)
+        return RangeSpu(spu, condition, query.variables.index(condition.variable), picker(range(shown)))
 
     def reevaluated(self, query: Query, why: str, *, every_commit: bool) -> Spu:
         """A plan that is evaluated in full: after every commit, or after a hit."""
@@ -63,28 +73,41 @@ class PlanCache:
         if found is not None:
             return found
         core = self._core
-        spu = ReevaluatedSpu(
-            lambda: evaluate(query, core.store, core.moment, stable=True),
-            () if every_commit else _routes(query),
-            why,
-            query.dataset,
-        )
-        if every_commit:
-            self.every_commit[spu] = None
-        return self._keep(key, spu)
 
-    def _keep(self, key: SpuKey, spu: Spu) -> Spu:
+        def make(limits: Limits) -> Spu:
+            return ReevaluatedSpu(
+                lambda: evaluate(query, core.store, core.moment, limits, stable=True),
+                () if every_commit else _routes(query),
+                why,
+                query.dataset,
+            )
+
+        spu = self._keep(key, make(UNLIMITED), make)
+        if every_commit:
+            self._every_commit.add(spu)
+        return spu
+
+    def is_evaluated_every_time(self, spu: Spu) -> bool:
+        """Whether it is evaluated after every commit, whatever that was about."""
+        return spu in self._every_commit
+
+    def maker(self, spu: Spu) -> Maker:
+        """Makes other plans of the same query, which nobody shares."""
+        return self._makers[spu]
+
+    def _keep(self, key: SpuKey, spu: Spu, make: Maker) -> Spu:
         self._spus[key] = spu
         self._keys[spu] = key
+        self._makers[spu] = make
         return spu
 
     def forget(self, spu: Spu) -> None:
-        del self._spus[self._keys.pop(spu)]
-        self.every_commit.pop(spu, None)
+        del self._spus[self._keys.pop(spu)], self._makers[spu]
+        self._every_commit.discard(spu)
 
-    def _states(self, query: Query) -> States:
+    def _states(self, query: Query, limits: Limits) -> States:
         new, old = (
-            Context(View(source, query.dataset), self._core.moment, stable=True)
+            Context(View(source, query.dataset), self._core.moment, limits, stable=True)
             for source in (self._core.store, self._before)
         )
         home = self._core.store.default if query.dataset.default is None else None

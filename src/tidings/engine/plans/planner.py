@@ -6,7 +6,7 @@ same for all members.
 """
 
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from typing import Any, assert_never
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ from tidings.engine.operators.project import Project
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.stateful.distinct import Distinct
 from tidings.engine.operators.stateful.group import Group
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.operators.witness import Witness
@@ -35,23 +36,32 @@ from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain, 
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
 
+LARGEST_CONJUNCTION = 64
+"""Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
+
 
 class Built(Struct, frozen=True):
     """An operator, and how to get at its present rows for one member."""
 
     operator: Operator
     rows: Callable[[Row], Iterable[Row]]
+    is_ordered: bool = True
+    """Whether its columns are in the same order in every plan of the same query, however that joins."""
 
 
 class Pinned:
     """A part off the spine: its state belongs to all members, and is there from the first to the last."""
 
-    __slots__ = ("_inner", "layout")
+    __slots__ = ("_inner", "layout", "memories")
 
-    def __init__(self, inner: Operator) -> None:
+    def __init__(self, inner: Operator, memories: list[Memory[Any]]) -> None:
         self._inner = inner
         self.layout = inner.layout
-        inner.admit(())
+        self.memories = memories
+
+    def pin(self) -> None:
+        """Build its state, for the first member."""
+        self._inner.admit(())
 
     def delta(self, hits: Hits) -> Changes:
         return self._inner.delta(hits)
@@ -73,6 +83,10 @@ class Planner:
         self.routes: list[Route] = []
         self.reevaluates = False
         """Whether anything on the spine is: that would be for all members at once."""
+        self.memories: list[Memory[Any]] = []
+        """What the operators on the spine remember of each member."""
+        self.pinned: list[Pinned] = []
+        """The parts off the spine, what is inside another before that."""
         self._members = members
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
@@ -80,6 +94,9 @@ class Planner:
         if not isinstance(node, algebra.Filter) and any(map(has_exists, expressions(node))):
             return self._reevaluated(node, "EXISTS outside of FILTER", states)
         match node:
+            case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
+                why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
+                return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
             case PathPattern():
@@ -91,10 +108,10 @@ class Planner:
             case algebra.Join(left, right):
                 first, second = self._side(left, states), self._side(right, states)
                 joined = Join(first.operator, second.operator, (left, right), states)
-                return self._evaluated(joined, node, states)
+                return self._evaluated(joined, node, states, is_ordered=False)
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
-                return self._evaluated(union, node, states)
+                return self._evaluated(union, node, states, is_ordered=False)
             case algebra.LeftJoin(left, right, condition):
                 return self._optional(node, left, right, condition, states)
             case algebra.Minus(left, right):
@@ -105,7 +122,9 @@ class Planner:
                 below = self.build(inner, states)
                 extend = Extend(below.operator, variable, expression, states)
                 value = states.compiler(states.new).value(expression, below.operator.layout)
-                return Built(extend, lambda member: ((*row, value(row)) for row in below.rows(member)))
+                return Built(
+                    extend, lambda member: ((*row, value(row)) for row in below.rows(member)), below.is_ordered
+                )
             case algebra.Graph(name, inner):
                 if name[0] == "?" and not binds_graph(inner, name):
                     return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
@@ -117,9 +136,7 @@ class Planner:
             case algebra.Project(inner, variables):
                 return self._projected(self.build(inner, states), variables)
             case algebra.Distinct(inner) | algebra.Reduced(inner):
-                below = self._led_by_parameters(self.build(inner, states))
-                distinct = Distinct(below.operator, below.rows, len(self._parameters))
-                return Built(distinct, lambda member: dict.fromkeys(below.rows(member)))
+                return self._distinct(inner, states)
             case algebra.OrderBy(inner):
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
             case algebra.Slice(inner, offset, limit):
@@ -145,22 +162,24 @@ class Planner:
         planner = Planner()
         built = planner.build(node, states)
         self.routes.extend(planner.routes)
-        return Built(Pinned(built.operator), built.rows)
+        pinned = Pinned(built.operator, planner.memories)
+        self.pinned += (*planner.pinned, pinned)
+        return Built(pinned, built.rows)
 
-    def _evaluated(self, operator: Operator, node: Node, states: States) -> Built:
+    def _evaluated(self, operator: Operator, node: Node, states: States, *, is_ordered: bool = True) -> Built:
         """Its rows come from full evaluation, with a member's parameters bound from the start."""
         led = bool(self._parameters) and self._is_spine(node)
         given = Layout(self._parameters, frozenset(self._parameters)) if led else None
         plan = states.plan(node, states.new, given)
         align = picker([plan.layout.index.get(variable) for variable in operator.layout.variables])
         start = (lambda member: (member,)) if led else (lambda _: ONE)
-        return Built(operator, lambda member: map(align, plan.run(start(member))))
+        return Built(operator, lambda member: map(align, plan.run(start(member))), is_ordered)
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
         self.reevaluates |= self._is_spine(node)
         routes = tuple(routes_in(node, states.graph))
         self.routes.extend(routes)
-        return self._evaluated(Reevaluate(node, routes, why, states), node, states)
+        return self._evaluated(Reevaluate(node, routes, why, states), node, states, is_ordered=False)
 
     def _conjunction(self, patterns: tuple[algebra.TriplePattern, ...], states: States) -> Built:
         if not patterns:
@@ -179,14 +198,16 @@ class Planner:
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
         witness = self._witness(right, first.operator.layout, certain(right), states)
-        return self._evaluated(optional(first.operator, (left, right), condition, witness, states), node, states)
+        operator = optional(first.operator, (left, right), condition, witness, states)
+        return self._evaluated(operator, node, states, is_ordered=False)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
         if not shared_variables(left, right):
             return self.build(left, states)
         first = self.build(left, states)
         witness = self._witness(right, first.operator.layout, certain(right), states)
-        return self._evaluated(minus(first.operator, (left, right), witness, states), node, states)
+        operator = minus(first.operator, (left, right), witness, states)
+        return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
         below = self.build(inner, states)
@@ -199,7 +220,7 @@ class Planner:
             operator = FilterExists(below.operator, inner, condition, witnesses, states)
         else:
             operator = Filter(below.operator, condition, states)
-        return Built(operator, lambda member: (row for row in below.rows(member) if test(row)))
+        return Built(operator, lambda member: (row for row in below.rows(member) if test(row)), below.is_ordered)
 
     def _exists_witness(self, pattern: Node, left: Layout, states: States) -> Witness:
         relaxed = relax(pattern)
@@ -220,11 +241,20 @@ class Planner:
         return Built(project, lambda member: map(pick, below.rows(member)))
 
     def _led_by_parameters(self, below: Built) -> Built:
-        """With the parameters in front, where stateful operators look for them."""
+        """With the parameters in front, where stateful operators look for them; and the others in an order that does
+        not depend on the plan, as what is remembered may go from one plan to another."""
         variables = below.operator.layout.variables
+        if not below.is_ordered:
+            return self._projected(below, tuple(sorted(variables)))
         if variables[: len(self._parameters)] == self._parameters:
             return below
         return self._projected(below, variables)
+
+    def _distinct(self, inner: Node, states: States) -> Built:
+        below = self._led_by_parameters(self.build(inner, states))
+        distinct = Distinct(below.operator, below.rows, len(self._parameters), states.new)
+        self.memories.append(distinct.memory)
+        return Built(distinct, distinct.rows)
 
     def _group(self, node: algebra.Group, states: States) -> Built:
         below = self._led_by_parameters(self.build(node.inner, states))
@@ -241,7 +271,10 @@ class Planner:
             (shape, _rest(width) if shape.argument is None else compiler.value(shape.argument, inside))
             for _, shape in node.aggregates
         ]
-        group = Group(below.operator, layout, key, aggregates, below.rows, width=width, single=not node.keys)
+        group = Group(
+            below.operator, layout, key, aggregates, below.rows, states.new, width=width, single=not node.keys
+        )
+        self.memories.append(group.memory)
         return Built(group, group.rows)
 
     def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
@@ -258,8 +291,17 @@ class Planner:
         layout = Layout(shown, inside.certain.intersection(shown))
         width = len(self._parameters)
         window = Window(
-            below.operator, layout, rank, below.rows, offset=offset, limit=limit, distinct=distinct, width=width
+            below.operator,
+            layout,
+            rank,
+            below.rows,
+            states.new,
+            offset=offset,
+            limit=limit,
+            distinct=distinct,
+            width=width,
         )
+        self.memories.append(window.memory)
         return Built(window, window.rows)
 
 

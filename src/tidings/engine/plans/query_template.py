@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from tidings.engine.plans.lift import Lifted, canonical, lift, map_terms, ordered_slices, with_constants
-from tidings.engine.plans.maintainable import SPELT, bindable, is_momentary_query, keeps_state, why_not_maintained
+from tidings.engine.plans.maintainable import SPELT, bindable, is_momentary_query, why_not_maintained
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.spu import Spu, variables_of
 from tidings.engine.plans.thresholds import exact
@@ -23,30 +23,28 @@ from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Query, narrowed
+from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
 
 
 class QueryTemplate:
     """A query with its constants lifted out."""
 
-    __slots__ = ("_bindable", "_keeps_state", "_plans", "_query", "_shared", "_single", "_why", "variables", "warnings")
+    __slots__ = ("_bindable", "_plans", "_query", "_shared", "_single", "_why", "parts", "variables", "warnings")
 
     def __init__(self, query: Query, plans: PlanCache) -> None:
         self.variables = variables_of(query)
         self.warnings = query.warnings
+        self.parts = parts_of(query.pattern)
+        """How much there is to plan."""
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
         self._query = query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._plans = plans
         self._why = why_not_maintained(query, plans.naive)
-        self._keeps_state = bool(self._why) or keeps_state(query)
         self._bindable = tuple(bindable(query))
         self._single = _Variant(Lifted(query, (), ()))
         """No constant is a parameter: for values that cannot be, and for plans that cannot have any."""
         self._shared = self._single if self._why else _Variant(lift(query))
-
-    def keeps_state(self, values: tuple[Term, ...]) -> bool:
-        """Whether a subscription with these constants begins with an evaluation, to build what its plan remembers."""
-        return self._keeps_state or any(is_tagged(values[number]) for number in self._bindable)
 
     def spu(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Spu, Row]:
         """The SPU for a query with these constants over these graphs, and the member of it that the query is."""

@@ -1,10 +1,12 @@
 """Members that differ in the threshold of a range filter: one plan without the filter, and thresholds in order."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.plans.incremental_spu import IncrementalSpu
-from tidings.engine.plans.spu import Subscribers
+from tidings.engine.plans.spu import Spu, Subscribers
 from tidings.engine.plans.thresholds import Range, Thresholds
 from tidings.model.terms import Term, Var
 from tidings.model.zset import add
@@ -55,13 +57,26 @@ class RangeSpu:
         return sum(self._sizes[shared] for shared in self._inner.matched(hits))
 
     def admit(self, member: Row) -> Iterable[Row]:
-        shared, threshold = member[:-1], member[-1] or ""
+        shared = member[:-1]
         if shared not in self._thresholds:
             self._inner.admit(shared)
-            self._inner.members[shared] = {}
-            self._thresholds[shared] = Thresholds(self._condition)
-        self._thresholds[shared].add(threshold)
+            self._enter(shared)
+        self._thresholds[shared].add(member[-1] or "")
         return self.answer(member)
+
+    def _enter(self, shared: Row) -> None:
+        self._inner.members[shared] = {}
+        self._thresholds[shared] = Thresholds(self._condition)
+
+    def seat(self, member: Row) -> None:
+        shared = member[:-1]
+        if shared not in self._thresholds:
+            self._inner.seat(shared)
+            self._enter(shared)
+        self._thresholds[shared].add(member[-1] or "")
+
+    def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
+        return self._inner.memories(member[:-1])
 
     def answer(self, member: Row) -> Iterable[Row]:
         threshold, column, holds = member[-1] or "", self._column, self._condition.holds
@@ -88,6 +103,9 @@ class RangeSpu:
                 for threshold, weight in self._thresholds[shared].crossed(values):
                     told.setdefault((*shared, threshold), {})[shown] = weight
         return told
+
+    def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
+        return self.advance(hits).get(member, {}) if hits else {}
 
     def explain(self) -> Explanation:
         detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"

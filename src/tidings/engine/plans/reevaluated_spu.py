@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
-from tidings.engine.plans.spu import Subscribers, answer_rows
+from tidings.engine.operators.stateful.memory import Memory, counts
+from tidings.engine.plans.spu import Spu, Subscribers, answer_rows
 from tidings.model.results import Result
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
@@ -15,7 +17,7 @@ from tidings.sparql.evaluate.layout import Row
 class ReevaluatedSpu:
     """A query and its last answer: one member, which has no parameters."""
 
-    __slots__ = ("__weakref__", "_answer", "_evaluate", "_why", "dataset", "members", "routes")
+    __slots__ = ("__weakref__", "_answers", "_evaluate", "_memory", "_why", "dataset", "members", "routes")
 
     def __init__(self, evaluate: Callable[[], Result], routes: tuple[Route, ...], why: str, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -23,7 +25,8 @@ class ReevaluatedSpu:
         self._why = why
         self.routes = routes
         self.members: dict[Row, Subscribers] = {}
-        self._answer: Counter[Row] = Counter()
+        self._memory = counts()
+        self._answers = self._memory.states
 
     def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
         s, p, o = (None if term[0] == "?" else term for term in route.pattern)
@@ -43,20 +46,39 @@ class ReevaluatedSpu:
         return 0
 
     def admit(self, member: Row) -> Iterable[Row]:
-        self._answer = Counter(answer_rows(self._evaluate()))
-        return list(self._answer.elements())
+        self._answers[()] = self._evaluated()
+        return self.answer(member)
+
+    def _evaluated(self) -> Changes:
+        return dict(Counter(answer_rows(self._evaluate())))
+
+    def seat(self, member: Row) -> None:
+        pass  # there is nothing but its answer
+
+    def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
+        return [(self._memory, ())]
 
     def answer(self, member: Row) -> Iterable[Row]:
-        return list(self._answer.elements())
+        return [row for row, count in self._answers[()].items() for _ in range(count)]
 
     def dismiss(self, member: Row) -> None:
-        self._answer.clear()
+        del self._answers[()]
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        before, self._answer = self._answer, Counter(answer_rows(self._evaluate()))
-        changes: Changes = dict(self._answer)
-        absorb(changes, ((row, -count) for row, count in before.items()))
+        changes = self._become(self._evaluated())
         return {(): changes} if changes else {}
+
+    def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
+        if present is not None:  # it may have come out otherwise there, and that is what the next change is to
+            assert isinstance(present, ReevaluatedSpu)
+            return self._become(dict(present._answers[()]))
+        return {} if hits is None else self._become(self._evaluated())
+
+    def _become(self, now: Changes) -> Changes:
+        before, self._answers[()] = self._answers[()], now
+        changes = dict(now)
+        absorb(changes, ((row, -count) for row, count in before.items()))
+        return changes
 
     def explain(self) -> Explanation:
         return Explanation("re-read", self._why, False)

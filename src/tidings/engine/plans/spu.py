@@ -7,11 +7,12 @@ time.
 """
 
 from collections.abc import Iterable
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tidings.engine.leaves import Leaf
 from tidings.engine.lutt import ANY_NAMED, Key
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import DEFAULT_GRAPH, FALSE, TRUE, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
@@ -35,8 +36,8 @@ Subscribers: TypeAlias = Leaf[Subscription]
 """Mostly there is one: it stands for itself."""
 
 
-class Spu(Protocol):
-    """Keeps the answers of its members."""
+class Routed(Protocol):
+    """Whoever the LUTT leads to."""
 
     @property
     def members(self) -> dict[Row, Subscribers]: ...
@@ -50,25 +51,40 @@ class Spu(Protocol):
     def is_own(self, route: Route) -> bool:
         """Whether the constants of a route differ from member to member."""
 
+    def advance(self, hits: Hits) -> dict[Row, Changes]:
+        """The changes of answers, by member."""
+
+    def concerned(self, hits: Hits) -> int:
+        """How many subscribers have constants that hits on routes of their own match."""
+
+
+class Spu(Routed, Protocol):
+    """Keeps the answers of its members."""
+
     def admit(self, member: Row) -> Iterable[Row]:
-        """Take up a member; its first answer."""
+        """Take up a member; its first answer. If that cannot be had, nothing of the member is left."""
+
+    def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
+        """Where everything is remembered that concerns a member, each with the key that it has there; the same in
+        every plan of the same query."""
+
+    def seat(self, member: Row) -> None:
+        """Take up a member whose state is in the memories already."""
+
+    def catch_up(self, member: Row, hits: Hits | None, present: "Spu | None") -> Changes:
+        """The change of a member's answer by everything since its state was built, None if nothing hit it; `present`
+        is another plan that has the member, and is up to date."""
 
     def answer(self, member: Row) -> Iterable[Row]:
         """The present answer of a member."""
 
     def dismiss(self, member: Row) -> None: ...
-    def advance(self, hits: Hits) -> dict[Row, Changes]:
-        """The changes of answers, by member."""
-
     @property
     def variables(self) -> tuple[Var, ...]:
         """The parameters by which members differ."""
 
     def enrolled(self, member: Row, by: int) -> None:
         """A member has so many subscribers more, or less."""
-
-    def concerned(self, hits: Hits) -> int:
-        """How many subscribers have constants that hits on routes of their own match."""
 
     def explain(self) -> Explanation: ...
 
@@ -95,7 +111,7 @@ def variables_of(query: Query) -> tuple[str, ...]:
             return ("subject", "predicate", "object")
 
 
-def keys_of(spu: Spu, route: Route, member: Row, dataset: Dataset) -> list[Key]:
+def keys_of(spu: Routed, route: Route, member: Row, dataset: Dataset) -> list[Key]:
     """Where the LUTT files a route of a member: under each graph in which its dataset lets it match."""
     s, p, o = spu.key(route, member)
     return [(s, p, o, name) for name in _graphs_of(route, dataset)]

@@ -14,6 +14,7 @@ from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset, Modify, Query, narrowed
+from tidings.sparql.algebra.complexity import check_parts, parts_of
 from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.query import evaluate
@@ -34,9 +35,12 @@ class Core:
         loader: Loader | None = None,
         service: ServiceClient | None = None,
         random: Random | None = None,
+        most_parts: int | None = None,
     ) -> None:
         self.store = Store() if store is None else store
         self.base = base
+        self.most_parts = most_parts
+        """How much there may be to plan in a request; None is no limit."""
         self._service = service
         self._operations = Operations(self.store, loader=loader, service=service)
         self.moment = Moment(0, random)
@@ -47,11 +51,14 @@ class Core:
     def read_query(self, cursor: Cursor, dataset: Dataset | None) -> Query:
         """A query, as a text of a new kind is read."""
         query = read_query(cursor, dataset)
+        check_parts(parts_of(query.pattern), self.most_parts)
         self.warnings.note(query.warnings)
         return query
 
     def _read_update(self, cursor: Cursor, dataset: Dataset | None) -> PreparedUpdate:
         request = PreparedUpdate(read_update(cursor, dataset))
+        patterns = (operation.pattern for operation in request.operations if isinstance(operation, Modify))
+        check_parts(sum(map(parts_of, patterns)), self.most_parts)
         for operation in request.operations:
             if isinstance(operation, Modify):
                 self.warnings.note(operation.warnings)
@@ -77,9 +84,11 @@ class Core:
         rights: Rights = ALL_RIGHTS,
     ) -> Result:
         """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
+        deadline = limits.deadline()
         query, parameters = self._queries.prepare(text, self.base, dataset)
         query = narrowed(query, rights.read)
-        return evaluate(query, self.store, self.moment.at(now), limits, service=self._service, parameters=parameters)
+        moment, service = self.moment.at(now), self._service
+        return evaluate(query, self.store, moment, limits, service=service, parameters=parameters, deadline=deadline)
 
     def update(
         self,

@@ -55,7 +55,7 @@ class PreparedModify:
         parameters: Parameters,
     ) -> tuple[Iterator[Quad], Iterator[Quad]]:
         """The quads to delete and those to insert, from all solutions of the pattern at once."""
-        context, plan = self._compiled(store, moment, limits, service)
+        context, plan = self._compiled(store, moment, limits, deadline, service)
         context.begin(moment, parameters, limits, deadline)
         rows = list(rows_of(plan, context))
         operation = self._operation
@@ -65,16 +65,17 @@ class PreparedModify:
         )
 
     def _compiled(
-        self, store: Store, moment: Moment, limits: Limits, service: ServiceClient | None
+        self, store: Store, moment: Moment, limits: Limits, deadline: float, service: ServiceClient | None
     ) -> tuple[Context, Plan]:
         context, plan = self._context, self._plan
         size = store.size
         fitting = self._size <= size * _DRIFT and size <= self._size * _DRIFT
         timed = limits.seconds is not None
         if context is None or plan is None or not fitting or (context.limits.seconds is not None) != timed:
-            self._context = context = Context(View(store, self._operation.dataset), moment, limits, service)
-            self._plan = plan = compile_pattern(self._operation.pattern, context)
-            self._size = size
+            view = View(store, self._operation.dataset)
+            context = Context(view, moment, limits, service, deadline=deadline)
+            plan = compile_pattern(self._operation.pattern, context)
+            self._context, self._plan, self._size = context, plan, size  # all of them, or none if there is no time
         return context, plan
 
 

@@ -16,14 +16,14 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 
 from tidings.broker.broker import Broker
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
-from tidings.gates.http.limits import Admission, read_body
+from tidings.gates.http.limits import Admission, read_aside, read_body
 from tidings.gates.http.monitoring.admin import Operations
 from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
@@ -35,6 +35,7 @@ from tidings.gates.http.streaming.event_stream import EventStreams
 from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
+from tidings.gates.visitors import SECURE, SECURE_IS_OFF
 from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
@@ -47,11 +48,8 @@ from tidings.protocol.sparql_http import (
     QueryRequest,
     UpdateRequest,
     read_get,
-    read_post,
 )
 
-SECURE = "/secure"
-"""Every path is served with this prefix as well: some clients ask for it."""
 _OPEN = ("/healthz", "/metrics", "/subscribe", "/log")
 """Never refused for want of room: a full broker wants watching, and answers without an end count as connections."""
 _EITHER: tuple[Kind, ...] = ("query", "update")
@@ -107,11 +105,9 @@ class HttpGate:
             *self._graphs.routes(),
             *self._operations.routes(),
         ]
-        routes.append(Mount(SECURE, routes=routes.copy()))
-        open_paths = (*_OPEN, *(SECURE + path for path in _OPEN))
         middleware = [
             Middleware(CORSMiddleware, allow_origins=self._settings.cors, allow_methods=["*"], allow_headers=["*"]),
-            Middleware(Admission, most=self._settings.max_requests, open_paths=open_paths),
+            Middleware(Admission, most=self._settings.max_requests, open_paths=_OPEN),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ]
         handlers = {TidingsError: _refusal, HTTPException: _not_routed, Exception: _accident}
@@ -141,7 +137,7 @@ class HttpGate:
         if request.method != "POST":
             return read_get(query_string, self._settings.base)
         body = await read_body(request, self._settings.max_body)
-        return read_post(request.headers.get("content-type", ""), query_string, body, self._settings.base)
+        return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write = document(accept_of(request), asked.format)
@@ -210,6 +206,8 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     path = request.url.path
     if error.status_code == 405:
         return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
+    if path == SECURE or path.startswith(SECURE + "/"):
+        return refusal(NotFound(SECURE_IS_OFF.format(path)), error.headers)
     return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
 

@@ -9,11 +9,11 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.broker.broker import Broker
-from tidings.gates.http.limits import collect
+from tidings.gates.http.limits import collect, read_aside
 from tidings.gates.http.responses import BUSY
 from tidings.gates.http.updates import publish
 from tidings.model.errors import BadRequest, TidingsError, internal_error
-from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest, read_post
+from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest
 
 _JSON = (b"content-type", b"application/json")
 _LONG_WAY = frozenset({b"origin", b"content-encoding"})
@@ -42,7 +42,7 @@ class FastUpdate:
         try:
             body = await collect(headers.get(b"content-length"), receive, self._max_body)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
-            request = read_post(content_type, scope["query_string"], body, self._base)
+            request = await read_aside(content_type, scope["query_string"], body, self._base)
             if not isinstance(request, UpdateRequest | DelayedUpdateRequest):
                 raise BadRequest("/update takes no query; /query does")  # noqa: TRY301 -- as every other path says it
             await _answer(send, 200, await publish(self._broker, request, headers, read_only=self._read_only))

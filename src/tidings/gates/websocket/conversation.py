@@ -162,7 +162,15 @@ class Conversation:
             self._refuse(error, request.echo)
 
         try:
-            self._broker.resume(self._session, request.spuid, request.sequence, request.echo.alias, answered, refused)
+            self._broker.resume(
+                self._session,
+                request.spuid,
+                request.sequence,
+                request.echo.alias,
+                answered,
+                refused,
+                encode=encode_body,
+            )
         except NotFound:
             if request.otherwise is None:
                 raise

@@ -12,12 +12,14 @@ from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.errors import TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
+from tidings.gates.http.door import SECURITY
+from tidings.gates.visitors import SECURE, SECURE_IS_OFF, Visitors
 from tidings.gates.websocket.connection import Connection
 from tidings.gates.websocket.conversation import Traffic
 from tidings.model.errors import NotFound, TidingsError
 from tidings.protocol.errors import BadMessage
 
-PATHS = (b"/subscribe", b"/secure/subscribe", b"/sparql")
+PATHS = (b"/subscribe", b"/sparql")
 
 Answer: TypeAlias = Connection | WSUpgradeResponseWithListener
 
@@ -40,6 +42,7 @@ class WebSocketSettings(Struct, frozen=True):
     https_port: int | None = None
     """Where those are sent who speak HTTP to a port for WebSockets."""
     proxies: Proxies = NOBODY
+    visitors: Visitors = Visitors(hosts=(), origins=())
 
 
 class WebSocketGate:
@@ -56,9 +59,12 @@ class WebSocketGate:
         """For picows: who handles a connection, or why nobody does; `secure` is one with TLS."""
         path = request.path.partition(b"?")[0]
         most = self.settings.max_connections
+        try:
+            self._check_visitor(request)
+        except TidingsError as error:
+            return _refused(error)
         if path not in PATHS:
-            right = f"{'wss' if secure else 'ws'}://{request.headers.get('host', '')}/subscribe"
-            return _refused(NotFound(f"there is nothing at {path.decode('latin-1')}; subscribe at {right}"))
+            return _refused(NotFound(_nothing_at(path.decode("latin-1"), request, secure)))
         if len(self.broker.sessions) >= most:
             return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
@@ -71,6 +77,11 @@ class WebSocketGate:
         host = request.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return "the other one" if port is None or not name else f"{scheme}://{name}:{port}"
+
+    def _check_visitor(self, request: WSUpgradeRequest) -> None:
+        """A browser opens a WebSocket for any page, and asks nobody before: the Origin is all there is to go by."""
+        headers = request.headers
+        self.settings.visitors.check(headers.get("host"), headers.get("origin"))
 
     def will_flush(self, connection: Connection) -> None:
         """A connection has something to send at the end of this turn of the loop."""
@@ -94,9 +105,18 @@ class WebSocketGate:
             connection.abort()
 
 
+def _nothing_at(path: str, request: WSUpgradeRequest, secure: bool) -> str:
+    if path.startswith(SECURE):
+        return SECURE_IS_OFF.format(path)
+    right = f"{'wss' if secure else 'ws'}://{request.headers.get('host', '')}/subscribe"
+    return f"there is nothing at {path}; subscribe at {right}"
+
+
 def _refused(error: TidingsError) -> WSUpgradeResponseWithListener:
     body = orjson.dumps(error.to_json(), option=orjson.OPT_APPEND_NEWLINE)
     response = WSUpgradeResponse.create_error_response(
-        HTTPStatus(error.status), body, {"Content-Type": "application/json", "Server": f"tidings/{__version__}"}
+        HTTPStatus(error.status),
+        body,
+        {"Content-Type": "application/json", "Server": f"tidings/{__version__}", **dict(SECURITY)},
     )
     return WSUpgradeResponseWithListener(response, None)

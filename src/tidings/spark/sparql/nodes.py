@@ -297,8 +297,9 @@ def _with_operands(expression: Expression, parts: list[Expression]) -> Expressio
             return type(expression)(*parts)
         case Compare(operator):
             return Compare(operator, *parts)
-        case Arithmetic(sign):
-            return Arithmetic(sign, *parts)
+        case Arithmetic(_, rest):
+            signs = [sign for sign, _ in rest]
+            return Arithmetic(parts[0], tuple(zip(signs, parts[1:], strict=True)))
         case Sign(sign):
             return Sign(sign, *parts)
         case In():

@@ -162,8 +162,10 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return ()
         case And(left, right) | Or(left, right):
             return (left, right)
-        case Compare(_, left, right) | Arithmetic(_, left, right):
+        case Compare(_, left, right):
             return (left, right)
+        case Arithmetic(first, rest):
+            return (first, *[each for _, each in rest])
         case Not(inner) | Sign(_, inner):
             return (inner,)
         case In(item, choices):

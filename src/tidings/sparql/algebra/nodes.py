@@ -80,9 +80,10 @@ class Compare(Struct, frozen=True):
 
 
 class Arithmetic(Struct, frozen=True):
-    operator: Operator
-    left: "Expression"
-    right: "Expression"
+    """Operators of one rank, from left to right: a chain of a thousand is no deeper than one of two."""
+
+    first: "Expression"
+    rest: tuple[tuple[Operator, "Expression"], ...]
 
 
 class Sign(Struct, frozen=True):

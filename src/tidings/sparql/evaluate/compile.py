@@ -47,13 +47,15 @@ from tidings.sparql.evaluate.joins import (
     left_join,
     rejoin,
 )
-from tidings.sparql.evaluate.layout import EMPTY, Layout, Plan, Row, Step, batches, named, picker, tiebreak
+from tidings.sparql.evaluate.layout import EMPTY, Columns, Layout, Plan, Row, Step, batches, named, picker, tiebreak
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
-from tidings.sparql.evaluate.scan import ActiveGraph, scan
-from tidings.sparql.evaluate.steps import agreeing, distinct, extended, filtered, in_turn, numbered
+from tidings.sparql.evaluate.scan import ActiveGraph, scan_into
+from tidings.sparql.evaluate.steps import STACKED, agreeing, distinct, extended, filtered, in_stages, in_turn, numbered
 from tidings.sparql.evaluate.walk import walk
 from tidings.sparql.rewrite import rewrite
 from tidings.sparql.values import order_key
+
+_PATTERNS_BETWEEN_LOOKS = 64
 
 
 class Compiler:
@@ -71,6 +73,7 @@ class Compiler:
 
     def plan(self, node: Node, given: Layout | None = None) -> Plan:
         """A plan that joins rows of a given layout with the solutions of a node; from nothing, if none is given."""
+        self._context.look()
         if given is not None and not pushable(node, given.index.keys(), self._substituted):
             asked = self._asked_alone(node, given)
             if asked is not None:
@@ -82,7 +85,8 @@ class Compiler:
             case BGP(patterns):
                 return self._bgp(patterns, layout)
             case PathPattern():
-                return self._watched(walk(node, self._graph, layout, self._context, self._substituted))
+                plan = walk(node, self._graph, layout, self._context, self._substituted)
+                return Plan(plan.layout, self._in_time(plan.run))
             case Join(left, right):
                 first = self.plan(left, given)
                 return _chained(first, self.plan(right, first.layout))
@@ -154,7 +158,7 @@ class Compiler:
         return test
 
     def _asking(self, pattern: Node, layout: Layout) -> Step:
-        pattern = rewrite(pattern, self._context.view, layout.certain)
+        pattern = rewrite(pattern, self._context.view, layout.certain, self._context.look)
         return Compiler(self._context, self._graph, frozenset(layout.variables)).plan(pattern, layout).run
 
     def _asked_alone(self, node: Node, given: Layout) -> Plan | None:
@@ -167,19 +171,22 @@ class Compiler:
 
     # -- patterns -----------------------------------------------------------------------------------------------
 
-    def _watched(self, plan: Plan) -> Plan:
+    def _in_time(self, run: Step) -> Step:
         """Under the time limit, if there is one."""
         if self._context.limits.seconds is None:
-            return plan
-        return Plan(plan.layout, lambda rows: self._context.watch(plan.run(rows)))
+            return run
+        return lambda rows: self._context.watch(run(rows))
 
     def _bgp(self, patterns: Iterable[tuple[str, str, str]], layout: Layout) -> Plan:
-        steps: list[Step] = []
-        for pattern in patterns:
-            plan = self._watched(scan(pattern, self._graph, layout, self._context))
-            steps.append(plan.run)
-            layout = plan.layout
-        return Plan(layout, steps[0] if len(steps) == 1 else partial(in_turn, steps))
+        context, columns, steps = self._context, Columns(layout), list[Step]()
+        for number, pattern in enumerate(patterns):
+            steps.append(self._in_time(scan_into(columns, pattern, self._graph, context)))
+            if number % _PATTERNS_BETWEEN_LOOKS == 0:
+                context.look()
+        after = columns.layout()
+        if len(steps) > STACKED:
+            return Plan(after, partial(in_stages, steps, context))
+        return Plan(after, steps[0] if len(steps) == 1 else partial(in_turn, steps))
 
     def left_join(self, first: Plan, right: Node, condition: Expression | None) -> Plan:
         """The rows of a plan with those of a pattern that go with them, or alone where none does."""

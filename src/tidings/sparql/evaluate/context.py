@@ -1,6 +1,6 @@
 """The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import count
 from random import Random
 from typing import Protocol
@@ -77,6 +77,7 @@ class Context:
         service: ServiceClient | None = None,
         parameters: tuple[Term, ...] = (),
         stable: bool = False,
+        deadline: float | None = None,
     ) -> None:
         self.view = view
         self.moment = moment
@@ -88,9 +89,7 @@ class Context:
         """Whether the same data must always give the same answer: blank nodes are named after the solution they stand
         in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
         self._spellings: dict[Term, Term] = {}
-        self._deadline = 0.0
-        if limits.seconds is not None:
-            self._deadline = limits.deadline()
+        self._deadline = limits.deadline() if deadline is None else deadline
 
     def begin(self, moment: Moment, parameters: tuple[Term, ...], limits: Limits, deadline: float) -> None:
         """Evaluate once more, with other constants and limits; there is a time limit if there was one."""
@@ -109,6 +108,12 @@ class Context:
         """A constant of the pattern, be it lifted or not."""
         return self.parameters[int(term[2:])] if term[0] == "$" else term
 
+    def look(self) -> None:
+        """At the clock, while a plan is made. Raises TimeLimitExceeded."""
+        limits = self.limits
+        if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
+            raise TimeLimitExceeded(limits.seconds)
+
     def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
         """The same rows, under the time limit if there is one."""
         return rows if self.limits.seconds is None else self._timed(rows, self.limits.seconds)
@@ -123,6 +128,16 @@ class Context:
     def hold(self, rows: Iterable[Row]) -> Iterable[Row]:
         """The same rows, for whoever keeps them all in memory: under the row limit if there is one."""
         return rows if self.limits.rows is None else self._counted(rows, self.limits.rows)
+
+    def keep(self, rows: Iterable[Row], kept: Sized) -> Iterable[Row]:
+        """The same rows, for whoever keeps what they come to: that is under the row limit if there is one."""
+        return rows if self.limits.rows is None else self._kept(rows, kept, self.limits.rows)
+
+    def _kept(self, rows: Iterable[Row], kept: Sized, most: int) -> Iterator[Row]:
+        for row in rows:
+            yield row
+            if len(kept) > most:
+                raise RowLimitExceeded(most)
 
     def _counted(self, rows: Iterable[Row], most: int) -> Iterator[Row]:
         for number, row in enumerate(rows):

@@ -4,7 +4,7 @@ A value is a term, a test is a bool, and None is SPARQL's error in both: an unbo
 cast. What a filter does with an error, and how `||` and `&&` recover from one, is section 17.2 of the recommendation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
@@ -50,8 +50,9 @@ def compile_value(expression: Expression, scope: Scope) -> Value:
     match expression:
         case str():
             return _leaf(expression, scope.layout, scope.context)
-        case Arithmetic(operator, left, right):
-            return _binary(_ARITHMETIC[operator], compile_value(left, scope), compile_value(right, scope))
+        case Arithmetic(first, rest):
+            steps = [(_ARITHMETIC[operator], compile_value(each, scope)) for operator, each in rest]
+            return _from_left(compile_value(first, scope), steps)
         case Sign(operator, inner):
             return _unary(negate if operator == "-" else plus, compile_value(inner, scope))
         case Call("BOUND", _):
@@ -132,6 +133,23 @@ def _binary(function: Callable[[Term, Term], Term | None], left: Value, right: V
             return None
         b = right(row)
         return None if b is None else function(a, b)
+
+    return value
+
+
+def _from_left(first: Value, steps: Sequence[tuple[Callable[[Term, Term], Term | None], Value]]) -> Value:
+    if len(steps) == 1:
+        (function, second), *_ = steps
+        return _binary(function, first, second)
+
+    def value(row: Row) -> Term | None:
+        result = first(row)
+        for function, following in steps:
+            if result is None:
+                return None
+            other = following(row)
+            result = None if other is None else function(result, other)
+        return result
 
     return value
 

@@ -31,6 +31,28 @@ class Layout:
         return Layout(self.variables + fresh, self.certain.union(certain))
 
 
+class Columns:
+    """A layout in the making: one pattern after the other adds its columns, and none of them copies those before."""
+
+    __slots__ = ("certain", "index")
+
+    def __init__(self, layout: Layout) -> None:
+        self.index = layout.index.copy()
+        self.certain = set(layout.certain)
+
+    def add(self, variables: Iterable[Var]) -> None:
+        """Columns that are never None; of those that are there already, nothing but that is new."""
+        index = self.index
+        for variable in variables:
+            if variable not in index:
+                index[variable] = len(index)
+            self.certain.add(variable)
+
+    def layout(self) -> Layout:
+        """What has come together."""
+        return Layout(tuple(self.index), frozenset(self.certain))
+
+
 EMPTY = Layout((), frozenset())
 ONE: tuple[Row, ...] = ((),)
 """The input of a whole query: one row that says nothing yet."""

@@ -50,9 +50,9 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
         case Join(left, right) | Union(left, right):
             return pushable(left, outer, substituted) and pushable(right, outer, substituted)
         case Filter(condition, inner):
-            return pushable(inner, outer, substituted) and _settled(condition, outer - substituted, inner)
+            return pushable(inner, outer, substituted) and _settled(condition, _brought(outer, substituted), inner)
         case LeftJoin(left, right, condition):
-            brought = outer - substituted
+            brought = _brought(outer, substituted)
             return (
                 pushable(left, outer, substituted)
                 and brought & set(every_variable(right)) <= certain(left)
@@ -66,7 +66,7 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
             return (
                 variable not in outer
                 and pushable(inner, outer, substituted)
-                and _settled(expression, outer - substituted, inner)
+                and _settled(expression, _brought(outer, substituted), inner)
             )
         case Graph(name, inner):
             # Graph by graph, rows go into the pattern without the name, unless it is one of those substituted.
@@ -80,6 +80,10 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
             return False
         case _:
             assert_never(node)
+
+
+def _brought(outer: AbstractSet[Var], substituted: AbstractSet[Var]) -> AbstractSet[Var]:
+    return outer - substituted if substituted else outer  # mostly nothing is, and rows may be thousands wide
 
 
 def _settled(expression: Expression, outer: AbstractSet[Var], inner: Node) -> bool:

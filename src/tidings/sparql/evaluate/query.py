@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from tidings.model.errors import BadRequest
+from tidings.model.errors import BadRequest, RowLimitExceeded
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Term, Triple
 from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
@@ -26,9 +26,11 @@ def evaluate(
     service: ServiceClient | None = None,
     parameters: tuple[Term, ...] = (),
     stable: bool = False,
+    deadline: float | None = None,
 ) -> Result:
-    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile."""
-    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable)
+    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile. The time
+    limit counts from here, unless there is a deadline already."""
+    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable, deadline)
     match query:
         case Select(pattern, variables):
             plan = compile_pattern(pattern, context)
@@ -48,7 +50,7 @@ def evaluate(
 def compile_pattern(pattern: Node, context: Context) -> Plan:
     """A plan for a whole pattern, rewritten for speed by what the store now holds."""
     try:
-        return Compiler(context).plan(rewrite(pattern, context.view))
+        return Compiler(context).plan(rewrite(pattern, context.view, look=context.look))
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 
@@ -57,6 +59,17 @@ def rows_of(plan: Plan, context: Context) -> Iterator[Row]:
     """The solutions of a compiled pattern, within the limits."""
     try:
         yield from context.hold(plan.run(ONE))
+    except RecursionError:
+        raise BadRequest(_TOO_DEEP) from None
+
+
+def within(rows: Iterable[Row], limits: Limits) -> Iterator[Row]:
+    """The rows of a whole answer, within the row limit."""
+    try:
+        for number, row in enumerate(rows):
+            if limits.rows is not None and number >= limits.rows:
+                raise RowLimitExceeded(limits.rows)
+            yield row
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 

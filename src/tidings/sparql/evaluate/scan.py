@@ -1,50 +1,57 @@
 """Triple patterns: each extends the rows found so far by one look-up a row, or by one scan."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import TriplePattern
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource, match
-from tidings.sparql.evaluate.layout import Layout, Plan, Row
+from tidings.sparql.evaluate.layout import Columns, Layout, Plan, Row, Step
 
 ActiveGraph: TypeAlias = Callable[[], TripleSource] | Var
 """Where patterns look: one graph, found when the plan runs, or every named graph, bound to a variable."""
 
 
 def scan(pattern: TriplePattern, graph: ActiveGraph, layout: Layout, context: Context) -> Plan:
-    """One triple pattern, by the fastest way its shape allows."""
+    """One triple pattern, from rows of a layout."""
+    columns = Columns(layout)
+    run = scan_into(columns, pattern, graph, context)
+    return Plan(columns.layout(), run)
+
+
+def scan_into(columns: Columns, pattern: TriplePattern, graph: ActiveGraph, context: Context) -> Step:
+    """One triple pattern, by the fastest way its shape allows; its variables are added to the columns."""
     if isinstance(graph, str):
-        return _scan_graphs(pattern, graph, layout, context)
+        return _scan_graphs(pattern, graph, columns, context)
     s, p, o = pattern
     if p[0] != "?":
-        new_s, new_o = _is_new(s, layout), _is_new(o, layout)
+        new_s, new_o = _is_new(s, columns), _is_new(o, columns)
         if not new_s and not new_o:
-            if _is_sure(s, layout) and _is_sure(o, layout):
-                return _check(pattern, graph, layout, context)
-        elif not new_s and _is_sure(s, layout):
-            return _follow(pattern, graph, layout, context)
-        elif not new_o and _is_sure(o, layout):
-            return _trace(pattern, graph, layout, context)
+            if _is_sure(s, columns) and _is_sure(o, columns):
+                return _check(pattern, graph, columns, context)
+        elif not new_s and _is_sure(s, columns):
+            return _follow(pattern, graph, columns, context)
+        elif not new_o and _is_sure(o, columns):
+            return _trace(pattern, graph, columns, context)
         elif new_s and new_o and s != o:
-            return _range(pattern, graph, layout)
-    return _scan_any(pattern, graph, layout, context)
+            return _range(pattern, graph, columns)
+    return _scan_any(pattern, graph, columns, context)
 
 
-def _is_new(term: str, layout: Layout) -> bool:
-    return term[0] == "?" and term not in layout.index
+def _is_new(term: str, columns: Columns) -> bool:
+    return term[0] == "?" and term not in columns.index
 
 
-def _is_sure(term: str, layout: Layout) -> bool:
+def _is_sure(term: str, columns: Columns) -> bool:
     """Whether its value is known in every row."""
-    return term[0] != "?" or term in layout.certain
+    return term[0] != "?" or term in columns.certain
 
 
-def _check(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: Layout, context: Context) -> Plan:
+def _check(pattern: TriplePattern, graph: Callable[[], TripleSource], columns: Columns, context: Context) -> Step:
     """(s p o): keep the rows for which the triple is there."""
     s, p, o = pattern
-    s_at, o_at = layout.index.get(s, -1), layout.index.get(o, -1)
+    s_at, o_at = columns.index.get(s, -1), columns.index.get(o, -1)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         holds = graph().holds
@@ -55,13 +62,14 @@ def _check(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: La
             if holds(subject, p, object_):  # type: ignore[arg-type]  # both columns are certain
                 yield row
 
-    return Plan(layout, run)
+    return run
 
 
-def _follow(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: Layout, context: Context) -> Plan:
+def _follow(pattern: TriplePattern, graph: Callable[[], TripleSource], columns: Columns, context: Context) -> Step:
     """(s p ?): from a subject to its objects."""
     s, p, o = pattern
-    at = layout.index.get(s, -1)
+    at = columns.index.get(s, -1)
+    columns.add((o,))
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         objects = graph().objects
@@ -70,13 +78,14 @@ def _follow(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: L
             for found in objects(constant if at < 0 else row[at], p):  # type: ignore[arg-type]
                 yield (*row, found)
 
-    return Plan(layout.extended((o,), (o,)), run)
+    return run
 
 
-def _trace(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: Layout, context: Context) -> Plan:
+def _trace(pattern: TriplePattern, graph: Callable[[], TripleSource], columns: Columns, context: Context) -> Step:
     """(? p o): from an object back to its subjects."""
     s, p, o = pattern
-    at = layout.index.get(o, -1)
+    at = columns.index.get(o, -1)
+    columns.add((s,))
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         subjects = graph().subjects
@@ -85,12 +94,13 @@ def _trace(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: La
             for found in subjects(p, constant if at < 0 else row[at]):  # type: ignore[arg-type]
                 yield (*row, found)
 
-    return Plan(layout.extended((s,), (s,)), run)
+    return run
 
 
-def _range(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: Layout) -> Plan:
+def _range(pattern: TriplePattern, graph: Callable[[], TripleSource], columns: Columns) -> Step:
     """(? p ?): every use of a predicate."""
     s, p, o = pattern
+    columns.add((s, o))
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         uses = graph().uses
@@ -98,21 +108,21 @@ def _range(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: La
             for pair in uses(p):
                 yield row + pair
 
-    return Plan(layout.extended((s, o), (s, o)), run)
+    return run
 
 
-Columns: TypeAlias = list[tuple[int, int]]
+Places: TypeAlias = list[tuple[int, int]]
 
 
-def _columns(terms: Iterable[str], layout: Layout) -> Columns:
+def _places(terms: Iterable[str], index: Mapping[Var, int]) -> Places:
     """Position in the pattern and column in the row, for every variable."""
-    return [(position, layout.index[term]) for position, term in enumerate(terms) if term[0] == "?"]
+    return [(position, index[term]) for position, term in enumerate(terms) if term[0] == "?"]
 
 
-def _filled(row: Row, extra: int, columns: Columns, found: tuple[Term, ...]) -> Row | None:
+def _filled(row: Row, extra: int, places: Places, found: tuple[Term, ...]) -> Row | None:
     """The row with what was found put into its columns; None if they disagree."""
     cells = [*row, *[None] * extra]
-    for position, column in columns:
+    for position, column in places:
         value = found[position]
         cell = cells[column]
         if cell is None:
@@ -122,13 +132,14 @@ def _filled(row: Row, extra: int, columns: Columns, found: tuple[Term, ...]) -> 
     return tuple(cells)
 
 
-def _scan_any(pattern: TriplePattern, graph: Callable[[], TripleSource], layout: Layout, context: Context) -> Plan:
+def _scan_any(pattern: TriplePattern, graph: Callable[[], TripleSource], columns: Columns, context: Context) -> Step:
     """Any shape: variables that may be unbound, in the predicate, or twice in one pattern."""
-    after = layout.extended([term for term in pattern if term[0] == "?"], [t for t in pattern if t[0] == "?"])
-    columns = _columns(pattern, after)
-    extra = len(after.variables) - len(layout.variables)
     known = [None if term[0] == "?" else term for term in pattern]
-    given = [layout.index.get(term, -1) for term in pattern]
+    given = [columns.index.get(term, -1) for term in pattern]
+    before = len(columns.index)
+    columns.add(term for term in pattern if term[0] == "?")
+    places = _places(pattern, columns.index)
+    extra = len(columns.index) - before
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         source = graph()
@@ -136,22 +147,22 @@ def _scan_any(pattern: TriplePattern, graph: Callable[[], TripleSource], layout:
         for row in rows:
             s, p, o = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
             for found in match(source, s, p, o):
-                filled = _filled(row, extra, columns, found)
+                filled = _filled(row, extra, places, found)
                 if filled is not None:
                     yield filled
 
-    return Plan(after, run)
+    return run
 
 
-def _scan_graphs(pattern: TriplePattern, graph: Var, layout: Layout, context: Context) -> Plan:
+def _scan_graphs(pattern: TriplePattern, graph: Var, columns: Columns, context: Context) -> Step:
     """Any shape, in every named graph, with the graph's name in a column of its own."""
     quad = (*pattern, graph)
-    variables = [term for term in quad if term[0] == "?"]
-    after = layout.extended(variables, variables)
-    columns = _columns(quad, after)
-    extra = len(after.variables) - len(layout.variables)
     known = [None if term[0] == "?" else term for term in quad]
-    given = [layout.index.get(term, -1) for term in quad]
+    given = [columns.index.get(term, -1) for term in quad]
+    before = len(columns.index)
+    columns.add(term for term in quad if term[0] == "?")
+    places = _places(quad, columns.index)
+    extra = len(columns.index) - before
     view = context.view
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
@@ -160,8 +171,8 @@ def _scan_graphs(pattern: TriplePattern, graph: Var, layout: Layout, context: Co
             s, p, o, g = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
             for name in view.graphs_with(s, p, o) if g is None else (g,):
                 for found in match(view.named(name), s, p, o):
-                    filled = _filled(row, extra, columns, (*found, name))
+                    filled = _filled(row, extra, places, (*found, name))
                     if filled is not None:
                         yield filled
 
-    return Plan(after, run)
+    return run

@@ -8,16 +8,22 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.expressions import Test, Value
 from tidings.sparql.evaluate.layout import Plan, Row, Step, tiebreak
 
-_STACKED = 64
+STACKED = 64
+"""Generators are not stacked higher than Python can climb."""
 
 
 def in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
-    """Each step on the rows of the one before; generators are not stacked higher than Python can climb."""
-    for number, step in enumerate(steps, start=1):
+    """Each step on the rows of the one before."""
+    for step in steps:
         rows = step(rows)
-        if number % _STACKED == 0:
-            rows = list(rows)
     return iter(rows)
+
+
+def in_stages(steps: list[Step], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
+    """The same for any number of steps, some of them at a time; nothing is done before the first row is asked for."""
+    for start in range(0, len(steps), STACKED):
+        rows = list(context.hold(in_turn(steps[start : start + STACKED], rows)))
+    yield from rows
 
 
 def filtered(run: Step, test: Test, rows: Iterable[Row]) -> Iterator[Row]:

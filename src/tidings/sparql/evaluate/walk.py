@@ -21,7 +21,7 @@ from tidings.sparql.algebra import (
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
-from tidings.sparql.evaluate.scan import ActiveGraph, _columns, _filled
+from tidings.sparql.evaluate.scan import ActiveGraph, _filled, _places
 
 
 def reverse(path: Path) -> Path:
@@ -141,7 +141,7 @@ def walk(
     terms = (pattern.subject, pattern.object, graph) if isinstance(graph, str) else (pattern.subject, pattern.object)
     variables = [term for term in terms if term[0] == "?"]
     after = layout.extended(variables, variables)
-    columns = _columns(terms, after)
+    columns = _places(terms, after.index)
     extra = len(after.variables) - len(layout.variables)
     known = [None if term[0] == "?" else term for term in terms]
     given = [layout.index.get(term, -1) for term in terms]

@@ -151,7 +151,9 @@ class Cursor:
             self.fail("a prefix ending in ':'")
         self.i += 2
         namespace = self._plain_iri()
-        self.prefixes = self.prefixes | {name[:-1]: namespace[:-1]}  # a slot keeps the prefixes of its own place
+        if self.lifted:  # a slot keeps the prefixes of its own place
+            self.prefixes = self.prefixes.copy()
+        self.prefixes[name[:-1]] = namespace[:-1]
         self.prologue.append(f"PREFIX {name} {namespace}")
         self.known.clear()
 

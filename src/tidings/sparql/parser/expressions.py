@@ -72,25 +72,27 @@ def _relational(c: Cursor) -> Expression:
 
 
 def _additive(c: Cursor) -> Expression:
-    left = _multiplicative(c, _unary(c))
+    first = _multiplicative(c, _unary(c))
+    rest: list[tuple[Operator, Expression]] = []
     while True:
         token = c.toks[c.i]
         if token in {"+", "-"}:
             c.i += 1
-            left = Arithmetic(cast(Operator, token), left, _multiplicative(c, _unary(c)))
+            rest.append((cast(Operator, token), _multiplicative(c, _unary(c))))
         elif token[:1] in {"+", "-"}:
             # `?x -1` is read as two tokens, ?x and -1: the sum of both
-            left = Arithmetic("+", left, _multiplicative(c, c.number()))
+            rest.append(("+", _multiplicative(c, c.number())))
         else:
-            return left
+            return Arithmetic(first, tuple(rest)) if rest else first
 
 
-def _multiplicative(c: Cursor, left: Expression) -> Expression:
+def _multiplicative(c: Cursor, first: Expression) -> Expression:
+    rest: list[tuple[Operator, Expression]] = []
     while c.toks[c.i] in {"*", "/"}:
         operator = cast(Operator, c.toks[c.i])
         c.i += 1
-        left = Arithmetic(operator, left, _unary(c))
-    return left
+        rest.append((operator, _unary(c)))
+    return Arithmetic(first, tuple(rest)) if rest else first
 
 
 def _unary(c: Cursor) -> Expression:

@@ -14,6 +14,7 @@ from tidings.sparql.algebra import (
     Repeat,
     Sequence,
     Union,
+    balanced,
     join,
 )
 from tidings.sparql.parser.cursor import Cursor
@@ -28,17 +29,17 @@ def at_path_operator(token: str) -> bool:
 
 def path(c: Cursor) -> Path:
     """PathAlternative."""
-    left = _sequence(c)
+    parts = [_sequence(c)]
     while c.accept("|"):
-        left = Alternative(left, _sequence(c))
-    return left
+        parts.append(_sequence(c))
+    return balanced(parts, Alternative)
 
 
 def _sequence(c: Cursor) -> Path:
-    left = _step(c)
+    steps = [_step(c)]
     while c.accept("/"):
-        left = Sequence(left, _step(c))
-    return left
+        steps.append(_step(c))
+    return balanced(steps, Sequence)
 
 
 def _step(c: Cursor) -> Path:

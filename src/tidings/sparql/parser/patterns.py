@@ -1,6 +1,6 @@
 """Group graph patterns, translated to algebra as they are read (section 18.2.2)."""
 
-from tidings.model.terms import Term
+from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
     BGP,
     UNIT,
@@ -40,13 +40,16 @@ def _group_parts(c: Cursor) -> tuple[Node, Expression | None]:
         c.expect("}")
         return node, None
     node = UNIT
+    scope = _Scope()
     conditions: list[Expression] = []
     closed = True
     while not c.accept("}"):
         if at_triple(c):
             if not closed:
                 c.fail("'.' or '}'")
-            node = merged(node, _triples(c))
+            triples = _triples(c)
+            node = merged(node, triples)
+            scope.enter(triples)
             closed = c.toks[c.i - 1] == "."
             continue
         closed = True
@@ -54,10 +57,29 @@ def _group_parts(c: Cursor) -> tuple[Node, Expression | None]:
             conditions.append(expressions.constraint(c))
         else:
             c.new_block()
-            node = _element(c, node)
+            node = _element(c, node, scope)
             c.new_block()
         c.accept(".")
     return node, conjunction(conditions)
+
+
+class _Scope:
+    """What the elements of a group have made visible so far. Each of them is looked at once, if anybody asks at all."""
+
+    __slots__ = ("_found", "_recent")
+
+    def __init__(self) -> None:
+        self._found: dict[Var, None] = {}
+        self._recent: list[Node] = []
+
+    def enter(self, node: Node) -> None:
+        self._recent.append(node)
+
+    def __contains__(self, variable: Var) -> bool:
+        for node in self._recent:
+            self._found |= visible(node)
+        self._recent.clear()
+        return variable in self._found
 
 
 def _triples(c: Cursor) -> Node:
@@ -71,29 +93,40 @@ def _triples(c: Cursor) -> Node:
     return node
 
 
-def _element(c: Cursor, before: Node) -> Node:
+def _element(c: Cursor, before: Node, scope: _Scope) -> Node:
     """One element of a group that is neither triples nor a filter, applied to the elements before it."""
-    token = c.toks[c.i]
-    if token == "{":
-        return join(before, _union(c))
-    match token.upper():
+    word = c.toks[c.i].upper()
+    match word:
         case "OPTIONAL":
             c.i += 1
             inner, condition = _group_parts(c)
+            scope.enter(inner)
             return LeftJoin(before, inner, condition)
         case "MINUS":
             c.i += 1
             return Minus(before, group(c))
+        case "BIND":
+            bound = _bind(c, scope)
+            scope.enter(Extend(UNIT, *bound))
+            return Extend(before, *bound)
+    element = _joined(c, word)
+    scope.enter(element)
+    return join(before, element)
+
+
+def _joined(c: Cursor, word: str) -> Node:
+    """An element that says nothing about those before it."""
+    match word:
+        case "{":
+            return _union(c)
         case "GRAPH":
             c.i += 1
-            return join(before, Graph(_variable_or_iri(c), group(c)))
+            return Graph(_variable_or_iri(c), group(c))
         case "SERVICE":
-            return join(before, _service(c))
-        case "BIND":
-            return _bind(c, before)
+            return _service(c)
         case "VALUES":
             c.i += 1
-            return join(before, values(c))
+            return values(c)
     c.fail("a graph pattern or '}'")
 
 
@@ -117,17 +150,17 @@ def _service(c: Cursor) -> Node:
     return Service(name, inner, silent, text)
 
 
-def _bind(c: Cursor, before: Node) -> Node:
+def _bind(c: Cursor, scope: _Scope) -> tuple[Var, Expression]:
     c.i += 1
     c.expect("(")
     value = expressions.expression(c)
     c.expect_word("AS")
     at = c.i
     variable = c.variable()
-    if variable in visible(before):
+    if variable in scope:
         c.fail("a new variable", at=at, message=f"BIND cannot assign {variable}: it is already used in this group")
     c.expect(")")
-    return Extend(before, variable, value)
+    return variable, value
 
 
 def _variable_or_iri(c: Cursor) -> str:
@@ -145,12 +178,12 @@ def values(c: Cursor) -> Values:
             column.append((_data_value(c),))
         return Values((variable,), tuple(column))
     c.i += 1
-    variables = []
+    variables: dict[Var, None] = {}
     while not c.accept(")"):
         variable = c.variable()
         if variable in variables:
             c.fail("another variable", at=c.i - 1, message=f"VALUES names {variable} twice")
-        variables.append(variable)
+        variables[variable] = None
     c.expect("{")
     rows = []
     while not c.accept("}"):

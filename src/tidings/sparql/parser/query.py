@@ -161,7 +161,7 @@ def _extended(c: Cursor, selection: _Selection, node: Node, grouped: bool) -> tu
     if selection.star is not None:
         return node, tuple(variable for variable in visible(node) if not variable.startswith("?:"))
     scope = set(visible(node))
-    variables: list[Var] = []
+    variables: dict[Var, None] = {}
     for variable, value, at in selection.items:
         if value is None:
             if grouped and variable not in scope:
@@ -175,8 +175,7 @@ def _extended(c: Cursor, selection: _Selection, node: Node, grouped: bool) -> tu
             scope.add(variable)
         if variable in variables and value is not None:
             c.fail("a new variable", at=at, message=f"{variable} is selected twice")
-        if variable not in variables:
-            variables.append(variable)
+        variables[variable] = None
     return node, tuple(variables)
 
 

@@ -10,13 +10,14 @@ from tidings.sparql.algebra import BGP, Node
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
+from tidings.sparql.rewrite.looking import Look, unhurried
 from tidings.sparql.rewrite.order import order_joins
 
 
-def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset()) -> Node:
-    """A pattern ready to be compiled; `bound` are variables that rows bring along."""
+def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset(), look: Look = unhurried) -> Node:
+    """A pattern ready to be compiled; `bound` are variables that rows bring along. `look` is called now and then."""
     if isinstance(node, BGP) and len(node.patterns) < 2:
         return node
-    revealed = reveal_constants(node)
-    ordered = order_joins(revealed, view.default(), view, bound)
-    return push_filters(ordered)
+    revealed = reveal_constants(node, look)
+    ordered = order_joins(revealed, view.default(), view, bound, look)
+    return push_filters(ordered, look)

@@ -28,24 +28,30 @@ from tidings.sparql.algebra import (
     mentioned,
     rebuilt,
 )
+from tidings.sparql.rewrite.looking import Look, unhurried
 
 
-def reveal_constants(node: Node) -> Node:
-    node = rebuilt(node, reveal_constants)
+def reveal_constants(node: Node, look: Look = unhurried) -> Node:
+    node = rebuilt(node, lambda inner: reveal_constants(inner, look))
     if not isinstance(node, Filter):
         return node
     kept: list[Expression] = []
     inner = node.inner
     revealed: list[tuple[Var, Term]] = []
+    sure: set[Var] | None = None
     for condition in conjuncts(node.condition):
+        look()
         found = _constant(condition)
         replaced = None
-        if found is not None and found[0] in certain(inner):
-            replaced = _substituted(inner, *found)
-        if found is None or replaced is None:
+        if found is not None:
+            sure = set(certain(inner)) if sure is None else sure
+            if found[0] in sure:
+                replaced = _substituted(inner, *found)
+        if found is None or replaced is None or sure is None:
             kept.append(condition)
         else:
             inner = replaced
+            sure.discard(found[0])
             revealed.append(found)
     if not revealed:
         return node
@@ -79,7 +85,16 @@ def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
     match node:
         case BGP(patterns) if term[0] != "$" or all(p != variable for _, p, _ in patterns):  # no predicate is lifted
             put = {variable: term}
-            return BGP(tuple((put.get(s, s), put.get(p, p), put.get(o, o)) for s, p, o in patterns))
+            return BGP(
+                tuple(
+                    [
+                        (put.get(each[0], each[0]), put.get(each[1], each[1]), put.get(each[2], each[2]))
+                        if variable in each
+                        else each
+                        for each in patterns
+                    ]
+                )
+            )
         case PathPattern(subject, path, object_) if not may_stand_still(path):
             put = {variable: term}
             return PathPattern(put.get(subject, subject), path, put.get(object_, object_))

@@ -1,5 +1,6 @@
 """Filter push-down: a condition is tested as soon as the variables it reads are bound, and never later."""
 
+from tidings.model.terms import Var
 from tidings.sparql.algebra import (
     BGP,
     Exists,
@@ -20,16 +21,19 @@ from tidings.sparql.algebra import (
     rebuilt,
 )
 from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.rewrite.looking import Look, unhurried
 
 
-def push_filters(node: Node) -> Node:
-    node = rebuilt(node, push_filters)
+def push_filters(node: Node, look: Look = unhurried) -> Node:
+    node = rebuilt(node, lambda inner: push_filters(inner, look))
     if not isinstance(node, Filter):
         return node
+    descent = _Descent()
     inner = node.inner
     kept: list[Expression] = []
     for condition in conjuncts(node.condition):
-        lower = _pushed(inner, condition) if _movable(condition) else None
+        look()
+        lower = descent.pushed(inner, condition, frozenset(mentioned(condition))) if _movable(condition) else None
         if lower is None:
             kept.append(condition)
         else:
@@ -49,40 +53,65 @@ def _has_exists(expression: Expression) -> bool:
     return isinstance(expression, Exists) or any(map(_has_exists, operands(expression)))
 
 
-def _pushed(node: Node, condition: Expression) -> Node | None:
-    """The pattern with the condition below its top; None if it belongs on top."""
-    match node:
-        case BGP(patterns):
-            return _split(patterns, condition)
-        case Join(left, right):
-            reads = set(mentioned(condition))
-            if reads <= certain(left):
-                return Join(_under(left, condition), right)
-            return Join(left, _under(right, condition)) if reads <= certain(right) else None
-        case Union(left, right):
-            return Union(_under(left, condition), _under(right, condition))
-        case LeftJoin(left, right, test) if set(mentioned(condition)) <= certain(left):
-            return LeftJoin(_under(left, condition), right, test)
-        case Minus(left, right):
-            return Minus(_under(left, condition), right)
-        case Extend(inner, variable, expression) if variable not in set(mentioned(condition)):
-            return Extend(_under(inner, condition), variable, expression)
-        case Graph(name, inner) if set(mentioned(condition)) <= certain(inner) - {name}:
-            return Graph(name, _under(inner, condition))
-        case Filter(test, inner):
-            below = _pushed(inner, condition)
-            return None if below is None else Filter(test, below)
-        case _:
-            return None
+class _Descent:
+    """The way of conditions down one pattern. What a pattern binds for certain is found once: a condition inside does
+    not change it, so a pattern with one more condition in it has it from the one without."""
+
+    __slots__ = ("_certain",)
+
+    def __init__(self) -> None:
+        self._certain: dict[int, tuple[Node, frozenset[Var]]] = {}
+        """By identity; the node is kept, so that no other one gets its place in memory."""
+
+    def _sure(self, node: Node) -> frozenset[Var]:
+        found = self._certain.get(id(node))
+        if found is None:
+            found = self._certain[id(node)] = node, certain(node)
+        return found[1]
+
+    def _as_sure(self, changed: Node, before: Node) -> Node:
+        """The changed pattern, which binds what it bound before."""
+        found = self._certain.get(id(before))
+        if found is not None:
+            self._certain[id(changed)] = changed, found[1]
+        return changed
+
+    def pushed(self, node: Node, condition: Expression, reads: frozenset[Var]) -> Node | None:
+        """The pattern with the condition below its top; None if it belongs on top."""
+        lower = self._pushed(node, condition, reads)
+        return None if lower is None else self._as_sure(lower, node)
+
+    def _pushed(self, node: Node, condition: Expression, reads: frozenset[Var]) -> Node | None:
+        match node:
+            case BGP(patterns):
+                return _split(patterns, condition, reads)
+            case Join(left, right):
+                if reads <= self._sure(left):
+                    return Join(self._under(left, condition, reads), right)
+                return Join(left, self._under(right, condition, reads)) if reads <= self._sure(right) else None
+            case Union(left, right):
+                return Union(self._under(left, condition, reads), self._under(right, condition, reads))
+            case LeftJoin(left, right, test) if reads <= self._sure(left):
+                return LeftJoin(self._under(left, condition, reads), right, test)
+            case Minus(left, right):
+                return Minus(self._under(left, condition, reads), right)
+            case Extend(inner, variable, expression) if variable not in reads:
+                return Extend(self._under(inner, condition, reads), variable, expression)
+            case Graph(name, inner) if name not in reads and reads <= self._sure(inner):
+                return Graph(name, self._under(inner, condition, reads))
+            case Filter(test, inner):
+                below = self.pushed(inner, condition, reads)
+                return None if below is None else Filter(test, below)
+            case _:
+                return None
+
+    def _under(self, node: Node, condition: Expression, reads: frozenset[Var]) -> Node:
+        return self.pushed(node, condition, reads) or self._as_sure(Filter(condition, node), node)
 
 
-def _under(node: Node, condition: Expression) -> Node:
-    return _pushed(node, condition) or Filter(condition, node)
-
-
-def _split(patterns: tuple[tuple[str, str, str], ...], condition: Expression) -> Node | None:
+def _split(patterns: tuple[tuple[str, str, str], ...], condition: Expression, reads: frozenset[Var]) -> Node | None:
     """Behind the first triple patterns that bind all it reads."""
-    waiting = set(mentioned(condition))
+    waiting = set(reads)
     for number, pattern in enumerate(patterns[:-1], start=1):
         waiting.difference_update(pattern)
         if not waiting:

@@ -1,6 +1,9 @@
 """Join order: greedily the pattern that promises the fewest rows, given what is bound by then."""
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from functools import reduce
+from heapq import heappop, heappush
 
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
@@ -12,6 +15,7 @@ from tidings.sparql.algebra import (
     Minus,
     Node,
     PathPattern,
+    TriplePattern,
     Values,
     certain,
     join,
@@ -20,63 +24,126 @@ from tidings.sparql.algebra import (
 )
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, View
 from tidings.sparql.evaluate.pushing import pushable
+from tidings.sparql.rewrite.looking import Look, unhurried
 
 _UNCONNECTED = 1e6
 """What a pattern costs more if it shares no variable with those before it: it multiplies their rows."""
 
+_PARTS_BETWEEN_LOOKS = 64
 
-def order_joins(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var]) -> Node:
+
+def order_joins(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var], look: Look = unhurried) -> Node:
     """Every group of joined patterns in its best order; `source` is the graph that patterns look into."""
+    look()
     match node:
         case BGP(patterns) if len(patterns) < 2:
             return node
         case BGP() | Join():
-            return _ordered(node, source, view, bound)
+            return _ordered(node, source, view, bound, look)
         case LeftJoin(left, right, condition):
-            first = order_joins(left, source, view, bound)
-            return LeftJoin(first, order_joins(right, source, view, bound | certain(left)), condition)
+            first = order_joins(left, source, view, bound, look)
+            return LeftJoin(first, order_joins(right, source, view, bound | certain(left), look), condition)
         case Minus(left, right):
-            return Minus(order_joins(left, source, view, bound), order_joins(right, source, view, frozenset()))
+            first = order_joins(left, source, view, bound, look)
+            return Minus(first, order_joins(right, source, view, frozenset(), look))
         case Graph(name, inner):
             inside = NOTHING if name[0] == "?" else view.named(name)
-            return rebuilt(node, lambda _: order_joins(inner, inside, view, bound))
+            return rebuilt(node, lambda _: order_joins(inner, inside, view, bound, look))
         case _:
-            return rebuilt(node, lambda inner: order_joins(inner, source, view, bound))
+            return rebuilt(node, lambda inner: order_joins(inner, source, view, bound, look))
 
 
-def _parts(node: Node) -> list[Node]:
+def _parts(node: Node, found: list[Node]) -> list[Node]:
     """A group of joined patterns, its triple patterns one by one."""
     match node:
         case Join(left, right):
-            return _parts(left) + _parts(right)
+            _parts(right, _parts(left, found))
         case BGP(patterns):
-            return [BGP((pattern,)) for pattern in patterns]
+            found.extend(BGP((pattern,)) for pattern in patterns)
         case _:
-            return [node]
+            found.append(node)
+    return found
 
 
-def _ordered(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var]) -> Node:
-    waiting = _parts(node)
-    known = set(bound)
-    result: Node | None = None
-    while waiting:
-        costs = [_cost(part, source, known) for part in waiting]
-        part = waiting.pop(costs.index(min(costs)))
-        if not isinstance(part, BGP):
-            part = order_joins(part, source, view, known)
-        known.update(certain(part))
-        if result is None:
-            result = part
-        elif isinstance(part, BGP) and isinstance(result, BGP):
-            result = BGP(result.patterns + part.patterns)
-        elif isinstance(part, BGP) and isinstance(result, Join) and isinstance(result.right, BGP):
-            result = Join(result.left, BGP(result.right.patterns + part.patterns))
+def _ordered(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var], look: Look) -> Node:
+    frontier = _Frontier(_parts(node, []), source, bound, look)
+    known = frontier.known
+    joined: list[Node] = []
+    block: list[TriplePattern] = []
+    while (part := frontier.take()) is not None:
+        if isinstance(part, BGP):
+            block += part.patterns
         else:
-            result = join(result, part)
-    return BGP(()) if result is None else result
+            part = order_joins(part, source, view, known, look)
+            joined += (BGP(tuple(block)), part) if block else (part,)
+            block.clear()
+        frontier.learn(certain(part))
+    if block or not joined:
+        joined.append(BGP(tuple(block)))
+    return reduce(join, joined)
 
 
-def _cost(part: Node, source: TripleSource, known: AbstractSet[Var]) -> float:
+class _Frontier:
+    """The parts that wait, the one that promises the fewest rows first; of equals, the one that was written first.
+
+    What a part costs depends only on which of its own variables are known, and on whether any variable is. So a part is
+    looked at again when one of its variables becomes known, and all of them once, when the first one does: n parts of a
+    few variables take n log n steps, where asking all of them each time takes n².
+    """
+
+    __slots__ = ("_heap", "_look", "_met", "_open", "_parts", "_source", "_taken", "_watching", "known")
+
+    def __init__(self, parts: list[Node], source: TripleSource, bound: AbstractSet[Var], look: Look) -> None:
+        self.known = set(bound)
+        self._source = source
+        self._look = look
+        self._parts = [(part, visible(part)) for part in parts]
+        self._open = len(parts)
+        """How many wait."""
+        self._taken = [False] * len(parts)
+        self._watching: dict[Var, list[int]] = {}
+        for number, (_, variables) in enumerate(self._parts):
+            for variable in variables:
+                self._watching.setdefault(variable, []).append(number)
+        self._met: set[int] = set()
+        """The parts that are no triple patterns or paths and share a known variable: nothing changes for them."""
+        self._heap: list[tuple[float, int]] = []
+        self._ask(range(len(parts)))
+
+    def _ask(self, numbers: Iterable[int]) -> None:
+        """What parts cost now. What they cost before is left in the heap, and passed over: they never cost more."""
+        for at, number in enumerate(numbers):
+            if not self._taken[number]:
+                heappush(self._heap, (_cost(*self._parts[number], self._source, self.known), number))
+            if at % _PARTS_BETWEEN_LOOKS == 0:
+                self._look()
+
+    def take(self) -> Node | None:
+        """The next part; None if none is left."""
+        while self._open:
+            _, number = heappop(self._heap)
+            if not self._taken[number]:
+                self._taken[number] = True
+                self._open -= 1
+                return self._parts[number][0]
+        return None
+
+    def learn(self, variables: AbstractSet[Var]) -> None:
+        """From here on, these are known."""
+        first = not self.known and bool(variables)
+        fresh = [variable for variable in variables if variable not in self.known]
+        self.known.update(fresh)
+        if first:
+            self._heap.clear()
+            self._ask(range(len(self._parts)))
+            return
+        for variable in fresh:
+            numbers = [number for number in self._watching.pop(variable, ()) if number not in self._met]
+            self._met.update(number for number in numbers if not isinstance(self._parts[number][0], BGP | PathPattern))
+            self._ask(numbers)
+
+
+def _cost(part: Node, variables: dict[Var, None], source: TripleSource, known: AbstractSet[Var]) -> float:
     """Rows to expect for each row so far; what has to be evaluated on its own anyway comes first."""
     match part:
         case BGP((pattern,)):
@@ -89,11 +156,9 @@ def _cost(part: Node, source: TripleSource, known: AbstractSet[Var]) -> float:
             ends = sum(1 for term in (subject, object_) if term[0] != "?" or term in known)
             cost = (1e5, 20.0, 1.0)[ends]
         case _:
-            inside = visible(part)
-            if not pushable(part, inside.keys()):
+            if not pushable(part, variables.keys()):
                 return -1.0
-            cost = 1e4 if known.isdisjoint(inside) else 50.0
-    variables = visible(part)
+            cost = 1e4 if known.isdisjoint(variables) else 50.0
     if known and variables and known.isdisjoint(variables) and cost > 1:
         cost *= _UNCONNECTED
     return cost

@@ -26,8 +26,8 @@ EXAMPLES = """\
 examples:
   tidings serve
   tidings serve --memory --load city.nt
-  tidings serve --data /var/lib/tidings --host 0.0.0.0 --http-port 80
-  tidings serve --tls-certificate fullchain.pem --tls-key privkey.pem --host 0.0.0.0
+  tidings serve --data /var/lib/tidings --http-port 8080 --health-port 8081
+  tidings serve --tls-certificate fullchain.pem --tls-key privkey.pem
   tidings serve --config tidings.toml --log-level info --log-format json
   TIDINGS_MAX_ROWS=10000 tidings serve --timeout 2.5
 """
@@ -93,6 +93,7 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
         f"  try:  curl {http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
         f"        curl -N '{http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
         f"{demo(opened, settings)}"
+        f"{health(opened, settings)}"
         f"  stop: Ctrl+C"
     )
 
@@ -102,6 +103,14 @@ def plain(opened: app.Opened) -> str:
     if opened.secure is None or opened.plain is None:
         return ""
     return f"  without TLS: {opened.plain.http}/sparql and {opened.plain.ws}\n"
+
+
+def health(opened: app.Opened, settings: Settings) -> str:
+    """Where health is told, if it has a port of its own."""
+    if opened.health_port is None:
+        return ""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"  health: http://{host}:{opened.health_port}/healthz and /readyz\n"
 
 
 def demo(opened: app.Opened, settings: Settings) -> str:

@@ -1,13 +1,15 @@
 """From the seed to whole solutions: the other patterns are looked up one by one, each from what is known by then."""
 
+from collections import deque
+
 from msgspec import Struct
 
 from tidings.engine.operators.base import Route, States
 from tidings.engine.operators.members import Members
 from tidings.model.terms import Var
 from tidings.sparql.algebra import BGP, Join, Node, TriplePattern
-from tidings.sparql.evaluate.layout import Layout, Step, picker
-from tidings.sparql.evaluate.scan import scan
+from tidings.sparql.evaluate.layout import Columns, Layout, Step, picker
+from tidings.sparql.evaluate.scan import scan_into
 from tidings.sparql.rewrite.order import order_joins
 
 
@@ -31,12 +33,11 @@ def best_order(given: Layout, others: list[Lookup], states: States) -> list[Look
     graph = states.active(states.new)
     source = view.default() if isinstance(graph, str) else graph()
     basic = BGP(tuple(lookup.route.pattern for lookup in others))
-    waiting = list(others)
-    result = []
-    for pattern in _patterns(order_joins(basic, source, view, given.certain)):
-        at = next(i for i, lookup in enumerate(waiting) if lookup.route.pattern == pattern)
-        result.append(waiting.pop(at))
-    return result
+    waiting: dict[TriplePattern, deque[Lookup]] = {}
+    for lookup in others:
+        waiting.setdefault(lookup.route.pattern, deque()).append(lookup)
+    ordered = order_joins(basic, source, view, given.certain)
+    return [waiting[pattern].popleft() for pattern in _patterns(ordered)]
 
 
 def _patterns(node: Node) -> list[TriplePattern]:
@@ -62,20 +63,19 @@ def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) ->
 def chain(layout: Layout, order: list[Lookup], states: States, members: Members | None) -> tuple[Layout, list[Step]]:
     """The steps, and the layout they end in; rows of no member go as soon as their parameters are known."""
     steps: list[Step] = []
+    columns = Columns(layout)
     for lookup in order:
-        if members is not None and layout.certain.issuperset(members.variables):
-            steps.append(_only_members(members, layout))
+        if members is not None and columns.certain.issuperset(members.variables):
+            steps.append(_only_members(members, columns))
             members = None
         context = states.new if lookup.is_new else states.old
-        plan = scan(lookup.route.pattern, states.active(context), layout, context)
-        steps.append(plan.run)
-        layout = plan.layout
+        steps.append(scan_into(columns, lookup.route.pattern, states.active(context), context))
     if members is not None and order:  # a seed alone was found by the constants of a member
-        steps.append(_only_members(members, layout))
-    return layout, steps
+        steps.append(_only_members(members, columns))
+    return columns.layout(), steps
 
 
-def _only_members(members: Members, layout: Layout) -> Step:
-    member = picker([layout.index[variable] for variable in members.variables])
+def _only_members(members: Members, columns: Columns) -> Step:
+    member = picker([columns.index[variable] for variable in members.variables])
     tuples = members.tuples
     return lambda rows: (row for row in rows if member(row) in tuples)

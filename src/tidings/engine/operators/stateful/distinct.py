@@ -1,20 +1,26 @@
 """DISTINCT:  Δ = +1 for a row whose count rises above zero, -1 for one whose count falls to it."""
 
+from collections.abc import Iterable
+
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.engine.operators.stateful.memory import counts as counting
 from tidings.model.zset import absorb, cross_zero
+from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Row
 
 
 class Distinct:
     """δ: a row is there while its count is above zero."""
 
-    __slots__ = ("_counts", "_inner", "_load", "_width", "layout")
+    __slots__ = ("_context", "_counts", "_inner", "_load", "_width", "layout", "memory")
 
-    def __init__(self, inner: Operator, load: Loader, width: int) -> None:
+    def __init__(self, inner: Operator, load: Loader, width: int, context: Context) -> None:
         self._inner = inner
         self._load = load
         self._width = width
-        self._counts: dict[Row, dict[Row, int]] = {}
+        self._context = context
+        self.memory = counting()
+        self._counts = self.memory.states
         self.layout = inner.layout
 
     def delta(self, hits: Hits) -> Changes:
@@ -28,8 +34,12 @@ class Distinct:
     def admit(self, parameters: Row) -> None:
         self._inner.admit(parameters)
         counts: dict[Row, int] = {}
-        absorb(counts, ((row, 1) for row in self._load(parameters)))
+        absorb(counts, ((row, 1) for row in self._context.keep(self._load(parameters), counts)))
         self._counts[parameters] = counts
+
+    def rows(self, parameters: Row) -> Iterable[Row]:
+        """The rows of a member, each once."""
+        return list(self._counts[parameters])
 
     def dismiss(self, parameters: Row) -> None:
         self._inner.dismiss(parameters)

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.terms import Term
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Aggregate
 from tidings.sparql.evaluate.aggregates import Accumulator, accumulator
+from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, Row
 
 
@@ -26,7 +28,19 @@ class _Bucket:
 class Group:
     """γ: the changed groups tell their old row and their new one. Without keys there is always one group."""
 
-    __slots__ = ("_arguments", "_groups", "_inner", "_key", "_load", "_shapes", "_single", "_width", "layout")
+    __slots__ = (
+        "_arguments",
+        "_context",
+        "_groups",
+        "_inner",
+        "_key",
+        "_load",
+        "_shapes",
+        "_single",
+        "_width",
+        "layout",
+        "memory",
+    )
 
     def __init__(
         self,
@@ -35,6 +49,7 @@ class Group:
         key: Callable[[Row], Row],
         aggregates: list[tuple[Aggregate, Callable[[Row], Term | None]]],
         load: Loader,
+        context: Context,
         *,
         width: int,
         single: bool,
@@ -47,7 +62,9 @@ class Group:
         self._load = load
         self._width = width
         self._single = single
-        self._groups: dict[Row, dict[Row, _Bucket]] = {}
+        self._context = context
+        self.memory: Memory[dict[Row, _Bucket]] = Memory(dict, dict.items, dict.update, plain=False)
+        self._groups = self.memory.states
 
     def delta(self, hits: Hits) -> Changes:
         before: Changes = {}
@@ -88,9 +105,9 @@ class Group:
     def admit(self, parameters: Row) -> None:
         self._inner.admit(parameters)
         groups: dict[Row, _Bucket] = {parameters: _Bucket(self._shapes)} if self._single else {}
-        self._groups[parameters] = groups
-        for row in self._load(parameters):
+        for row in self._context.keep(self._load(parameters), groups):
             self._feed(groups, self._key(row), row, 1)
+        self._groups[parameters] = groups
 
     def dismiss(self, parameters: Row) -> None:
         self._inner.dismiss(parameters)

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.terms import Term
 from tidings.model.zset import absorb
+from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, Row, picker, tiebreak
 from tidings.sparql.values import OrderKey, order_key
 
@@ -25,6 +27,9 @@ class _Ordered:
             insort(self.rows, (rank, row), key=_rank_of)
         for _ in range(-weight):
             del self.rows[bisect_left(self.rows, rank, key=_rank_of)]
+
+    def in_order(self) -> "Iterable[Row]":
+        return (row for _, row in self.rows)
 
 
 def _rank_of(entry: "tuple[_Rank, Row]") -> "_Rank":
@@ -56,7 +61,20 @@ class _Rank:
 class Window:
     """ORDER BY with LIMIT or OFFSET: only the rows that enter the window or leave it are told."""
 
-    __slots__ = ("_distinct", "_inner", "_limit", "_load", "_members", "_offset", "_pick", "_rank", "_width", "layout")
+    __slots__ = (
+        "_context",
+        "_distinct",
+        "_inner",
+        "_limit",
+        "_load",
+        "_members",
+        "_offset",
+        "_pick",
+        "_rank",
+        "_width",
+        "layout",
+        "memory",
+    )
 
     def __init__(
         self,
@@ -64,6 +82,7 @@ class Window:
         layout: Layout,
         rank: Callable[[Row], _Rank],
         load: Loader,
+        context: Context,
         *,
         offset: int,
         limit: int | None,
@@ -79,7 +98,9 @@ class Window:
         self._distinct = distinct
         self._width = width
         self._pick = picker([inner.layout.index.get(variable) for variable in layout.variables])
-        self._members: dict[Row, _Ordered] = {}
+        self._context = context
+        self.memory: Memory[_Ordered] = Memory(_Ordered, _Ordered.in_order, self._append, self._show)
+        self._members = self.memory.states
 
     def delta(self, hits: Hits) -> Changes:
         touched: dict[Row, _Ordered] = {}
@@ -113,8 +134,18 @@ class Window:
 
     def admit(self, parameters: Row) -> None:
         self._inner.admit(parameters)
-        ordered = self._members[parameters] = _Ordered()
-        ordered.rows = sorted(((self._rank(row), row) for row in self._load(parameters)), key=_rank_of)
+        ordered = _Ordered()
+        rows = self._context.hold(self._load(parameters))
+        ordered.rows = sorted(((self._rank(row), row) for row in rows), key=_rank_of)
+        self._show(ordered)
+        self._members[parameters] = ordered
+
+    def _append(self, ordered: _Ordered, rows: list[Row]) -> None:
+        """Rows that come in order."""
+        rank = self._rank
+        ordered.rows.extend((rank(row), row) for row in rows)
+
+    def _show(self, ordered: _Ordered) -> None:
         ordered.shown = self._visible(ordered)
 
     def dismiss(self, parameters: Row) -> None:

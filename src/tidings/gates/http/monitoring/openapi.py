@@ -38,7 +38,7 @@ def openapi() -> Json:
             "summary": "Publish SPARQL updates, subscribe with SPARQL queries, get exactly what changed.",
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/"}, {"url": "/secure"}],
+        "servers": [{"url": "/"}],
         "paths": {path: _path(item) for path, item in _paths().items()},
         "components": {"schemas": _schemas(), "responses": {"Error": _error_response()}},
     }

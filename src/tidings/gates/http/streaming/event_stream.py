@@ -140,7 +140,9 @@ class EventStream:
 
     def _resume(self, asked: Resume, answered: Answered, refused: Refused) -> None:
         try:
-            self._broker.resume(self._session, asked.spuid, asked.sequence, asked.echo.alias, answered, refused)
+            self._broker.resume(
+                self._session, asked.spuid, asked.sequence, asked.echo.alias, answered, refused, encode=encode_body
+            )
         except NotFound:
             if asked.otherwise is None:
                 raise

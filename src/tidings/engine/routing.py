@@ -1,0 +1,90 @@
+"""Whoever the LUTT leads to, and by which triple patterns: plans, and newcomers to them."""
+
+from msgspec import Struct
+
+from tidings.engine.lutt import Lutt
+from tidings.engine.operators.base import Hits, Route
+from tidings.engine.plans.spu import Routed, keys_of
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+from tidings.sparql.evaluate.layout import Row
+
+
+class Wake(Struct, frozen=True, eq=False):
+    """An entry of the LUTT: a triple pattern, and the plan it belongs to."""
+
+    spu: Routed
+    route: Route
+    own: bool
+    """Whether the pattern has constants that differ from member to member."""
+
+
+class Routing:
+    """Files the routes of plans in the LUTT, and finds them there."""
+
+    __slots__ = ("_wakes", "every_commit", "lutt", "sizes")
+
+    def __init__(self) -> None:
+        self.lutt: Lutt[Wake] = Lutt()
+        self.sizes: dict[Routed, int] = {}
+        """How many subscribers each plan has."""
+        self.every_commit: dict[Routed, None] = {}
+        """Those that are concerned by every commit, whatever it is about."""
+        self._wakes: dict[Routed, dict[Route, Wake]] = {}
+
+    def __contains__(self, spu: Routed) -> bool:
+        return spu in self._wakes
+
+    def __len__(self) -> int:
+        return len(self._wakes)
+
+    def enter(self, spu: Routed, *, every_commit: bool) -> None:
+        """File the routes that are the same for all members."""
+        self.sizes[spu] = 0
+        if every_commit:
+            self.every_commit[spu] = None
+        self._wakes[spu] = wakes = {route: Wake(spu, route, spu.is_own(route)) for route in spu.routes}
+        for route, wake in wakes.items():
+            if not wake.own:
+                for key in keys_of(spu, route, (), spu.dataset):
+                    self.lutt.put(key, wake)
+
+    def leave(self, spu: Routed) -> None:
+        for route, wake in self._wakes.pop(spu).items():
+            if not wake.own:
+                for key in keys_of(spu, route, (), spu.dataset):
+                    self.lutt.drop(key, wake)
+        del self.sizes[spu]
+        self.every_commit.pop(spu, None)
+
+    def file(self, spu: Routed, member: Row) -> None:
+        """File the routes that have constants of the member's own."""
+        for route, wake in self._wakes[spu].items():
+            if wake.own:
+                for key in keys_of(spu, route, member, spu.dataset):
+                    self.lutt.put(key, wake)
+
+    def unfile(self, spu: Routed, member: Row) -> None:
+        for route, wake in self._wakes[spu].items():
+            if wake.own:
+                for key in keys_of(spu, route, member, spu.dataset):
+                    self.lutt.drop(key, wake)
+
+    def find(self, delta: ZSet[Quad]) -> tuple[dict[Routed, Hits], int]:
+        """Which plans may be concerned, and by which quads; and how many subscribers that are."""
+        touched: dict[Routed, Hits] = {}
+        for spu in self.every_commit:
+            touched[spu] = {}
+        partly: dict[Routed, bool] = {}
+        for wake, found in self.lutt.find(delta.items()).items():
+            hits = touched.get(wake.spu)
+            if hits is None:
+                touched[wake.spu] = {wake.route: found}
+                partly[wake.spu] = wake.own
+            else:
+                hits[wake.route] = found
+                partly[wake.spu] &= wake.own
+        concerned = 0
+        for spu, hits in touched.items():
+            concerned += spu.concerned(hits) if partly.get(spu) else self.sizes[spu]
+        return touched, concerned

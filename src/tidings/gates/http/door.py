@@ -1,0 +1,53 @@
+"""The way in of every HTTP request: first, whose it is. And what every answer says about itself to a browser."""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings.gates.http.responses import refusal
+from tidings.gates.visitors import Visitors
+from tidings.model.errors import TidingsError
+
+_OPEN = "/healthz"
+"""For whoever watches the broker, by whatever name; it tells nothing about the data."""
+_MOST_KNOWN = 64
+_OF_BROWSERS = (b"origin", b"sec-fetch-site")
+
+_VARY = {"vary": "origin"}
+
+SECURITY = (
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("x-frame-options", "DENY"),
+)
+"""What every answer has: it is never mistaken for a script, nor shown inside another page, and no address gets out."""
+
+
+class Door:
+    """Lets in what its visitors may ask, and refuses the rest unread."""
+
+    def __init__(self, app: ASGIApp, visitors: Visitors) -> None:
+        self._app = app
+        self._visitors = visitors
+        self._known: set[bytes | None] = {None}
+        """Names that were let in before: most requests need no more than a look at these."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != _OPEN:
+            headers = dict(scope["headers"])
+            host = headers.get(b"host")
+            if host not in self._known or any(name in headers for name in _OF_BROWSERS):
+                try:
+                    self._check(headers)
+                except TidingsError as error:
+                    await refusal(error, _VARY)(scope, receive, send)
+                    return
+                if len(self._known) < _MOST_KNOWN:
+                    self._known.add(host)
+        await self._app(scope, receive, send)
+
+    def _check(self, headers: dict[bytes, bytes]) -> None:
+        names = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode")
+        found = (headers.get(name) for name in names)
+        self._visitors.check(*(None if value is None else value.decode("latin-1") for value in found))

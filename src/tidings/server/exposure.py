@@ -1,0 +1,37 @@
+"""Who can reach a broker that asks nobody who they are: this machine only, unless that is said twice."""
+
+import socket
+from ipaddress import ip_address
+
+from tidings.server.config import BadSetting, Settings
+
+
+def check_exposure(settings: Settings) -> None:
+    """Raises BadSetting if others than this machine could change everything, and nobody has said that they may."""
+    if settings.allow_insecure:
+        return
+    _check("--host", settings.host)
+    if settings.plain_host not in {None, "off"}:
+        _check("--plain-host", str(settings.plain_host))
+
+
+def _check(flag: str, host: str) -> None:
+    if is_local(host):
+        return
+    raise BadSetting(
+        f"{flag} {host} lets anybody who reaches this machine read and change everything, because nobody is "
+        "asked who they are; listen on 127.0.0.1 behind a reverse proxy that asks, or say --allow-insecure as well"
+    )
+
+
+def is_local(host: str) -> bool:
+    """Whether an address, or all that a name stands for, is of this machine only."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return True  # there is nothing to listen on, which is said where it is tried
+    return all(ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)

@@ -1,0 +1,31 @@
+"""A broker that asks nobody who they are is reachable from this machine only, unless that is said twice."""
+
+import pytest
+
+from tidings.server import app
+from tidings.server.config import BadSetting, Settings
+from tidings.server.exposure import check_exposure, is_local
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost"])
+def test_this_machine_needs_no_permission(host: str) -> None:
+    assert is_local(host)
+    check_exposure(Settings(host=host))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "192.168.1.1", "2001:db8::1"])
+def test_other_addresses_have_to_be_allowed(host: str) -> None:
+    with pytest.raises(BadSetting, match="--allow-insecure"):
+        check_exposure(Settings(host=host))
+    check_exposure(Settings(host=host, allow_insecure=True))
+
+
+def test_nothing_is_listened_to_before_that() -> None:
+    said: list[object] = []
+    with pytest.raises(BadSetting, match=r"--host 0\.0\.0\.0"):
+        app.serve(Settings(host="0.0.0.0", memory=True), lambda: (), said.append, said.append)
+    assert not said
+
+
+def test_a_name_that_nobody_knows_is_left_to_whoever_listens() -> None:
+    assert is_local("nowhere.invalid")
