@@ -78,7 +78,9 @@ class Copies:
     def instead_of_forks(self) -> Iterator[None]:
         copies = self
 
-        def launch(forks: Forks, work: Callable[[], Any], keep: Iterable[int] = ()) -> bytes:
+        def launch(
+            forks: Forks, work: Callable[[], Any], keep: Iterable[int] = (), *, seconds: float | None = None
+        ) -> bytes:
             copies.done += 1
             try:
                 return pickle.dumps((True, work()))
