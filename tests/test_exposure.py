@@ -1,5 +1,7 @@
 """A broker that asks nobody who they are is reachable from this machine only, unless that is said twice."""
 
+from typing import Any
+
 import pytest
 
 from tidings.server import app
@@ -29,3 +31,23 @@ def test_nothing_is_listened_to_before_that() -> None:
 
 def test_a_name_that_nobody_knows_is_left_to_whoever_listens() -> None:
     assert is_local("nowhere.invalid")
+
+
+SAFE = [{"tls_certificate": "server.pem"}, {"trusted_proxies": ("10.0.0.1",)}, {"allow_insecure": True}]
+
+
+@pytest.mark.parametrize("safe", SAFE, ids=str)
+def test_tokens_are_taken_from_elsewhere_only_where_nobody_can_read_them_on_their_way(safe: dict[str, Any]) -> None:
+    with pytest.raises(BadSetting, match="secrets and tokens"):
+        check_exposure(Settings(host="10.0.0.5", secure=True))
+    check_exposure(Settings(host="10.0.0.5", secure=True, **safe))
+
+
+def test_ports_without_tls_are_no_way_around() -> None:
+    with pytest.raises(BadSetting, match="--plain-host"):
+        check_exposure(Settings(host="0.0.0.0", plain_host="0.0.0.0", secure=True, tls_certificate="server.pem"))
+
+
+def test_a_certificate_alone_asks_nobody_who_they_are() -> None:
+    with pytest.raises(BadSetting, match="nobody is asked"):
+        check_exposure(Settings(host="0.0.0.0", tls_certificate="server.pem"))

@@ -16,6 +16,7 @@ from gates.doors import House, indoors, is_error, listening
 from tidings.gates.http.streaming import feed
 from tidings.log.errors import LogWriteFailed
 from tidings.log.layout import segment_path
+from tidings.model.access import ALL_RIGHTS
 from tidings.protocol.commit_feed import FeedFormat
 from waiting import PATIENCE, asynchronous
 
@@ -52,7 +53,9 @@ async def take(lines: AsyncIterator[str], count: int) -> list[Message]:
 def follower(house: House) -> feed.Feed:
     disk = house.broker.disk
     assert disk is not None
-    return feed.Feed(house.broker, disk.folder, disk.journal, FeedFormat.JSON_LINES, asyncio.Semaphore(1), PATIENCE)
+    return feed.Feed(
+        house.broker, disk.folder, disk.journal, FeedFormat.JSON_LINES, asyncio.Semaphore(1), PATIENCE, ALL_RIGHTS
+    )
 
 
 def lines_of(piece: bytes) -> list[Message]:

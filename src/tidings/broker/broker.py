@@ -305,9 +305,12 @@ class Broker:
         """A subject has other rights from here on, on one connection or on all: its subscriptions are told what they
         may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
         self.admission.rights_changed(owner, rights, session)
-        for subscriber in self.subscriptions.of_owner(owner):
-            if session is None or subscriber.session is session:
-                self.changes.change(subscriber, rights, reason)
+        if session is None:
+            concerned = self.subscriptions.of_owner(owner)
+        else:
+            concerned = [each for each in session.subscribers.values() if each.owner == owner]
+        for subscriber in concerned:
+            self.changes.change(subscriber, rights, reason)
 
     @property
     def roll(self) -> Roll:

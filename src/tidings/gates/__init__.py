@@ -1,5 +1,6 @@
 """Where requests come in: each gate turns bytes into a request of the protocol, and an answer into bytes.
 
+asking     who asks, and what they may do: the guard that every gate asks before anything else
 answers    what the broker says, as answers of the protocol
 peer       who is at the other end; forwarding is what a trusted proxy says of that
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);

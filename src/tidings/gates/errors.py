@@ -15,8 +15,9 @@ LimitExceeded
 └── TooManyPrepared      too_many_prepared     429   on this connection
 NotAllowed
 ├── OriginNotAllowed     origin_not_allowed    403   pages of this origin may not ask
-└── HostNotAllowed       host_not_allowed      421   the broker is not known by this name
-TakenOver (NotAllowed)   taken_over            409   the subscription goes on over another connection
+├── HostNotAllowed       host_not_allowed      421   the broker is not known by this name
+├── TakenOver            taken_over            409   the subscription goes on over another connection
+└── ForAdministrators    for_administrators    403   the sender is not one of them
 SubscriptionLost         subscription_lost     500   the subscription failed here
 """
 
@@ -90,6 +91,10 @@ class HostNotAllowed(NotAllowed):
 class TakenOver(NotAllowed):
     status = 409
     code = "taken_over"
+
+
+class ForAdministrators(NotAllowed):
+    code = "for_administrators"
 
 
 class SubscriptionLost(TidingsError):

@@ -59,12 +59,14 @@ class SecuritySettings(Struct, frozen=True, forbid_unknown_fields=True):
     grant: tuple[Grant, ...] = ()
 
 
-def read_settings(text: str, source: str = "the file of security") -> SecuritySettings:
-    """Raises BadPolicy, which names the place of the mistake."""
+def read_settings(text: str, source: str = "the file of security", issuer: str | None = None) -> SecuritySettings:
+    """`issuer` is ours if the text names none. Raises BadPolicy, which names the place of the mistake."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadPolicy(f"{source}: {error}") from error
+    if issuer is not None:
+        content.setdefault("issuer", issuer)
     try:
         settings = msgspec.convert(content, SecuritySettings)
         read_grants(content.get("grant", []))

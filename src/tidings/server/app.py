@@ -28,12 +28,14 @@ from tidings.broker.updates.initial_data import seed
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.extras import needing
+from tidings.gates.asking import OPEN
 from tidings.gates.forwarding import Proxies
 from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
 from tidings.gates.http.door import SECURITY, Door
 from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.forwarded import Forwarded
+from tidings.gates.http.security.identification import Identification
 from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.gates.websocket.upgrade import upgrading
@@ -48,6 +50,8 @@ from tidings.server.files import FolderLoader
 from tidings.server.health import Health, HealthServer
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import BACKLOG, Addresses, Entrances, Listeners, Serve, cannot_listen, listeners
+from tidings.server.security.assembly import Security, build
+from tidings.server.security.choices import is_secure
 from tidings.server.tls import Tls, read_tls, renewing
 
 if TYPE_CHECKING:
@@ -147,7 +151,13 @@ def open_broker(
     return broker
 
 
-def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None, wss_port: int | None = None) -> HttpGate:
+def http_gate(
+    broker: Broker,
+    settings: Settings,
+    ws_port: int | None = None,
+    wss_port: int | None = None,
+    security: Security | None = None,
+) -> HttpGate:
     """The ports are where the WebSocket gate listens, if that is not where the settings say."""
     limits = HttpSettings(
         base=settings.base,
@@ -162,13 +172,20 @@ def http_gate(broker: Broker, settings: Settings, ws_port: int | None = None, ws
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
     )
-    return HttpGate(broker, limits)
+    if security is None:
+        return HttpGate(broker, limits)
+    return HttpGate(broker, limits, security.guard, security.routes())
 
 
-def http_app(broker: Broker, settings: Settings, gate: HttpGate | None = None) -> ASGIApp:
-    long_way = (gate or http_gate(broker, settings)).app()
-    short = FastUpdate(long_way, broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
-    app = Door(short, visitors(settings))
+def http_app(
+    broker: Broker, settings: Settings, gate: HttpGate | None = None, security: Security | None = None
+) -> ASGIApp:
+    long_way = (gate or http_gate(broker, settings, security=security)).app()
+    guard = OPEN if security is None else security.guard
+    short = FastUpdate(
+        long_way, broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
+    )
+    app = Door(Identification(short, guard), visitors(settings))
     return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
 
 
@@ -179,7 +196,11 @@ def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
 
 
 def websocket_gate(
-    broker: Broker, settings: Settings, http_port: int | None = None, https_port: int | None = None
+    broker: Broker,
+    settings: Settings,
+    http_port: int | None = None,
+    https_port: int | None = None,
+    security: Security | None = None,
 ) -> WebSocketGate:
     """The ports are where the HTTP gate listens, if that is not where the settings say."""
     limits = WebSocketSettings(
@@ -193,7 +214,7 @@ def websocket_gate(
         https_port=https_port or settings.https_port,
         proxies=Proxies(settings.trusted_proxies),
     )
-    return WebSocketGate(broker, limits)
+    return WebSocketGate(broker, limits, OPEN if security is None else security.guard)
 
 
 # -- running ------------------------------------------------------------------------------------------------------
@@ -284,10 +305,11 @@ async def _run(
     say: Callable[[str], None],
 ) -> None:
     sockets = doors.sockets
-    gate = websocket_gate(broker, settings, *sockets.http_ports)
-    pages = http_gate(broker, settings, *sockets.ws_ports)
+    security = _security(broker, settings, sockets) if is_secure(settings) else None
+    gate = websocket_gate(broker, settings, *sockets.http_ports, security)
+    pages = http_gate(broker, settings, *sockets.ws_ports, security)
     entrances = Entrances(None if tls is None else tls.context)
-    server = HttpServer(_uvicorn(http_app(broker, settings, pages), settings, gate), entrances)
+    server = HttpServer(_uvicorn(http_app(broker, settings, pages, security), settings, gate), entrances)
     for pair in sockets.pairs:
         entrances.add(pair, server.serve_connections, _websockets(gate, settings))
     loop = asyncio.get_running_loop()
@@ -303,6 +325,8 @@ async def _run(
         loop.add_signal_handler(number, stop)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(broker)
+        if security is not None:
+            await stack.enter_async_context(security.running(say))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:
@@ -321,6 +345,13 @@ async def _run(
             await broker.finish()
             entrances.close()
             await gate.close()
+
+
+def _security(broker: Broker, settings: Settings, sockets: Listeners) -> Security:
+    """Raises BadSetting. Unless the settings say otherwise, the broker is called by the address that it listens on."""
+    pair = sockets.secure or sockets.plain
+    assert pair is not None
+    return build(broker, settings, pair.addresses.http, time.monotonic)
 
 
 def _websockets(gate: WebSocketGate, settings: Settings) -> Serve:

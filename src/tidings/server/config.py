@@ -176,6 +176,21 @@ class Settings:
         None, _text, "folder that LOAD may read files from; without it LOAD is off", "FOLDER"
     )
 
+    secure: bool = _setting(False, _flag, "ask everybody who they are, and let them do what was granted to them")
+    security: str | None = _setting(
+        None, _text, "TOML file that says who may register and do what; there is security then", "FILE"
+    )
+    issuer: str | None = _setting(None, _text, "address of this broker, as its tokens name it", "URL")
+    audience: str | None = _setting(None, _text, "whom tokens are for; the issuer if not given", "NAME")
+    token_seconds: int | None = _setting(None, _positive, "seconds that a token counts; 3600 if not given", "SECONDS")
+    registration: tuple[str, ...] = _setting(
+        (), _texts, "identity that may register, or a pattern with *; `open` is all, `closed` none", "IDENTITY"
+    )
+    token_grace: float = _setting(60.0, _seconds, "seconds that a subscription outlives its token", "SECONDS")
+    audit_log: str | None = _setting(
+        None, _text, "file for who did what; audit.jsonl in the data folder if not given", "FILE"
+    )
+
     durability: str = _setting(
         "fsync", _one_of("none", "os", "fsync"), "what an answered update has survived: none, os or fsync", "LEVEL"
     )

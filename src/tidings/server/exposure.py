@@ -1,27 +1,39 @@
-"""Who can reach a broker that asks nobody who they are: this machine only, unless that is said twice."""
+"""Who can reach a broker that asks nobody who they are, or cannot keep a secret: this machine only, unless that is
+said twice."""
 
 import socket
 from ipaddress import ip_address
 
 from tidings.server.config import BadSetting, Settings
+from tidings.server.security.choices import is_secure
 
 
 def check_exposure(settings: Settings) -> None:
-    """Raises BadSetting if others than this machine could change everything, and nobody has said that they may."""
+    """Raises BadSetting if others than this machine could change everything, or read what is secret on its way, and
+    nobody has said that they may."""
     if settings.allow_insecure:
         return
-    _check("--host", settings.host)
+    is_encrypted = is_secure(settings) and settings.tls_certificate is not None
+    if not is_encrypted:
+        _check("--host", settings.host, settings)
     if settings.plain_host not in {None, "off"}:
-        _check("--plain-host", str(settings.plain_host))
+        _check("--plain-host", str(settings.plain_host), settings)
 
 
-def _check(flag: str, host: str) -> None:
+def _check(flag: str, host: str, settings: Settings) -> None:
     if is_local(host):
         return
-    raise BadSetting(
-        f"{flag} {host} lets anybody who reaches this machine read and change everything, because nobody is "
-        "asked who they are; listen on 127.0.0.1 behind a reverse proxy that asks, or say --allow-insecure as well"
-    )
+    if not is_secure(settings):
+        raise BadSetting(
+            f"{flag} {host} lets anybody who reaches this machine read and change everything, because nobody is "
+            "asked who they are; listen on 127.0.0.1 behind a reverse proxy that asks, or say --allow-insecure as well"
+        )
+    if not settings.trusted_proxies:
+        raise BadSetting(
+            f"{flag} {host} would have clients send secrets and tokens where others can read them; give the broker a "
+            "certificate (--tls-certificate), name the proxy with TLS before it (--trusted-proxies), or say "
+            "--allow-insecure as well"
+        )
 
 
 def is_local(host: str) -> bool:

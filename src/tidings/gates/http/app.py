@@ -5,6 +5,7 @@
 Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,9 +17,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
+from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
 from tidings.gates.http.forwarded import PROXIED
@@ -29,6 +31,7 @@ from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
+from tidings.gates.http.security.identification import asker_of, judged
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.service_description import PREFIXES, describe
 from tidings.gates.http.streaming.event_stream import EventStreams
@@ -36,6 +39,7 @@ from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.gates.visitors import SECURE, SECURE_IS_OFF
+from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
@@ -78,16 +82,22 @@ class HttpSettings:
 class HttpGate:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, settings: HttpSettings) -> None:
+    def __init__(
+        self, broker: Broker, settings: HttpSettings, guard: Guard = OPEN, routes: Iterable[BaseRoute] = ()
+    ) -> None:
         self._broker = broker
+        self._guard = guard
+        self._routes = tuple(routes)
         self._settings = settings
         self._streams = Streams(broker, settings.max_connections)
         self._events = EventStreams(
-            broker, self._streams, base=settings.base, high_water=settings.high_water, ping=settings.ping
+            broker, self._streams, guard, base=settings.base, high_water=settings.high_water, ping=settings.ping
         )
-        self._feeds = Feeds(broker, self._streams, ping=settings.ping)
-        self._graphs = GraphStore(broker, base=settings.base, max_body=settings.max_body, read_only=settings.read_only)
-        self._operations = Operations(broker, read_only=settings.read_only)
+        self._feeds = Feeds(broker, self._streams, guard, ping=settings.ping)
+        self._graphs = GraphStore(
+            broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
+        )
+        self._operations = Operations(broker, guard, read_only=settings.read_only)
 
     def end(self) -> None:
         """End the answers that have no end of their own; requests in work go on."""
@@ -95,22 +105,27 @@ class HttpGate:
 
     def app(self) -> Starlette:
         routes: list[BaseRoute] = [
-            route("/", self._root, "GET", "HEAD"),
+            route("/", self._root, "GET", "HEAD", public=True),
             self._route("/query", ("query",), "GET", "HEAD", "POST"),
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
             route("/log", self._feeds.log, "GET", "HEAD"),
-            route("/openapi.json", _openapi, "GET", "HEAD"),
+            route("/openapi.json", _openapi, "GET", "HEAD", public=True),
             *self._graphs.routes(),
             *self._operations.routes(),
+            *self._routes,
         ]
+        if self._guard.asks:
+            routes.append(Mount(SECURE, routes=routes.copy()))
         middleware = [
             Middleware(CORSMiddleware, allow_origins=self._settings.cors, allow_methods=["*"], allow_headers=["*"]),
-            Middleware(Admission, most=self._settings.max_requests, open_paths=_OPEN),
+            Middleware(
+                Admission, most=self._settings.max_requests, open_paths=(*_OPEN, *(SECURE + path for path in _OPEN))
+            ),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ]
-        handlers = {TidingsError: _refusal, HTTPException: _not_routed, Exception: _accident}
+        handlers = {TidingsError: self._refusal, HTTPException: self._not_routed, Exception: _accident}
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
     def _route(self, path: str, kinds: tuple[Kind, ...], *methods: str) -> Route:
@@ -124,8 +139,9 @@ class HttpGate:
                     return await self._query(request, asked)
                 case UpdateRequest() | DelayedUpdateRequest():
                     _check_takes(path, kinds, "update")
-                    headers = dict(request.scope["headers"])
-                    answer = await publish(self._broker, asked, headers, read_only=self._settings.read_only)
+                    answer = await publish(
+                        self._broker, self._guard, asked, request.scope, read_only=self._settings.read_only
+                    )
                     return Envelope(orjson.Fragment(answer))
                 case _:
                     assert_never(asked)
@@ -140,8 +156,8 @@ class HttpGate:
         return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
-        write = document(accept_of(request), asked.format)
-        return SpoolResponse(await while_present(request, self._broker.query(asked.text, asked.dataset, write)))
+        write, rights = document(accept_of(request), asked.format), asker_of(request.scope).rights
+        return SpoolResponse(await while_present(request, self._broker.query(asked.text, asked.dataset, write, rights)))
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
@@ -158,9 +174,30 @@ class HttpGate:
             updates=not self._settings.read_only,
             loads=self._settings.loads,
             sockets=self._sockets(request),
+            readable=self._readable(request),
         )
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
         return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
+
+    def _readable(self, request: Request) -> Graphs:
+        """Where the endpoints are is told to everybody; which graphs there are, to those who may read them."""
+        try:
+            return asker_of(request.scope).rights.read
+        except TidingsError:
+            return Graphs.NONE
+
+    async def _refusal(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, TidingsError)
+        return refusal(judged(self._guard, request.scope, error))
+
+    async def _not_routed(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        path = request.url.path
+        if error.status_code == 405:
+            return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
+        if not self._guard.asks and (path == SECURE or path.startswith(SECURE + "/")):
+            return refusal(NotFound(SECURE_IS_OFF.format(path)), error.headers)
+        return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
     def _sockets(self, request: Request) -> str | None:
         """Where the client finds the WebSocket gate: by the proxy that it came by, or on the same host, at its port."""
@@ -194,21 +231,6 @@ def _check_takes(path: str, kinds: tuple[Kind, ...], kind: Kind) -> None:
 
 async def _openapi(_: Request) -> Response:
     return Envelope(openapi())
-
-
-async def _refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, TidingsError)
-    return refusal(error)
-
-
-async def _not_routed(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    path = request.url.path
-    if error.status_code == 405:
-        return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
-    if path == SECURE or path.startswith(SECURE + "/"):
-        return refusal(NotFound(SECURE_IS_OFF.format(path)), error.headers)
-    return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
 
 async def _accident(_: Request, __: Exception) -> Response:

@@ -4,13 +4,16 @@ It answers as the long way does, without what such a request has no use for: rou
 """
 
 import logging
+from collections.abc import Iterable
 
 import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.broker.broker import Broker
+from tidings.gates.asking import Guard
 from tidings.gates.http.limits import collect, read_aside
-from tidings.gates.http.responses import BUSY
+from tidings.gates.http.responses import advice
+from tidings.gates.http.security.identification import asker_of, judged
 from tidings.gates.http.updates import publish
 from tidings.model.errors import BadRequest, TidingsError, internal_error
 from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest
@@ -24,9 +27,12 @@ log = logging.getLogger("tidings")
 class FastUpdate:
     """Takes `POST /update` itself, and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, broker: Broker, *, base: str, max_body: int, read_only: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, broker: Broker, guard: Guard, *, base: str, max_body: int, read_only: bool
+    ) -> None:
         self._app = app
         self._broker = broker
+        self._guard = guard
         self._base = base
         self._max_body = max_body
         self._read_only = read_only
@@ -40,26 +46,28 @@ class FastUpdate:
             await self._app(scope, receive, send)
             return
         try:
+            asker_of(scope)
             body = await collect(headers.get(b"content-length"), receive, self._max_body)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
             request = await read_aside(content_type, scope["query_string"], body, self._base)
             if not isinstance(request, UpdateRequest | DelayedUpdateRequest):
                 raise BadRequest("/update takes no query; /query does")  # noqa: TRY301 -- as every other path says it
-            await _answer(send, 200, await publish(self._broker, request, headers, read_only=self._read_only))
+            await _answer(
+                send, 200, await publish(self._broker, self._guard, request, scope, read_only=self._read_only)
+            )
         except TidingsError as error:
-            await _refuse(send, error)
+            await _refuse(send, judged(self._guard, scope, error))
         except Exception:
             log.exception("internal error while handling an HTTP request")
             await _refuse(send, internal_error())
 
 
 async def _refuse(send: Send, error: TidingsError) -> None:
-    await _answer(send, error.status, orjson.dumps(error.to_json()))
+    advised = [(name.encode(), value.encode()) for name, value in advice(error).items()]
+    await _answer(send, error.status, orjson.dumps(error.to_json()), advised)
 
 
-async def _answer(send: Send, status: int, document: bytes) -> None:
-    headers = [_JSON, (b"content-length", b"%d" % (len(document) + 1))]
-    if status in BUSY:
-        headers.append((b"retry-after", b"1"))
+async def _answer(send: Send, status: int, document: bytes, advised: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    headers = [_JSON, (b"content-length", b"%d" % (len(document) + 1)), *advised]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": document + b"\n"})

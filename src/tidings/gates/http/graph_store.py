@@ -16,9 +16,11 @@ from tidings.broker.broker import Broker
 from tidings.broker.queries import Writer
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.gates.answers import update_answer
+from tidings.gates.asking import Guard
 from tidings.gates.http.limits import read_body
 from tidings.gates.http.results import chosen, content_type
 from tidings.gates.http.routing import accept_of, route, while_present
+from tidings.gates.http.security.identification import asker_of, deed_of
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.updates import publisher_of
 from tidings.model.errors import BadRequest, GraphMissing, NotAllowed, NotFound, UnsupportedFormat
@@ -37,8 +39,9 @@ _METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
 class GraphStore:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, *, base: str, max_body: int, read_only: bool) -> None:
+    def __init__(self, broker: Broker, guard: Guard, *, base: str, max_body: int, read_only: bool) -> None:
         self._broker = broker
+        self._guard = guard
         self._base = base
         self._max_body = max_body
         self._read_only = read_only
@@ -70,12 +73,15 @@ class GraphStore:
             return await self._get(request, name)
         if self._read_only:
             raise NotAllowed("this endpoint is read-only")
-        publisher = publisher_of(dict(request.scope["headers"]))
+        asker = asker_of(request.scope)
+        publisher = asker.publisher(publisher_of(dict(request.scope["headers"])))
         if request.method == "DELETE":
             change = GraphChange(name, replaces=True, size=0, read=tuple)
         else:
             change = await self._change(request, name)
-        done = await self._broker.change(change, publisher)
+        done = await self._broker.change(change, publisher, asker.rights)
+        if self._guard.asks:
+            self._guard.judge(asker, deed_of(request.scope, name, done.commit))
         if request.method == "DELETE" and not change.existed:
             raise GraphMissing(f"there is no graph {name}")
         created = not change.existed and done.added > 0
@@ -93,12 +99,13 @@ class GraphStore:
         )
 
     async def _get(self, request: Request, name: Term) -> Response:
-        if not self._broker.has_graph(name):
+        rights = asker_of(request.scope).rights
+        if not self._broker.has_graph(name, rights):
             raise GraphMissing(f"there is no graph {name}")
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"
         write = _document(chosen(tuple(RdfFormat), accept_of(request), request.query_params.get("format")))
-        return SpoolResponse(await while_present(request, self._broker.query(text, None, write)))
+        return SpoolResponse(await while_present(request, self._broker.query(text, None, write, rights)))
 
 
 def _document(format_: RdfFormat) -> Writer:

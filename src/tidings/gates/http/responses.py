@@ -9,6 +9,8 @@ from starlette.responses import Response
 from tidings.model.errors import TidingsError
 
 BUSY = (429, 503)
+_OF_TOKENS = frozenset({"invalid_request", "unsupported_grant_type", "invalid_grant"})
+_CHALLENGE = 'Bearer realm="tidings"'
 
 
 class Envelope(Response):
@@ -21,5 +23,14 @@ class Envelope(Response):
 
 def refusal(error: TidingsError, headers: Mapping[str, str] | None = None) -> Envelope:
     """An error as the client sees it; one who came at a bad moment is asked to come back."""
-    later = {"retry-after": "1"} if error.status in BUSY else {}
-    return Envelope(error.to_json(), error.status, {**later, **(headers or {})})
+    return Envelope(error.to_json(), error.status, {**advice(error), **(headers or {})})
+
+
+def advice(error: TidingsError) -> dict[str, str]:
+    """What the client of an error can do about it: come back later, or show a token (RFC 6750, section 3)."""
+    if error.status in BUSY:
+        return {"retry-after": "1"}
+    if error.status == 401 and error.code in _OF_TOKENS:
+        wrong = ', error="invalid_token"' if error.code == "invalid_grant" else ""
+        return {"www-authenticate": _CHALLENGE + wrong}
+    return {}

@@ -10,19 +10,22 @@ from starlette.routing import Route
 from starlette.types import Receive
 
 from tidings.gates.errors import ClientLeft
+from tidings.gates.http.security.identification import asker_of
 from tidings.model.errors import BadRequest
 
 T = TypeVar("T")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def route(path: str, handler: Handler, *methods: str) -> Route:
-    """A path that also answers OPTIONS."""
+def route(path: str, handler: Handler, *methods: str, public: bool = False) -> Route:
+    """A path that also answers OPTIONS. Unless it is for everybody, it has to be known who asks."""
     allow = ", ".join((*methods, "OPTIONS"))
 
     async def answer(request: Request) -> Response:
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"allow": allow})
+        if not public:
+            asker_of(request.scope)
         return await handler(request)
 
     return Route(path, answer, methods=[*methods, "OPTIONS"])

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import assert_never
 
+from starlette.types import Scope
+
 from tidings.broker.broker import Broker
 from tidings.gates.answers import delayed_answer, update_answer
+from tidings.gates.asking import Guard
+from tidings.gates.http.security.identification import asker_of, deed_of
 from tidings.model.errors import BadRequest, NotAllowed
 from tidings.model.publishers import HEADER, publisher_name
 from tidings.protocol.answers import encode
@@ -14,18 +18,25 @@ _HEADER = HEADER.lower().encode()
 
 
 async def publish(
-    broker: Broker, request: UpdateRequest | DelayedUpdateRequest, headers: Mapping[bytes, bytes], *, read_only: bool
+    broker: Broker, guard: Guard, request: UpdateRequest | DelayedUpdateRequest, scope: Scope, *, read_only: bool
 ) -> bytes:
     """Carry an update out, or accept it for later; the answer. Raises what is wrong with it."""
     if read_only:
         raise NotAllowed("this endpoint is read-only")
-    publisher = publisher_of(headers)
+    asker = asker_of(scope)
+    publisher, rights = asker.publisher(publisher_of(dict(scope["headers"]))), asker.rights
     match request:
         case UpdateRequest(text, dataset):
-            return encode(update_answer(await broker.update(text, dataset, publisher)))
+            done = await broker.update(text, dataset, publisher, rights)
+            if guard.asks:
+                guard.judge(asker, deed_of(scope, commit=done.commit))
+            return encode(update_answer(done))
         case DelayedUpdateRequest(text, due, dataset):
             at = due.instant(broker.now())
-            return encode(delayed_answer(await broker.delay(text, dataset, at, publisher)))
+            delayed = await broker.delay(text, dataset, at, publisher, owner=asker.subject, rights=rights)
+            if guard.asks:
+                guard.judge(asker, deed_of(scope, target=delayed.id))
+            return encode(delayed_answer(delayed))
         case _:
             assert_never(request)
 

@@ -5,4 +5,5 @@
 gate          who may connect, and an end for all connections
 connection    one socket: frames in, frames out; it knows no message
 conversation  one client: requests in, answers out; it knows no socket
+attendance    who speaks, message by message, and what becomes of their subscriptions
 """

@@ -33,9 +33,10 @@ _LONG = 1 << 16
 class Connection(WSListener):
     """One client."""
 
-    def __init__(self, gate: "WebSocketGate") -> None:
+    def __init__(self, gate: "WebSocketGate", authorization: str | None = None) -> None:
         self._gate = gate
         self.peer: Peer
+        self._authorization = authorization
         self._broker = gate.broker
         self._transport: WSTransport
         self._session: Session
@@ -50,13 +51,14 @@ class Connection(WSListener):
         gate = self._gate
         self._transport = transport
         transport.underlying_transport.set_write_buffer_limits(high=gate.settings.high_water)
+        self._meet(transport)
         self._session = self._broker.connect(self)
         self._conversation = Conversation(
             self._broker, self._session, self._send, gate.traffic,
-            base=gate.settings.base, read_only=gate.settings.read_only,
+            base=gate.settings.base, read_only=gate.settings.read_only, guard=gate.guard,
+            authorization=self._authorization, where=self.peer.address,
         )  # fmt: skip
         gate.connections.add(self)
-        self._meet(transport)
 
     def _meet(self, transport: WSTransport) -> None:
         """Who it is: whoever is at the other end, or the client of a trusted proxy."""

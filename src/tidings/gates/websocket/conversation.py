@@ -5,17 +5,21 @@ hear(document) -> Request -> Broker        send(document), now or later
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 from uuid import uuid4
 
 from tidings.broker.broker import Broker
+from tidings.broker.errors import TooManyRequests
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
-from tidings.broker.updates.accepted import Outcome
+from tidings.broker.updates.accepted import Done, Outcome, Reply
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.answers import delayed_answer, encode_body, first_answer, update_answer
+from tidings.gates.asking import EVERYBODY, OPEN, Asker, Guard
 from tidings.gates.errors import TooManyPrepared, UnknownPrepared
 from tidings.gates.http.results import results_document
+from tidings.gates.websocket.attendance import Attendance
 from tidings.model.errors import NotAllowed, NotFound, TidingsError, internal_error
 from tidings.protocol.answers import Cancelled, Prepared, Unsubscribed, encode, query_answer
 from tidings.protocol.echo import Echo
@@ -37,6 +41,8 @@ from tidings.protocol.messages import (
 from tidings.sparql.binding import Bindable
 
 MOST_PREPARED = 1_000
+MOST_WAITING = 1_000
+"""Messages that may wait until it is known who sends them."""
 
 log = logging.getLogger("tidings")
 
@@ -63,6 +69,9 @@ class Conversation:
         *,
         base: str,
         read_only: bool,
+        guard: Guard = OPEN,
+        authorization: str | None = None,
+        where: str = "",
     ) -> None:
         self._broker = broker
         self._session = session
@@ -70,6 +79,9 @@ class Conversation:
         self._traffic = traffic
         self._base = base
         self._read_only = read_only
+        self._attendance = Attendance(broker, session, guard, authorization, where)
+        self._line: deque[Request] = deque()
+        """Messages that wait, in order, until it is known who sent the first of them."""
         self._prepared: dict[str, Bindable[PreparedUpdate]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         """Answers that take their time; nobody needs them once the client is gone."""
@@ -81,7 +93,14 @@ class Conversation:
         try:
             request = decode(document)
             echo = request.echo
-            self._handle(request)
+            if self._line:
+                self._queue(request)
+                return
+            asker = self._attendance.recall(request)
+            if asker is None:
+                self._queue(request)
+            else:
+                self._serve(request, asker)
         except TidingsError as error:
             self._refuse(error, echo or echo_of(document))
         except Exception:
@@ -92,49 +111,81 @@ class Conversation:
         """The client is gone."""
         for task in self._tasks:
             task.cancel()
+        self._attendance.end()
 
-    def _handle(self, request: Request) -> None:
+    # -- who asks -----------------------------------------------------------------------------------------------
+
+    def _queue(self, request: Request) -> None:
+        """Have a message wait until it is known who sends it. Those behind it wait, too: all keep their order."""
+        if len(self._line) >= MOST_WAITING:
+            raise TooManyRequests(f"{MOST_WAITING:,} messages wait on this connection; send fewer at a time")
+        self._line.append(request)
+        if len(self._line) == 1:
+            task = asyncio.get_running_loop().create_task(self._advance())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _advance(self) -> None:
+        while self._line:
+            request = self._line[0]
+            try:
+                self._serve(request, await self._attendance.identify(request))
+            except TidingsError as error:
+                self._refuse(error, request.echo)
+            except Exception:
+                log.exception("internal error while handling a WebSocket message")
+                self._refuse(internal_error(), request.echo)
+            finally:
+                self._line.popleft()
+
+    def _serve(self, request: Request, asker: Asker) -> None:
+        try:
+            self._handle(request, asker)
+        except TidingsError as error:
+            self._refuse(error, request.echo, asker, _name(request))
+
+    def _handle(self, request: Request, asker: Asker) -> None:
         match request:
             case Update() | DelayedUpdate() | UpdatePrepared() if self._read_only:
                 raise NotAllowed("this broker is read-only")
             case Update():
-                self._update(request)
+                self._update(request, asker)
             case UpdatePrepared():
-                self._update_prepared(request)
+                self._update_prepared(request, asker)
             case DelayedUpdate():
-                self._delay(request)
+                self._delay(request, asker)
             case Query():
-                self._query(request)
+                self._query(request, asker)
             case Subscribe():
-                self._subscribe(request)
+                self._subscribe(request, asker)
             case Resume():
-                self._resume(request)
+                self._resume(request, asker)
             case Unsubscribe(spuid):
-                self._unsubscribe(spuid, request.echo)
+                self._unsubscribe(spuid, request.echo, asker)
             case UnsubscribeByAlias(alias):
-                self._unsubscribe(self._spuid_of(alias), request.echo)
+                self._unsubscribe(self._spuid_of(alias), request.echo, asker)
             case Prepare():
                 self._prepare(request)
             case Cancel():
-                self._later(request.echo, lambda: self._cancel(request))
+                self._later(request, asker, lambda: self._cancel(request, asker))
             case _:
                 assert_never(request)
 
-    def _refuse(self, error: TidingsError, echo: Echo) -> None:
+    def _refuse(self, error: TidingsError, echo: Echo, asker: Asker | None = None, what: str = "message") -> None:
         self._traffic.errors += 1
-        self._send(encode(Refusal.of(error, echo)))
+        self._send(encode(Refusal.of(self._attendance.judged(error, asker, what), echo)))
 
-    def _later(self, echo: Echo, work: Callable[[], Awaitable[bytes]]) -> None:
+    def _later(self, request: Request, asker: Asker, work: Callable[[], Awaitable[bytes]]) -> None:
         """Send an answer that takes its time."""
 
         async def answer() -> None:
             try:
                 self._send(await work())
             except TidingsError as error:
-                self._refuse(error, echo)
+                self._refuse(error, request.echo, asker, _name(request))
             except Exception:
                 log.exception("internal error while handling a WebSocket message")
-                self._refuse(internal_error(), echo)
+                self._refuse(internal_error(), request.echo)
 
         task = asyncio.get_running_loop().create_task(answer())
         self._tasks.add(task)
@@ -142,25 +193,32 @@ class Conversation:
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
-    def _subscribe(self, request: Subscribe, resumed: bool | None = None) -> None:
+    def _subscribe(self, request: Subscribe, asker: Asker, resumed: bool | None = None) -> None:
         """`resumed` is said to one who wanted to go on with an old subscription."""
 
         def answered(subscriber: Subscriber, parcel: Parcel, _: bool) -> None:
+            self._attendance.record(asker, "subscribe", subscriber.spuid)
             self._send(first_answer(subscriber, parcel, resumed))
 
         def refused(error: TidingsError) -> None:
-            self._refuse(error, request.echo)
+            self._refuse(error, request.echo, asker, "subscribe")
 
         dataset, alias = request.graphs.dataset(self._base), request.echo.alias
-        self._broker.subscribe(self._session, request.sparql, dataset, alias, answered, refused, encode=encode_body)
+        self._attendance.attend(asker)
+        self._broker.subscribe(
+            self._session, request.sparql, dataset, alias, answered, refused,
+            rights=asker.rights, owner=asker.subject, encode=encode_body,
+        )  # fmt: skip
 
-    def _resume(self, request: Resume) -> None:
+    def _resume(self, request: Resume, asker: Asker) -> None:
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
+            self._attendance.record(asker, "subscribe", subscriber.spuid)
             self._send(first_answer(subscriber, parcel, resumed))
 
         def refused(error: TidingsError) -> None:
-            self._refuse(error, request.echo)
+            self._refuse(error, request.echo, asker, "subscribe")
 
+        self._attendance.attend(asker)
         try:
             self._broker.resume(
                 self._session,
@@ -169,16 +227,21 @@ class Conversation:
                 request.echo.alias,
                 answered,
                 refused,
+                asker=asker.subject,
+                rights=asker.rights,
                 encode=encode_body,
             )
         except NotFound:
             if request.otherwise is None:
                 raise
-            self._subscribe(request.otherwise, resumed=False)
+            self._subscribe(request.otherwise, asker, resumed=False)
 
-    def _unsubscribe(self, spuid: str, echo: Echo) -> None:
+    def _unsubscribe(self, spuid: str, echo: Echo, asker: Asker) -> None:
         done = encode(Unsubscribed(spuid, echo.alias))
-        self._broker.unsubscribe(self._session, spuid, lambda: self._send(done))
+        self._broker.unsubscribe(
+            self._session, spuid, lambda: self._send(done), asker=asker.subject, rights=asker.rights
+        )
+        self._attendance.record(asker, "unsubscribe", spuid)
 
     def _spuid_of(self, alias: str | int | float) -> str:
         """The subscription of this connection that has an alias, if there is exactly one."""
@@ -189,48 +252,63 @@ class Conversation:
 
     # -- updates and queries ------------------------------------------------------------------------------------
 
-    def _update(self, request: Update) -> None:
+    def _update(self, request: Update, asker: Asker) -> None:
+        self._broker.submit(
+            request.sparql, request.graphs.dataset(self._base), self._reply(request, asker),
+            asker.publisher(request.publisher), asker.rights,
+        )  # fmt: skip
+
+    def _reply(self, request: Update | UpdatePrepared, asker: Asker) -> Reply:
+        """What is done with the outcome of an update."""
         alias = request.echo.alias
 
         def reply(outcome: Outcome) -> None:
+            if asker is not EVERYBODY:
+                if isinstance(outcome, Done):
+                    self._attendance.record(asker, "update", commit=outcome.commit)
+                else:
+                    outcome = self._attendance.judged(outcome, asker, "update")
             self._send(encode(update_answer(outcome, alias)))
 
-        self._broker.submit(request.sparql, request.graphs.dataset(self._base), reply, request.publisher)
+        return reply
 
-    def _update_prepared(self, request: UpdatePrepared) -> None:
-        alias = request.echo.alias
-
-        def reply(outcome: Outcome) -> None:
-            self._send(encode(update_answer(outcome, alias)))
-
+    def _update_prepared(self, request: UpdatePrepared, asker: Asker) -> None:
         template = self._prepared.get(request.prepared)
         if template is None:
             raise UnknownPrepared(f"nothing was prepared as {request.prepared} on this connection")
-        self._broker.submit_bound(template, request.bound(self._base), reply, request.publisher)
+        self._broker.submit_bound(
+            template, request.bound(self._base), self._reply(request, asker),
+            asker.publisher(request.publisher), asker.rights,
+        )  # fmt: skip
 
-    def _delay(self, request: DelayedUpdate) -> None:
+    def _delay(self, request: DelayedUpdate, asker: Asker) -> None:
         at = request.due.instant(self._broker.now())
         dataset = request.graphs.dataset(self._base)
 
         async def accept() -> bytes:
-            delayed = await self._broker.delay(request.sparql, dataset, at, request.publisher)
+            delayed = await self._broker.delay(
+                request.sparql, dataset, at, asker.publisher(request.publisher),
+                owner=asker.subject, rights=asker.rights,
+            )  # fmt: skip
+            self._attendance.record(asker, "delay", delayed.id)
             return encode(delayed_answer(delayed, request.echo.alias))
 
-        self._later(request.echo, accept)
+        self._later(request, asker, accept)
 
-    async def _cancel(self, request: Cancel) -> bytes:
-        delayed = await self._broker.cancel_delayed(request.delayed)
+    async def _cancel(self, request: Cancel, asker: Asker) -> bytes:
+        delayed = await self._broker.cancel_delayed(request.delayed, asker.subject, asker.rights)
+        self._attendance.record(asker, "cancel", delayed.id)
         return encode(Cancelled(delayed.id, request.echo.alias))
 
-    def _query(self, request: Query) -> None:
+    def _query(self, request: Query, asker: Asker) -> None:
         dataset = request.graphs.dataset(self._base)
 
         async def answer() -> bytes:
-            spool = await self._broker.query(request.sparql, dataset, results_document)
+            spool = await self._broker.query(request.sparql, dataset, results_document, asker.rights)
             with spool.file as file:
                 return query_answer(file.read(), request.echo.alias)
 
-        self._later(request.echo, answer)
+        self._later(request, asker, answer)
 
     def _prepare(self, request: Prepare) -> None:
         if len(self._prepared) >= MOST_PREPARED:
@@ -240,3 +318,8 @@ class Conversation:
         name = uuid4().hex
         self._prepared[name] = template
         self._send(encode(Prepared(name, tuple(template.variables), request.echo.alias)))
+
+
+def _name(request: Request) -> str:
+    """What is asked for, in a word, for the record."""
+    return type(request).__name__.lower()

@@ -10,6 +10,7 @@ from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeRe
 
 from tidings import __version__
 from tidings.broker.broker import Broker
+from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
 from tidings.gates.http.door import SECURITY
@@ -20,6 +21,7 @@ from tidings.model.errors import NotFound, TidingsError
 from tidings.protocol.errors import BadMessage
 
 PATHS = (b"/subscribe", b"/sparql")
+SECURE_PATHS = (*PATHS, *(SECURE.encode() + path for path in PATHS))
 
 Answer: TypeAlias = Connection | WSUpgradeResponseWithListener
 
@@ -48,8 +50,9 @@ class WebSocketSettings(Struct, frozen=True):
 class WebSocketGate:
     """Makes a connection of every client that knocks at the right door."""
 
-    def __init__(self, broker: Broker, settings: WebSocketSettings) -> None:
+    def __init__(self, broker: Broker, settings: WebSocketSettings, guard: Guard = OPEN) -> None:
         self.broker = broker
+        self.guard = guard
         self.settings = settings
         self.connections: set[Connection] = set()
         self.traffic = Traffic()
@@ -63,13 +66,19 @@ class WebSocketGate:
             self._check_visitor(request)
         except TidingsError as error:
             return _refused(error)
-        if path not in PATHS:
-            return _refused(NotFound(_nothing_at(path.decode("latin-1"), request, secure)))
+        if path not in (SECURE_PATHS if self.guard.asks else PATHS):
+            return _refused(NotFound(self._nothing_at(path.decode("latin-1"), request, secure)))
         if len(self.broker.sessions) >= most:
             return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage(f"this port speaks WebSocket; HTTP is at {self._http(request, secure)}"))
-        return Connection(self)
+        return Connection(self, request.headers.get("authorization") if self.guard.asks else None)
+
+    def _nothing_at(self, path: str, request: WSUpgradeRequest, secure: bool) -> str:
+        if path.startswith(SECURE) and not self.guard.asks:
+            return SECURE_IS_OFF.format(path)
+        right = f"{'wss' if secure else 'ws'}://{request.headers.get('host', '')}/subscribe"
+        return f"there is nothing at {path}; subscribe at {right}"
 
     def _http(self, request: WSUpgradeRequest, secure: bool) -> str:
         """Where the HTTP gate is, as this client would call it."""
@@ -103,13 +112,6 @@ class WebSocketGate:
             await asyncio.sleep(0.01)
         for connection in list(self.connections):
             connection.abort()
-
-
-def _nothing_at(path: str, request: WSUpgradeRequest, secure: bool) -> str:
-    if path.startswith(SECURE):
-        return SECURE_IS_OFF.format(path)
-    right = f"{'wss' if secure else 'ws'}://{request.headers.get('host', '')}/subscribe"
-    return f"there is nothing at {path}; subscribe at {right}"
 
 
 def _refused(error: TidingsError) -> WSUpgradeResponseWithListener:

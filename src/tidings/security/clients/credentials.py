@@ -68,10 +68,14 @@ class Credentials:
         return self._clients.get(name)
 
     async def register(self, name: object) -> Registered:
-        """A client of a new identity. Raises NotAuthorizedIdentity, TooManyClients, TooManyAttempts, or that the fact
-        cannot be written."""
+        """A client of a new identity that may register. Raises as `enroll`, and NotAuthorizedIdentity."""
+        rule = self._identities.rule_for(identity(name))
+        return await self.enroll(name, frozenset(rule.roles), frozenset(rule.scopes))
+
+    async def enroll(self, name: object, roles: frozenset[str], scopes: frozenset[str]) -> Registered:
+        """A client of a new identity, which an operator has chosen. Raises NotAuthorizedIdentity if it is taken,
+        TooManyClients, TooManyAttempts, or that the fact cannot be written."""
         wanted = identity(name)
-        rule = self._identities.rule_for(wanted)
         if wanted in self._clients or wanted in self._reserved:
             raise NotAuthorizedIdentity(f"the identity {wanted} is registered already; an operator can remove it")
         if len(self._clients) + len(self._reserved) >= self._most:
@@ -80,7 +84,7 @@ class Credentials:
         try:
             secret = self._secrets.generate()
             known, now = await self._secrets.hash(secret), self._clock()
-            client = Client(wanted, known, now, now, frozenset(rule.roles), frozenset(rule.scopes))
+            client = Client(wanted, known, now, now, roles, scopes)
             await self._ledger.write(_registration(client))
         finally:
             self._reserved.discard(wanted)

@@ -16,6 +16,7 @@ from tidings.server.config import ENVIRONMENT, BadSetting, Settings, read_settin
 from tidings.server.demo.companion import companion
 from tidings.server.demo.town import GRAPH, LIGHTS, town
 from tidings.server.files import rdf_format
+from tidings.server.security.choices import is_secure
 
 DESCRIPTION = f"""\
 Run the broker until told to stop (Ctrl+C, SIGTERM): SPARQL 1.1 queries and updates over HTTP, subscriptions over
@@ -71,10 +72,11 @@ def run(arguments: Namespace) -> int:
 
 
 def has_demo(opened: app.Opened, settings: Settings) -> bool:
-    """Whether there is a city to animate, and it may be; it comes in without TLS."""
+    """Whether there is a city to animate, and it may be; it comes in without TLS, and says to nobody who it is."""
     return (
         settings.demo
         and not settings.read_only
+        and not is_secure(settings)
         and opened.plain is not None
         and opened.broker.store.graph(iri(GRAPH)) is not None
     )
@@ -120,6 +122,7 @@ def demo(opened: app.Opened, settings: Settings) -> str:
     if not has_demo(opened, settings):
         why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
         why = "it needs a port without TLS on this machine" if opened.plain is None else why
+        why = "the broker asks everybody who they are" if is_secure(settings) else why
         return f"  demo: none, as {why}\n"
     return (
         f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"

@@ -1,6 +1,6 @@
 """For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -10,15 +10,18 @@ from starlette.routing import BaseRoute
 
 from tidings import __version__
 from tidings.broker.broker import Broker
-from tidings.broker.errors import ShuttingDown
+from tidings.broker.errors import ShuttingDown, UnknownDelayed
+from tidings.broker.ownership import may_manage
 from tidings.broker.subscriptions.subscriber import Subscriber
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.explain import is_incremental
 from tidings.gates.answers import delayed_answer
+from tidings.gates.asking import Asker, Guard
 from tidings.gates.http.monitoring.metrics import Metrics
 from tidings.gates.http.monitoring.status import status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, route, whole
+from tidings.gates.http.security.identification import asker_of, deed_of
 from tidings.log.errors import LogBroken
 from tidings.model.errors import NotAllowed, TidingsError
 from tidings.model.terms import iri_text
@@ -31,15 +34,16 @@ MOST_PER_PAGE = 1_000
 class Operations:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, *, read_only: bool) -> None:
+    def __init__(self, broker: Broker, guard: Guard, *, read_only: bool) -> None:
         self._broker = broker
+        self._guard = guard
         self._read_only = read_only
         self._started = broker.now()
-        self._metrics = Metrics(broker, self._started)
+        self._metrics = Metrics(broker, guard, self._started)
 
     def routes(self) -> list[BaseRoute]:
         return [
-            route("/healthz", self._health, "GET", "HEAD"),
+            route("/healthz", self._health, "GET", "HEAD", public=True),
             route("/metrics", self._metrics.answer, "GET", "HEAD"),
             route("/status", self._status, "GET", "HEAD"),
             route("/subscriptions", self._subscriptions, "GET", "HEAD"),
@@ -61,27 +65,29 @@ class Operations:
             return Envelope({"status": error.code, "version": __version__, **error.to_json()}, error.status)
         return Envelope({"status": "ok", "version": __version__})
 
-    async def _status(self, _: Request) -> Response:
-        return Envelope(status(self._broker.status(), self._started))
+    async def _status(self, request: Request) -> Response:
+        return Envelope(status(self._broker.status(asker_of(request.scope).rights), self._started))
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def _subscriptions(self, request: Request) -> Response:
-        """All of them; `after` a position, the rest; `since` a position, who came and who ended."""
+        """All that the asker may see; `after` a position, the rest; `since` a position, who came and who ended."""
+        sees = _sees(asker_of(request.scope))
         after, since = (request.query_params.get(name) for name in ("after", "since"))
         roll = self._broker.roll
-        ended = None if since is None else roll.ended_since(since)
+        ended = None if since is None else roll.ended_since(since, sees)
         start = after if after is not None else (since if ended is not None else None)
-        page, more = _page(request, roll.all() if start is None else roll.after(start))
+        page, more = _page(request, roll.all(sees) if start is None else roll.after(start, sees))
         content: dict[str, Any] = {
-            "total": len(roll), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
+            "total": roll.count(sees), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
         }  # fmt: skip
         if ended is not None:
             content["ended"] = ended
         return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
 
     async def _subscription(self, request: Request) -> Response:
-        subscriber = self._broker.find(request.path_params["spuid"])
+        asker = asker_of(request.scope)
+        subscriber = self._broker.find(request.path_params["spuid"], asker.subject, asker.rights)
         explained = self._broker.explain(subscriber)
         wanted = request.query_params.get("format")
         if wanted == "text" or (wanted is None and (accept_of(request) or "").startswith("text/plain")):
@@ -106,22 +112,38 @@ class Operations:
 
     async def _agenda(self, request: Request) -> Response:
         after = request.query_params.get("after")
-        schedule = self._broker.schedule
-        rest = iter(schedule)
+        sees = _sees(asker_of(request.scope))
+        waiting = [each for each in self._broker.schedule if sees(each.owner)]
+        rest = iter(waiting)
         if after is not None:
-            last = schedule.find(after)
-            rest = _behind(rest, last)
+            rest = _behind(rest, self._delayed_of(request, after))
         page, more = _page(request, rest)
-        content: dict[str, Any] = {"total": len(schedule), "delayed": [_delayed(each) for each in page]}
+        content: dict[str, Any] = {"total": len(waiting), "delayed": [_delayed(each) for each in page]}
         return Envelope(content | ({"after": page[-1].id} if more else {}))
 
     async def _delayed(self, request: Request) -> Response:
         number = request.path_params["id"]
         if request.method != "DELETE":
-            return Envelope(_delayed(self._broker.schedule.find(number)))
+            return Envelope(_delayed(self._delayed_of(request, number)))
         if self._read_only:
             raise NotAllowed("this endpoint is read-only")
-        return Envelope({"cancelled": _delayed(await self._broker.cancel_delayed(number))})
+        self._delayed_of(request, number)
+        asker = asker_of(request.scope)
+        cancelled = await self._broker.cancel_delayed(number, asker.subject, asker.rights)
+        if self._guard.asks:
+            self._guard.judge(asker, deed_of(request.scope, number))
+        return Envelope({"cancelled": _delayed(cancelled)})
+
+    def _delayed_of(self, request: Request, number: str) -> Delayed:
+        """A delayed update by its name. Raises UnknownDelayed, also if the asker may not know of it."""
+        found = self._broker.schedule.find(number)
+        if not _sees(asker_of(request.scope))(found.owner):
+            raise UnknownDelayed(f"no update waits as {number}")
+        return found
+
+
+def _sees(asker: Asker) -> Callable[[str | None], bool]:
+    return lambda owner: may_manage(owner, asker.subject, asker.rights)
 
 
 def _delayed(delayed: Delayed) -> dict[str, Any]:

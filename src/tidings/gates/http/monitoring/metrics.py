@@ -17,7 +17,9 @@ from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.broker.latency import Latency
 from tidings.broker.status import BrokerStatus
+from tidings.gates.asking import Guard
 from tidings.gates.http.routing import accept_of
+from tidings.gates.http.security.identification import administrator
 
 Value = Callable[[BrokerStatus], float]
 
@@ -76,8 +78,9 @@ HISTOGRAMS: dict[str, tuple[str, Callable[[BrokerStatus], Latency]]] = {
 class BrokerCollector(Collector):
     """The broker's own counters, under names that begin with `tidings_`."""
 
-    def __init__(self, broker: Broker, started: int) -> None:
+    def __init__(self, broker: Broker, guard: Guard, started: int) -> None:
         self._broker = broker
+        self._guard = guard
         self._started = started
 
     def describe(self) -> list[Metric]:
@@ -95,6 +98,12 @@ class BrokerCollector(Collector):
             yield GaugeMetricFamily(f"tidings_{name}", text, value(status))
         for name, (text, value) in COUNTERS.items():
             yield CounterMetricFamily(f"tidings_{name}", text, value(status))
+        refusals = CounterMetricFamily(
+            "tidings_refusals", "Requests refused for want of a token or of rights", labels=["code"]
+        )
+        for code, count in self._guard.refusals.items():
+            refusals.add_metric([code], count)
+        yield refusals
         for name, (text, latency) in HISTOGRAMS.items():
             measured = latency(status)
             buckets = [("+Inf" if bound == inf else str(bound), count) for bound, count in measured.buckets()]
@@ -104,12 +113,13 @@ class BrokerCollector(Collector):
 class Metrics:
     """Answers `GET /metrics`: the broker, its process, its garbage collector."""
 
-    def __init__(self, broker: Broker, started: int) -> None:
+    def __init__(self, broker: Broker, guard: Guard, started: int) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(BrokerCollector(broker, started))
+        self._registry.register(BrokerCollector(broker, guard, started))
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
 
     async def answer(self, request: Request) -> Response:
+        administrator(request)  # what is counted is of all graphs together
         encode, content_type = choose_encoder(accept_of(request) or "")
         return Response(encode(self._registry), headers={"content-type": content_type})

@@ -32,11 +32,11 @@ class AuthorisationEndpoints:
 
     def routes(self) -> list[BaseRoute]:
         return [
-            route("/oauth/register", self._post(self._server.register), "POST"),
-            route("/oauth/token", self._post(self._server.token), "POST"),
-            route("/oauth/revoke", self._post(self._server.revoke), "POST"),
-            route("/oauth/jwks", self._jwks, "GET", "HEAD"),
-            route(METADATA, self._metadata, "GET", "HEAD"),
+            route("/oauth/register", self._post(self._server.register), "POST", public=True),
+            route("/oauth/token", self._post(self._server.token), "POST", public=True),
+            route("/oauth/revoke", self._post(self._server.revoke), "POST", public=True),
+            route("/oauth/jwks", self._jwks, "GET", "HEAD", public=True),
+            route(METADATA, self._metadata, "GET", "HEAD", public=True),
         ]
 
     def _post(self, serve: Callable[[OAuthRequest], Awaitable[OAuthAnswer]]) -> Handler:

@@ -23,9 +23,12 @@ from tidings.broker.subscriptions.outbox import LOST, REVOKED, TOO_SLOW
 from tidings.broker.subscriptions.resumption import TAKEN_OVER
 from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
+from tidings.gates.asking import Asker, Guard, Leave
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
 from tidings.gates.http.routing import while_present
+from tidings.gates.http.security.identification import asker_of, deed_of, shown_by
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
+from tidings.model.access import Rights
 from tidings.model.errors import BadRequest, MayNotSubscribe, NotFound, TidingsError
 from tidings.protocol.echo import Echo
 from tidings.protocol.messages import Graphs, Resume, Subscribe
@@ -71,9 +74,12 @@ def _event_id(text: str) -> tuple[str, int]:
 class EventStreams:
     """Answers `GET /subscribe`. An event stream has one subscription, and is a session of its own."""
 
-    def __init__(self, broker: Broker, streams: Streams, *, base: str, high_water: int, ping: float) -> None:
+    def __init__(
+        self, broker: Broker, streams: Streams, guard: Guard, *, base: str, high_water: int, ping: float
+    ) -> None:
         self._broker = broker
         self._streams = streams
+        self._guard = guard
         self._base = base
         self._high_water = high_water
         self._ping = ping
@@ -83,9 +89,15 @@ class EventStreams:
         self._streams.admit()
         if request.method == "HEAD":
             return Response(headers={"content-type": MEDIA_TYPE})
-        stream = EventStream(self._broker, self._streams, base=self._base, high_water=self._high_water, ping=self._ping)
+        asker = asker_of(request.scope)
+        stream = EventStream(
+            self._broker, self._streams, asker, base=self._base, high_water=self._high_water, ping=self._ping
+        )
         try:
+            stream.leave = self._guard.attend(shown_by(request.scope), asker, stream.changed)
             await while_present(request, stream.begin(asked))
+            if self._guard.asks:
+                self._guard.judge(asker, deed_of(request.scope))
         except BaseException:
             stream.gone()
             raise
@@ -95,9 +107,14 @@ class EventStreams:
 class EventStream:
     """One client: the events that wait for it to take them, and the loop that gives them out."""
 
-    def __init__(self, broker: Broker, streams: Streams, *, base: str, high_water: int, ping: float) -> None:
+    def __init__(
+        self, broker: Broker, streams: Streams, asker: Asker, *, base: str, high_water: int, ping: float
+    ) -> None:
         self._broker = broker
         self._streams = streams
+        self._asker = asker
+        self.leave: Leave | None = None
+        """To be called at the end: nobody waits for other rights any more."""
         self._base = base
         self._high_water = high_water
         self._ping = ping
@@ -136,17 +153,25 @@ class EventStream:
 
     def _subscribe(self, asked: Subscribe, answered: Answered, refused: Refused) -> None:
         dataset, alias = asked.graphs.dataset(self._base), asked.echo.alias
-        self._broker.subscribe(self._session, asked.sparql, dataset, alias, answered, refused, encode=encode_body)
+        self._broker.subscribe(
+            self._session, asked.sparql, dataset, alias, answered, refused,
+            rights=self._asker.rights, owner=self._asker.subject, encode=encode_body,
+        )  # fmt: skip
 
     def _resume(self, asked: Resume, answered: Answered, refused: Refused) -> None:
         try:
             self._broker.resume(
-                self._session, asked.spuid, asked.sequence, asked.echo.alias, answered, refused, encode=encode_body
-            )
+                self._session, asked.spuid, asked.sequence, asked.echo.alias, answered, refused,
+                asker=self._asker.subject, rights=self._asker.rights, encode=encode_body,
+            )  # fmt: skip
         except NotFound:
             if asked.otherwise is None:
                 raise
             self._subscribe(asked.otherwise, answered, refused)
+
+    def changed(self, rights: Rights, reason: str) -> None:
+        """For the guard: its client has other rights from here on."""
+        self._broker.rights_changed(self._asker.subject, rights, reason, self._session)
 
     # -- for the broker -----------------------------------------------------------------------------------------
 
@@ -176,6 +201,8 @@ class EventStream:
 
     def gone(self) -> None:
         self._ended = True
+        if self.leave is not None:
+            self.leave()
         self._streams.discard(self)
         self._broker.disconnect(self._session)
 

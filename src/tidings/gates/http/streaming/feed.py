@@ -14,12 +14,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tidings.broker.broker import Broker
+from tidings.gates.asking import Guard, Leave
 from tidings.gates.errors import NoLog
 from tidings.gates.http.results import chosen
 from tidings.gates.http.routing import accept_of, while_present, whole
+from tidings.gates.http.security.identification import asker_of, shown_by
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.log.journal import Journal
 from tidings.log.reading import read
+from tidings.model.access import Graphs, Rights
 from tidings.model.errors import BadRequest
 from tidings.protocol.commit_feed import FeedFormat, Text
 from tidings.protocol.entries import Entry
@@ -40,9 +43,10 @@ _LAG = 0.05
 class Feeds:
     """Answers `GET /log`."""
 
-    def __init__(self, broker: Broker, streams: Streams, *, ping: float) -> None:
+    def __init__(self, broker: Broker, streams: Streams, guard: Guard, *, ping: float) -> None:
         self._broker = broker
         self._streams = streams
+        self._guard = guard
         self._ping = ping
         self._readers = asyncio.Semaphore(_READERS)
 
@@ -56,12 +60,14 @@ class Feeds:
         first = max(1, whole(given.get("from"), "from", 1, MOST))
         limit = whole(given.get("limit"), "limit", MOST if follow else DEFAULT_LIMIT, MOST)
         self._streams.admit()
-        feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping)
+        asker = asker_of(request.scope)
+        feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping, asker.rights)
         if request.method == "HEAD":
             return Response(headers={"content-type": format_.media.types[0]})
         pieces = feed.follow(first, limit) if follow else feed.up_to_now(first, limit)
         self._streams.feeds += 1
         self._streams.add(feed)
+        feed.leave = self._guard.attend(shown_by(request.scope), asker, feed.changed)
         try:
             begun = await while_present(request, _begin(pieces))  # so that an error is still an honest status
         except BaseException:
@@ -71,6 +77,8 @@ class Feeds:
         return feed.response
 
     def _gone(self, feed: "Feed") -> None:
+        if feed.leave is not None:
+            feed.leave()
         self._streams.feeds -= 1
         self._streams.discard(feed)
 
@@ -86,8 +94,12 @@ class Feed:
         format_: FeedFormat,
         readers: asyncio.Semaphore,
         ping: float,
+        rights: Rights,
     ) -> None:
         self._broker = broker
+        self._rights = rights
+        self.leave: Leave | None = None
+        """To be called at the end: nobody waits for other rights any more."""
         self._folder = folder
         self._journal = journal
         self._text = format_.text
@@ -110,6 +122,11 @@ class Feed:
         if self.response is not None:
             self.response.hurry()
 
+    def changed(self, rights: Rights, _: str) -> None:
+        """For the guard: whoever may read other graphs from here on begins anew, where they are."""
+        if rights.read != self._rights.read:
+            self.end()
+
     async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
         """Commits that are durable by now."""
         async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.commit)):
@@ -119,7 +136,7 @@ class Feed:
         """Commits without an end, or as many as were asked for. Nothing is told twice, and nothing left out."""
         last = first + limit - 1
         self._behind = self._broker.last_commit
-        self._broker.follow(self._take)
+        self._broker.follow(self._take, self._rights)
         try:
             if first > self._behind:
                 yield self._heartbeat  # so that the client sees that it is heard
@@ -144,7 +161,7 @@ class Feed:
         """Commits that the log has. It does not end by itself before they do: half a commit would look like a whole."""
         if first > last:
             return
-        lines = _lines(self._folder, first, last, self._text)
+        lines = _lines(self._folder, first, last, self._text, self._rights.read)
         while True:
             async with self._readers:
                 piece = await asyncio.to_thread(_slice, lines)
@@ -173,12 +190,12 @@ class Feed:
         return False
 
 
-def _lines(folder: Path, first: int, last: int, text: Text) -> Iterator[bytes]:
+def _lines(folder: Path, first: int, last: int, text: Text, readable: Graphs) -> Iterator[bytes]:
     for entry in read(folder, first - 1):
         if entry.commit > last:
             return
         if entry.delta:
-            yield from text(entry)
+            yield from text(entry.seen_by(readable))
 
 
 def _slice(lines: Iterable[bytes]) -> bytes:

@@ -1,0 +1,76 @@
+"""Who sends an HTTP request: found out once, before anything else, for every path and every way in.
+
+What is wrong with a token is said where somebody asks who it is, and not before: health, the page, the authorisation
+server and the questions of browsers that come ahead of a request are for everybody.
+"""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings.gates.asking import EVERYBODY, Asker, Deed, Guard
+from tidings.gates.errors import ForAdministrators
+from tidings.model.errors import TidingsError
+from tidings.security.errors import InvalidRequest
+
+_ASKER = "tidings.asker"
+_SHOWN = "tidings.authorization"
+_HEADER = b"authorization"
+
+
+class Identification:
+    """Writes into each request who sends it."""
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app = app
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope[_ASKER] = await self._found(scope) if self._guard.asks else EVERYBODY
+        await self._app(scope, receive, send)
+
+    async def _found(self, scope: Scope) -> Asker | TidingsError:
+        shown = [value for name, value in scope["headers"] if name == _HEADER]
+        if len(shown) > 1:
+            return InvalidRequest("there is more than one Authorization header")
+        text = shown[0].decode("latin-1") if shown else None
+        scope[_SHOWN] = text
+        try:
+            return self._guard.recall(text) or await self._guard.identify(text)
+        except TidingsError as error:
+            return error
+
+
+def asker_of(scope: Scope) -> Asker:
+    """Who sends a request. Raises what is wrong with what they have shown."""
+    found = scope[_ASKER]
+    if isinstance(found, TidingsError):
+        raise found
+    assert isinstance(found, Asker)
+    return found
+
+
+def shown_by(scope: Scope) -> str | None:
+    """What a request has shown, to be shown again later."""
+    shown = scope.get(_SHOWN)
+    return shown if isinstance(shown, str) else None
+
+
+def administrator(request: Request) -> Asker:
+    """Who sends a request, if they may see and change everything. Raises ForAdministrators."""
+    asker = asker_of(request.scope)
+    if not asker.rights.administer:
+        raise ForAdministrators(f"{request.url.path} is for administrators")
+    return asker
+
+
+def deed_of(scope: Scope, target: str = "", commit: int | None = None) -> Deed:
+    """A request, as it is put on record."""
+    client = scope.get("client")
+    return Deed(f"{scope['method']} {scope['path']}", client[0] if client else "", target, commit)
+
+
+def judged(guard: Guard, scope: Scope, error: TidingsError) -> TidingsError:
+    """An error as the sender of a request is to hear it, and a record of it."""
+    found = scope.get(_ASKER)
+    return guard.judge(found if isinstance(found, Asker) else None, deed_of(scope), error) or error

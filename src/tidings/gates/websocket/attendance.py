@@ -1,0 +1,72 @@
+"""Who speaks on a socket. Each message may bring a token; one that brings none is of whoever spoke last.
+
+Whoever has subscriptions here is attended to: they are told when what they have shown no longer counts, or gives them
+other rights, and they can show another token meanwhile.
+"""
+
+from tidings.broker.broker import Broker
+from tidings.broker.subscriptions.subscriber import Session
+from tidings.gates.asking import EVERYBODY, Asker, Deed, Guard, Leave
+from tidings.model.access import Rights
+from tidings.model.errors import TidingsError
+from tidings.protocol.messages import Request
+
+RENEWED = "another token was shown"
+
+
+class Attendance:
+    """`shown` is what was last shown and counted; at first, what the handshake brought."""
+
+    def __init__(self, broker: Broker, session: Session, guard: Guard, shown: str | None, where: str) -> None:
+        self._broker = broker
+        self._session = session
+        self._guard = guard
+        self._shown = shown
+        self._where = where
+        self._present: dict[str | None, tuple[str | None, Leave]] = {}
+        """Whose subscriptions are here, and what they have shown."""
+
+    def recall(self, request: Request) -> Asker | None:
+        """Who sends a message, if that is known. Raises what is wrong with what they show."""
+        asker = self._guard.recall(request.authorization or self._shown)
+        return asker if asker is EVERYBODY or asker is None else self._met(request, asker)
+
+    async def identify(self, request: Request) -> Asker:
+        """Who sends a message. Raises what is wrong with what they show."""
+        return self._met(request, await self._guard.identify(request.authorization or self._shown))
+
+    def _met(self, request: Request, asker: Asker) -> Asker:
+        if request.authorization:
+            self._shown = request.authorization
+        known = self._present.get(asker.subject)
+        if known is not None and known[0] != self._shown:
+            del self._present[asker.subject]
+            known[1]()
+            self.attend(asker)
+            self._broker.rights_changed(asker.subject, asker.rights, RENEWED, self._session)
+        return asker
+
+    def attend(self, asker: Asker) -> None:
+        """Somebody is about to subscribe."""
+        if self._guard.asks and asker.subject not in self._present:
+
+            def changed(rights: Rights, reason: str) -> None:
+                self._broker.rights_changed(asker.subject, rights, reason, self._session)
+
+            self._present[asker.subject] = self._shown, self._guard.attend(self._shown, asker, changed)
+
+    def end(self) -> None:
+        """The client is gone."""
+        for _, leave in self._present.values():
+            leave()
+        self._present.clear()
+
+    # -- for the record -----------------------------------------------------------------------------------------
+
+    def record(self, asker: Asker, what: str, target: str = "", commit: int | None = None) -> None:
+        if self._guard.asks:
+            self._guard.judge(asker, Deed(what, self._where, target, commit))
+
+    def judged(self, error: TidingsError, asker: Asker | None, what: str) -> TidingsError:
+        """An error as its client is to hear it."""
+        return self._guard.judge(asker, Deed(what, self._where), error) or error

@@ -1,0 +1,153 @@
+"""Settings to a broker that asks everybody who they are: its authority, its guard, its audit log, and their upkeep.
+
+build       before the broker runs: whoever keeps facts of security learns those that the log has
+running     while it runs: keys, the policy of the file, the first administrator; then everything that is due
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from starlette.routing import BaseRoute
+
+from tidings.broker.broker import Broker
+from tidings.gates.http.security.authorisation import AuthorisationEndpoints
+from tidings.model.errors import TidingsError
+from tidings.security.audit import AuditLog, Event
+from tidings.security.authority import Authority, vault_of
+from tidings.security.issuers.fetching import Fetching
+from tidings.security.settings import SecuritySettings
+from tidings.security.upkeep import upkeep
+from tidings.server.config import Settings
+from tidings.server.security.choices import ADMIN, ADMINISTRATORS, granted, needs_administrator, read_choices, read_file
+from tidings.server.security.guard import SecureGuard
+
+AUDIT = "audit.jsonl"
+SECRET = "admin.secret"
+PAUSE = 1.0
+"""Seconds between two looks at the file of security."""
+_MICROS = 1_000_000
+
+log = logging.getLogger("tidings")
+
+
+class NoAuditLog:
+    """For a broker that keeps nothing."""
+
+    def __call__(self, event: Event) -> None:
+        """Nobody will ask."""
+
+    def write(self) -> None:
+        """There is nothing."""
+
+
+class Security:
+    """Everything that a broker with security has beside one without."""
+
+    def __init__(
+        self, broker: Broker, settings: Settings, chosen: SecuritySettings, monotonic: Callable[[], float]
+    ) -> None:
+        self._settings = settings
+        self._chosen = chosen
+        self._folder = None if broker.disk is None else broker.disk.folder
+        path = _audit_path(settings)
+        self.audit: AuditLog | NoAuditLog = NoAuditLog() if path is None else AuditLog(path, broker.now)
+        self._fetching = Fetching()
+        self.authority = Authority(
+            chosen, broker.facts, vault_of(self._folder), self._fetching,
+            clock=broker.now, monotonic=monotonic, audit=self.audit,
+        )  # fmt: skip
+        self.guard = SecureGuard(self.authority, broker.now, round(settings.token_grace * _MICROS), self.audit)
+        broker.ownership.rights_of = self.guard.rights_of
+        for kinds, keeper in self.authority.keepers():
+            broker.facts.keep(kinds, keeper)
+
+    def routes(self) -> list[BaseRoute]:
+        """What the HTTP gate serves beside everything else."""
+        return AuthorisationEndpoints(self.authority.server).routes()
+
+    @asynccontextmanager
+    async def running(self, say: Callable[[str], None]) -> AsyncIterator[None]:
+        """The broker runs meanwhile. Raises KeysUnusable, or that a fact cannot be written."""
+        try:
+            await self.authority.begin()
+            await self._begin_administration(say)
+            tasks = [
+                asyncio.create_task(work)
+                for work in (upkeep(self.authority, self.audit), self.guard.presences.run(), self._follow_file())
+            ]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            self.audit.write()
+            self.authority.close()
+            await self._fetching.__aexit__()
+
+    # -- the first administrator ----------------------------------------------------------------------------------
+
+    async def _begin_administration(self, say: Callable[[str], None]) -> None:
+        """At the first start, somebody has to be able to let others in."""
+        if len(self.authority.credentials) or not needs_administrator(self._chosen):
+            return
+        registered = await self.authority.credentials.enroll(ADMIN, frozenset({ADMINISTRATORS}), frozenset())
+        self.audit(Event("enroll", target=ADMIN))
+        if self._folder is None:
+            say(f"the client {ADMIN} may do everything; its secret is {registered.secret}")
+            return
+        path = self._folder / SECRET
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(f"{registered.secret}\n")
+        say(f"the client {ADMIN} may do everything; its secret is in {path}: keep it elsewhere, and remove the file")
+
+    # -- the file -------------------------------------------------------------------------------------------------
+
+    async def _follow_file(self, pause: float = PAUSE) -> None:
+        """Have the grants of the file hold that it has now; a file with a mistake changes nothing."""
+        if self._settings.security is None:
+            return
+        path = Path(self._settings.security)
+        known = _version(path)
+        while True:
+            await asyncio.sleep(pause)
+            if (version := _version(path)) != known:
+                known = version
+                await self.read_again()
+
+    async def read_again(self) -> None:
+        """Take over the grants that the file has now."""
+        assert self._settings.security is not None
+        try:
+            content = read_file(self._settings.security, self._chosen.issuer)
+            await self.authority.policies.replace("file", granted(content))
+        except TidingsError as error:
+            log.error("the policy stays as it is: %s", error)  # noqa: TRY400
+            self.audit(Event("policy", decision="refused", reason=error.code))
+        else:
+            self.audit(Event("policy", target=self._settings.security))
+
+
+def build(broker: Broker, settings: Settings, address: str, monotonic: Callable[[], float]) -> Security:
+    """Raises BadSetting. `address` is where clients find the broker."""
+    return Security(broker, settings, read_choices(settings, address), monotonic)
+
+
+def _audit_path(settings: Settings) -> Path | None:
+    """Where the audit log is; None if the broker keeps nothing anyway."""
+    if settings.audit_log is not None:
+        return Path(settings.audit_log)
+    return None if settings.memory else Path(settings.data) / AUDIT
+
+
+def _version(path: Path) -> tuple[int, int] | None:
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size
+    return None

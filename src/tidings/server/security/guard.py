@@ -1,0 +1,108 @@
+"""The guard of a broker that asks everybody who they are: tokens to askers, and a record of what they did.
+
+no token       whoever has not said who they are, with what the policy gives to everybody; 401 if that is nothing
+a token        its client, or the subject of an external issuer, with what the policy gives to them
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from tidings.broker.errors import NotYours
+from tidings.gates.asking import Asker, Changed, Deed, Leave
+from tidings.gates.errors import ForAdministrators
+from tidings.model.access import NO_RIGHTS, Rights
+from tidings.model.errors import GraphNotWritable, MayNotSubscribe, TidingsError
+from tidings.security.audit import Audit, Event
+from tidings.security.authority import Authority
+from tidings.security.errors import InvalidRequest
+from tidings.security.passport import ANONYMOUS, Passport
+from tidings.server.security.presences import Presences, Standing
+
+_FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
+"""What one who shows a token might be allowed."""
+_MOST_STRANGERS = 10_000
+
+
+class SecureGuard:
+    """`clock` tells microseconds since 1970; `grace` is how many a subscription outlives its token."""
+
+    asks = True
+
+    def __init__(self, authority: Authority, clock: Callable[[], int], grace: int, audit: Audit) -> None:
+        self._authority = authority
+        self._clock = clock
+        self._audit = audit
+        self._strangers: dict[str, Passport] = {}
+        """Subjects of external issuers, as they last came."""
+        self.presences = Presences(self._standing, self.anybody, clock, grace)
+        self.refusals: Counter[str] = Counter()
+        authority.followers.add(self.presences.doubt)
+
+    # -- for the gates --------------------------------------------------------------------------------------------
+
+    def recall(self, authorization: str | None) -> Asker | None:
+        passport = self._authority.recall(authorization)
+        return None if passport is None else self._asker(passport)
+
+    async def identify(self, authorization: str | None) -> Asker:
+        return self._asker(await self._authority.identify(authorization))
+
+    def attend(self, authorization: str | None, asker: Asker, changed: Changed) -> Leave:
+        return self.presences.enter(authorization, (asker.rights, asker.expires), changed)
+
+    def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
+        who = (asker.subject if asker is not None else None) or ""
+        if error is None:
+            self._audit(Event(deed.what, who, deed.where, target=deed.target, commit=deed.commit))
+            return None
+        if error.status not in (401, 403):
+            return error
+        if asker is not None and asker.subject is None and isinstance(error, _FOR_OTHERS):
+            error = InvalidRequest(f"{error}; show a token of one who may")
+        self.refusals[error.code] += 1
+        self._audit(Event(deed.what, who, deed.where, "refused", error.code, deed.target))
+        return error
+
+    # -- for the broker -------------------------------------------------------------------------------------------
+
+    def rights_of(self, subject: str | None) -> Rights:
+        """What a subject may do now, who is not here to show a token; what is due later is done with these."""
+        if subject is None:
+            return self.anybody()
+        client = self._authority.credentials.find(subject)
+        if client is not None:
+            passport = Passport(client.id, client.id, scopes=client.scopes, roles=client.roles)
+            return self._authority.rights_of(passport)
+        stranger = self._strangers.get(subject)
+        if stranger is None or self._clock() >= stranger.expires:
+            return NO_RIGHTS
+        return self._authority.rights_of(stranger)
+
+    def anybody(self) -> Rights:
+        """What those may do who have not said who they are."""
+        return self._authority.rights_of(ANONYMOUS)
+
+    def _asker(self, passport: Passport) -> Asker:
+        rights = self._authority.rights_of(passport)
+        if not passport.is_anonymous:
+            return Asker(self._subject(passport), rights, passport.expires)
+        if rights == NO_RIGHTS:
+            raise InvalidRequest("there is no token, and this broker asks everybody who they are")
+        return Asker(None, rights)
+
+    def _subject(self, passport: Passport) -> str:
+        """The one name of somebody: a subject of an external issuer never has that of a client of ours."""
+        name, colon, _ = passport.client.partition(":")
+        if not colon:
+            return passport.subject
+        subject = f"{name}:{passport.subject}"
+        if self._strangers.get(subject) is not passport:
+            self._strangers.pop(subject, None)
+            while len(self._strangers) >= _MOST_STRANGERS:
+                del self._strangers[next(iter(self._strangers))]
+            self._strangers[subject] = passport
+        return subject
+
+    async def _standing(self, shown: str | None) -> Standing:
+        passport = await self._authority.identify(shown)
+        return self._authority.rights_of(passport), None if passport.is_anonymous else passport.expires
