@@ -4,7 +4,7 @@ import asyncio
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,9 +78,7 @@ class Copies:
     def instead_of_forks(self) -> Iterator[None]:
         copies = self
 
-        def launch(
-            forks: Forks, work: Callable[[], Any], keep: Iterable[int] = (), *, seconds: float | None = None
-        ) -> bytes:
+        def launch(forks: Forks, work: Callable[[], Any], *, seconds: float | None) -> bytes:
             copies.done += 1
             try:
                 return pickle.dumps((True, work()))
