@@ -1,5 +1,6 @@
 """A broker that asks nobody who they are is reachable from this machine only, unless that is said twice."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,3 +52,12 @@ def test_ports_without_tls_are_no_way_around() -> None:
 def test_a_certificate_alone_asks_nobody_who_they_are() -> None:
     with pytest.raises(BadSetting, match="nobody is asked"):
         check_exposure(Settings(host="0.0.0.0", tls_certificate="server.pem"))
+
+
+def test_certificates_that_clients_have_to_show_say_who_they_are() -> None:
+    required = Settings(host="0.0.0.0", tls_certificate="server.pem", tls_client_ca="clients.pem")
+    check_exposure(required)
+    with pytest.raises(BadSetting, match="--secure"):
+        check_exposure(replace(required, tls_client="optional"))
+    with pytest.raises(BadSetting, match="--plain-host"):
+        check_exposure(replace(required, plain_host="0.0.0.0"))

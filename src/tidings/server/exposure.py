@@ -13,8 +13,8 @@ def check_exposure(settings: Settings) -> None:
     nobody has said that they may."""
     if settings.allow_insecure:
         return
-    is_encrypted = is_secure(settings) and settings.tls_certificate is not None
-    if not is_encrypted:
+    knows_clients = is_secure(settings) or (settings.tls_client_ca is not None and settings.tls_client == "required")
+    if not (knows_clients and settings.tls_certificate is not None):
         _check("--host", settings.host, settings)
     if settings.plain_host not in {None, "off"}:
         _check("--plain-host", str(settings.plain_host), settings)
@@ -26,7 +26,8 @@ def _check(flag: str, host: str, settings: Settings) -> None:
     if not is_secure(settings):
         raise BadSetting(
             f"{flag} {host} lets anybody who reaches this machine read and change everything, because nobody is "
-            "asked who they are; listen on 127.0.0.1 behind a reverse proxy that asks, or say --allow-insecure as well"
+            "asked who they are; switch security on (--secure), listen on 127.0.0.1 behind a reverse proxy that asks, "
+            "or say --allow-insecure as well"
         )
     if not settings.trusted_proxies:
         raise BadSetting(
