@@ -5,6 +5,7 @@ desk, every run tries other examples; `--hypothesis-profile=long` tries many mor
 """
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has started this in the background: who is started
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # from here would ignore it as well, and tests send it
 
 UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("desk", **UNHURRIED)
