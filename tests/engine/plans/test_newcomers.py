@@ -61,6 +61,7 @@ def welcomed(engine: Engine, newcomer: Newcomer, beginning: Beginning) -> Follow
         pass
     follower = Follower.__new__(Follower)
     follower.engine, follower.text, follower.dataset = engine, newcomer.wish.text, newcomer.wish.dataset
+    follower.rights = newcomer.wish.rights
     follower.subscription, changes = engine.welcome(newcomer, now=0)
     follower.told = 0
     follower.answer = Counter(beginning.answer)
