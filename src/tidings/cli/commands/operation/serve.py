@@ -92,11 +92,23 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
         f"Tidings answers {offers} at {opened.foremost.http}/sparql and subscriptions at {opened.foremost.ws}\n"
         f"{plain(opened)}"
         f"  {quads:,} quads, {where}\n"
-        f"  try:  curl {http}/query --data-urlencode 'query=SELECT * WHERE {{ ?s ?p ?o }} LIMIT 3'\n"
-        f"        curl -N '{http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
+        f"{first_steps(http, settings)}"
         f"{demo(opened, settings)}"
         f"{health(opened, settings)}"
         f"  stop: Ctrl+C"
+    )
+
+
+def first_steps(http: str, settings: Settings) -> str:
+    """Commands that answer something; where everybody is asked who they are, with a token."""
+    query = "--data-urlencode 'query=SELECT * WHERE { ?s ?p ?o } LIMIT 3'"
+    if is_secure(settings):
+        return (
+            f"  try:  curl -X POST -u CLIENT:SECRET {http}/oauth/token\n"
+            f"        curl -H 'Authorization: Bearer TOKEN' {http}/query {query}\n"
+        )
+    return (
+        f"  try:  curl {http}/query {query}\n        curl -N '{http}/subscribe?query=SELECT+*+WHERE+%7B?s+?p+?o%7D'\n"
     )
 
 
