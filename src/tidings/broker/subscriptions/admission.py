@@ -209,10 +209,11 @@ class Admission:
         rights = self._check(wish)
         if newcomer not in self._expected or rights.subscribe != newcomer.wish.rights.subscribe:
             raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
-        if newcomer.is_too_much:
+        if newcomer.is_outdated():
             raise TooMuchChanged(
                 f"while the first answer was being found, more than {self._bounds.rows:,} quads that concern it "
-                "changed, the limit of outbox_rows; try again later"
+                "changed, the limit of outbox_rows, or a literal came back with its language tag spelt otherwise; "
+                "try again later"
             )
         subscriber, changes = self._subscriptions.welcome(_new_name(), newcomer, wish.alias, wish.owner)
         self._subscriptions.attach(subscriber, wish.session)

@@ -17,7 +17,7 @@ from tidings.engine.plans.plan_cache import Maker
 from tidings.engine.plans.spu import Spu, Subscribers
 from tidings.engine.store.before import Before
 from tidings.model.access import Rights
-from tidings.model.terms import Quad
+from tidings.model.terms import Quad, fold, is_tagged
 from tidings.model.zset import ZSet, absorb
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import UNLIMITED, Limits
@@ -44,7 +44,7 @@ class Beginning(Struct, frozen=True):
 class Newcomer:
     """One member of a plan to be. Of what changes, it adds up `most` quads."""
 
-    __slots__ = ("_make", "_most", "_plan", "_sums", "hit", "is_too_much", "member", "members", "variables", "wish")
+    __slots__ = ("_is_too_much", "_make", "_most", "_plan", "_sums", "hit", "member", "members", "variables", "wish")
 
     def __init__(self, wish: Wish, variables: tuple[str, ...], member: Row, make: Maker, most: int) -> None:
         self.wish = wish
@@ -58,8 +58,7 @@ class Newcomer:
         self._most = most
         self.hit = False
         """Whether any commit may have concerned it."""
-        self.is_too_much = False
-        """Whether more has changed than may be added up: its first answer is of no use any more."""
+        self._is_too_much = False
 
     # -- the LUTT -----------------------------------------------------------------------------------------------
 
@@ -83,11 +82,11 @@ class Newcomer:
     def advance(self, hits: Hits) -> dict[Row, Changes]:
         """Add up what hit its routes; nobody is told yet."""
         self.hit = True
-        if not self.is_too_much:
+        if not self._is_too_much:
             for route, items in hits.items():
                 absorb(self._sums.setdefault(route, {}), items)
             if sum(map(len, self._sums.values())) > self._most:
-                self.is_too_much = True
+                self._is_too_much = True
                 self._sums.clear()
         return {}
 
@@ -109,9 +108,18 @@ class Newcomer:
                 yield memory.take(key, portion)
             memory.complete(key)
 
+    def is_outdated(self) -> bool:
+        """Whether its first answer is of no use any more: no one delta leads from it to the answer now.
+
+        That is so when more has changed than is added up, and when a language-tagged literal went and came back in
+        another spelling: one commit never does that, and operators take both spellings for the same term.
+        """
+        tagged = {quad[2] for sums in self._sums.values() for quad in sums if is_tagged(quad[2])}
+        return self._is_too_much or len({fold(literal) for literal in tagged}) < len(tagged)
+
     def catch_up(self, before: Before, present: Spu | None) -> Changes:
         """Once all is taken up: the change of its answer since."""
-        assert not self.is_too_much
+        assert not self.is_outdated()
         plan, member = self._plan, self.member
         plan.seat(member)
         plan.members[member] = {}
