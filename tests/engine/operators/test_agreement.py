@@ -4,18 +4,15 @@ first answer + Σ notifications = answer now          do, then undo = nothing
 """
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from oracles.recomputation import Answer, Follower, commit
+from strategies.examples import share
 from strategies.graph_names import named_inside
 from strategies.histories import Steps, histories, net_delta
 from strategies.queries import asks, constructs, ordered, selects
 from strategies.subscriptions import FEATURES, about_another, text_of
 from tidings.engine.engine import Engine
-
-SETTINGS = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
 
 
 def play(engine: Engine, history: list[Steps], followers: list[Follower]) -> None:
@@ -30,7 +27,7 @@ def answers(followers: list[Follower]) -> list[Answer]:
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-@SETTINGS
+@share(15)
 @given(before=histories, history=histories)
 def test_an_answer_kept_up_to_date_is_the_answer_in_full(
     feature: str, before: list[Steps], history: list[Steps]
@@ -43,7 +40,7 @@ def test_an_answer_kept_up_to_date_is_the_answer_in_full(
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-@settings(SETTINGS, max_examples=5)
+@share(5)
 @given(before=histories, history=histories)
 def test_a_history_and_its_inverse_leave_the_first_answer(
     feature: str, before: list[Steps], history: list[Steps]
@@ -61,7 +58,7 @@ def test_a_history_and_its_inverse_leave_the_first_answer(
     assert answers(followers) == first
 
 
-@SETTINGS
+@share(15)
 @given(histories)
 def test_whoever_joins_later_sees_what_those_before_see(history: list[Steps]) -> None:
     engine = Engine()
@@ -181,34 +178,32 @@ def test_an_answer_is_right_that_once_was_not(query: str, updates: tuple[str, ..
 
 # -- queries that nobody thought of -----------------------------------------------------------------------------
 
-RANDOM = settings(SETTINGS, max_examples=50)
 
-
-@RANDOM
+@share(50)
 @given(histories, selects())
 def test_any_select_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)
 
 
-@RANDOM
+@share(50)
 @given(histories, named_inside())
 def test_any_use_of_a_graphs_variable_inside_it_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)
 
 
-@RANDOM
+@share(50)
 @given(histories, asks())
 def test_any_ask_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)
 
 
-@RANDOM
+@share(50)
 @given(histories, constructs())
 def test_any_construct_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)
 
 
-@RANDOM
+@share(50)
 @given(histories, ordered().map(lambda each: f"{each.text} OFFSET {each.offset} LIMIT {each.limit}"))
 def test_any_window_agrees(history: list[Steps], text: str) -> None:
     follow(history, text)

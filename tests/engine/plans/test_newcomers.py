@@ -6,11 +6,12 @@ first answer at c + what changed since + Σ notifications = answer now, for the 
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.leftovers import state_of
 from oracles.recomputation import Follower, commit, recomputed
+from strategies.examples import share
 from strategies.histories import Steps, histories, net_delta
 from strategies.queries import asks, constructs, selects
 from strategies.subscriptions import FEATURES, about_another, text_of
@@ -20,9 +21,6 @@ from tidings.engine.plans.newcomer import Beginning, Newcomer
 from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
 from tidings.sparql.evaluate.context import UNLIMITED, Limits
 
-SETTINGS = settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
 MANY = 1_000_000
 STATES = (
     "SELECT DISTINCT ?o { :a :p ?o }",
@@ -95,7 +93,7 @@ def live_through(texts: list[str], before: list[Steps], meanwhile: list[Steps], 
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-@SETTINGS
+@share(5)
 @given(histories, histories, histories)
 def test_whoever_comes_while_commits_go_on_has_the_right_answer(
     feature: str, before: list[Steps], meanwhile: list[Steps], after: list[Steps]
@@ -104,7 +102,7 @@ def test_whoever_comes_while_commits_go_on_has_the_right_answer(
 
 
 @pytest.mark.parametrize("query", STATES)
-@settings(SETTINGS, max_examples=12)
+@share(12)
 @given(histories, histories, histories)
 def test_whatever_a_plan_remembers_comes_along(
     query: str, before: list[Steps], meanwhile: list[Steps], after: list[Steps]
@@ -112,7 +110,7 @@ def test_whatever_a_plan_remembers_comes_along(
     live_through([text_of(query), about_another(text_of(query))], before, meanwhile, after)
 
 
-@settings(SETTINGS, max_examples=40)
+@share(40)
 @given(st.one_of(selects(), asks(), constructs()), histories, histories, histories)
 def test_any_query_can_be_a_newcomers(
     text: str, before: list[Steps], meanwhile: list[Steps], after: list[Steps]
@@ -121,7 +119,7 @@ def test_any_query_can_be_a_newcomers(
 
 
 @pytest.mark.parametrize("query", STATES)
-@SETTINGS
+@share(5)
 @given(histories, histories)
 def test_what_is_done_and_undone_meanwhile_is_no_change(
     query: str, before: list[Steps], meanwhile: list[Steps]
