@@ -1,5 +1,6 @@
 """The Graph Store HTTP Protocol, as a client sees it."""
 
+import asyncio
 from pathlib import Path
 
 import httpx
@@ -12,7 +13,7 @@ from tidings.log.reading import read
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
 from tidings.model.terms import Quad
-from waiting import asynchronous
+from waiting import asynchronous, until
 
 SERVICE = "/rdf-graphs/service"
 G = {"graph": "http://e/g"}
@@ -230,12 +231,14 @@ async def test_a_replaced_graph_is_one_commit_of_which_subscribers_are_told_once
 
     async with indoors(tmp_path / "data") as house:
         await put(house, A + B)
-        inbox = Inbox()
+        inbox, answered = Inbox(), asyncio.Event()
         session = house.broker.connect(inbox)
         query = "SELECT ?o WHERE { GRAPH <http://e/g> { ?s <http://e/p> ?o } }"
-        house.broker.subscribe(session, query, None, None, nothing, nothing)
+        house.broker.subscribe(session, query, None, None, lambda *_: answered.set(), nothing)
+        await answered.wait()
         response = (await put(house, B + "<http://e/c> <http://e/p> 3 .")).json()["response"]
         assert (response["sequence"], response["added"], response["removed"]) == (2, 1, 1)
+        await until(lambda: inbox.parcels)
         (parcel,) = inbox.parcels
         assert sorted(weight for _, weight in parcel.changes.items()) == [-1, 1]
         commits = [entry for entry in read(tmp_path / "data") if entry.delta]
