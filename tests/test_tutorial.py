@@ -29,10 +29,12 @@ def mended(text: str, broker: Broker) -> str:
 
 def run(script: str, folder: Path, broker: Broker) -> str:
     paths = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    inherited = dict(os.environ)
+    inherited.pop("PYTHONUNBUFFERED", None)  # or two programs would mix their lines: each end of a line is on its own
     done = subprocess.run(
         ["bash", "-ec", script],
         cwd=folder,
-        env=os.environ | {"PATH": paths, "TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws},
+        env=inherited | {"PATH": paths, "TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
