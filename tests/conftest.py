@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +53,15 @@ def _group(file: str) -> str | None:
     if "SparkSession" in text:
         return "spark"
     return file if 'scope="module"' in text else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have nobody count the lines that properties run through: it makes them three times as slow, and they go over the
+    same lines hundreds of times, which examples have been on before them."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="session")

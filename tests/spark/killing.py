@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from endurance import often
 from waiting import PATIENCE
 
-KILLS = int(os.environ.get("TIDINGS_KILLS", "4"))
+KILLS = often(2)
 """How often a job is killed: each time at another moment, and at others in the next run."""
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time."""
