@@ -26,7 +26,7 @@ UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthC
 settings.register_profile("desk", **UNHURRIED)
 settings.register_profile("ci", **UNHURRIED, derandomize=True, print_blob=True)
 settings.register_profile("fast", **UNHURRIED, max_examples=15)
-settings.register_profile("long", **UNHURRIED, max_examples=5000)
+settings.register_profile("long", **UNHURRIED, max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 
 

@@ -45,6 +45,7 @@ def test_half_as_slow_again_is_slower_everywhere() -> None:
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("figure", [mean, median])
 def test_noise_is_rarely_taken_for_a_change(figure: type) -> None:
     rng = Random(11)
@@ -76,6 +77,7 @@ def test_points_of_one_run_only_are_told() -> None:
     assert (found[0].first, found[1].second) == (1.0, 2.0)
 
 
+@pytest.mark.no_cover
 def test_the_same_is_said_each_time() -> None:
     assert compare(a_run(1), a_run(2)) == compare(a_run(1), a_run(2))
 

@@ -155,6 +155,7 @@ def _texts(number: int) -> list[str]:
     return found
 
 
+@pytest.mark.no_cover
 def test_random_queries_hold_when_they_do_after_every_commit(spark: SparkSession) -> None:
     """TIDINGS_QUERIES=1000 for a campaign."""
     for questions in drawn(EXAMPLES).values():

@@ -175,6 +175,7 @@ def is_settled(text: str, quads: Sequence[Quad]) -> bool:
     return rows.total() <= MOST_ROWS and rows == Counter(expected(text, quads[::-1]))
 
 
+@pytest.mark.no_cover
 def test_random_queries_at_any_commit_are_answered_as_the_engine_does(spark: SparkSession, states: States) -> None:
     """TIDINGS_QUERIES=1000 for a campaign."""
     questions, seen = drawn(EXAMPLES, [quads for quads, _ in states])
@@ -184,6 +185,7 @@ def test_random_queries_at_any_commit_are_answered_as_the_engine_does(spark: Spa
     assert rows > 2 * EXAMPLES
 
 
+@pytest.mark.no_cover
 def test_random_questions_are_answered_as_the_engine_does(spark: SparkSession) -> None:
     found: list[Question] = []
 

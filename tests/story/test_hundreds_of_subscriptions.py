@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+import pytest
+
 from endurance import often
 from oracles.recomputation import Follower
 from strategies.busy import query, update
@@ -80,6 +82,7 @@ def events(random: Random) -> Iterator[str]:
             yield "check"
 
 
+@pytest.mark.no_cover
 def test_everybody_is_told_right_all_day_long() -> None:
     day = Day(Random(20_160_401))
     for event in events(day.random):
