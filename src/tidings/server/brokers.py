@@ -16,7 +16,7 @@ from tidings.log.journal import Durability, Journal
 from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
 from tidings.server.config import Settings
-from tidings.server.files import FolderLoader
+from tidings.server.loading import loader_of
 
 
 def clock() -> int:
@@ -36,9 +36,7 @@ WATCH = Watch(clock, time.monotonic)
 
 
 def build_core(settings: Settings) -> Core:
-    folder = settings.load_from
-    loader = None if folder is None else FolderLoader(Path(folder), settings.base)
-    return Core(base=settings.base, loader=loader, most_parts=settings.max_parts or None)
+    return Core(base=settings.base, loader=loader_of(settings), most_parts=settings.max_parts or None)
 
 
 def policy(settings: Settings) -> Policy:

@@ -176,6 +176,17 @@ class Settings:
         None, _text, "folder that LOAD may read files from; without it LOAD is off", "FOLDER"
     )
 
+    outgoing_hosts: tuple[str, ...] = _setting(
+        (), _texts, "host that LOAD may ask for documents, NAME, NAME:PORT, *.NAME or *; again for more", "HOST"
+    )
+    outgoing_networks: tuple[str, ...] = _setting(
+        (), _networks, "network that such a host may be in although it is not public; again for more", "NETWORK"
+    )
+    outgoing_size: int = _setting(64 << 20, _bytes, "bytes that such a document may have", "BYTES")
+    outgoing_timeout: float = _setting(
+        10.0, _some_seconds, "seconds that it may take to get, redirects included", "SECONDS"
+    )
+
     secure: bool = _setting(False, _flag, "ask everybody who they are, and let them do what was granted to them")
     security: str | None = _setting(
         None, _text, "TOML file that says who may register and do what; there is security then", "FILE"

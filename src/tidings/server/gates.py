@@ -44,7 +44,7 @@ def http_gate(
         max_body=settings.max_body,
         max_requests=settings.max_requests,
         read_only=settings.read_only,
-        loads=settings.load_from is not None,
+        loads=settings.load_from is not None or bool(settings.outgoing_hosts),
         cors=settings.cors,
         max_connections=settings.max_connections,
         high_water=settings.outbox,
