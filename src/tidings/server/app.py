@@ -21,7 +21,15 @@ from tidings.model.terms import Quad
 from tidings.server.brokers import build_broker, open_broker
 from tidings.server.config import Settings
 from tidings.server.exposure import check_exposure
-from tidings.server.gates import LAST_SECONDS, http_app, http_gate, serve_websockets, uvicorn_config, websocket_gate
+from tidings.server.gates import (
+    LAST_SECONDS,
+    client_quotas,
+    http_app,
+    http_gate,
+    serve_websockets,
+    uvicorn_config,
+    websocket_gate,
+)
 from tidings.server.health import Health, HealthServer
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import Addresses, Entrances, Listeners, cannot_listen, listeners
@@ -122,8 +130,9 @@ async def _run(
 ) -> None:
     sockets = doors.sockets
     security = _security(broker, settings, sockets) if is_secure(settings) else None
-    gate = websocket_gate(broker, settings, *sockets.http_ports, security)
-    pages = http_gate(broker, settings, *sockets.ws_ports, security)
+    quotas = client_quotas(settings)
+    gate = websocket_gate(broker, settings, *sockets.http_ports, security, quotas)
+    pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas)
     entrances = Entrances(None if tls is None else tls.context)
     server = HttpServer(uvicorn_config(http_app(broker, settings, pages, security), settings, gate), entrances)
     for pair in sockets.pairs:

@@ -48,10 +48,13 @@ def policy(settings: Settings) -> Policy:
         rows=settings.max_rows or None,
         planning=settings.max_planning,
         workers=settings.workers,
+        memory=settings.max_memory or None,
+        answer=settings.max_answer or None,
         snapshot_bytes=settings.snapshot_every,
         keep_log=settings.keep_log,
         bounds=Bounds(
             subscriptions=settings.max_subscriptions,
+            client_subscriptions=settings.client_subscriptions,
             retain=settings.retain,
             rows=settings.outbox_rows,
             grace=settings.grace,

@@ -59,6 +59,13 @@ def _seconds(value: object) -> float:
     return number
 
 
+def _rate(value: object) -> float:
+    try:
+        return _seconds(value)
+    except ValueError as error:
+        raise ValueError("a number, 0 or more") from error
+
+
 def _bytes(value: object) -> int:
     """`16M` is 16 times 1,048,576."""
     if isinstance(value, str) and value[-1:].upper() in _UNITS:
@@ -216,6 +223,10 @@ class Settings:
     )
     workers: int = _setting(2, _positive, "forks at a time; other long queries wait", "N")
     max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_memory: int = _setting(
+        2 << 30, _size, "bytes a fork may need beyond what the broker has; 0 is no limit", "BYTES"
+    )
+    max_answer: int = _setting(1 << 30, _size, "bytes an answer may have; 0 is no limit", "BYTES")
     max_parts: int = _setting(
         50_000, _whole, "triple patterns, operators and terms a request may have to plan; 0 is no limit", "N"
     )
@@ -228,6 +239,13 @@ class Settings:
     max_delayed: int = _setting(100_000, _positive, "delayed updates that may wait", "N")
     max_connections: int = _setting(20_000, _positive, "WebSocket and event-stream clients at a time", "N")
     max_subscriptions: int = _setting(1_000_000, _positive, "subscriptions at a time", "N")
+    client_rate: float = _setting(
+        10_000.0, _rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
+    )
+    client_requests: int = _setting(512, _positive, "requests of one client in work at a time; others get 429", "N")
+    client_queue: int = _setting(5_000, _positive, "updates of one client that may wait; others get 429", "N")
+    client_connections: int = _setting(10_000, _positive, "connections of one address at a time", "N")
+    client_subscriptions: int = _setting(500_000, _positive, "subscriptions of one client at a time", "N")
 
     outbox: int = _setting(256 << 10, _bytes, "bytes on their way to a client before it counts as slow", "BYTES")
     outbox_rows: int = _setting(100_000, _positive, "changed rows that may wait for a slow client", "ROWS")

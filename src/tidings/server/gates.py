@@ -3,6 +3,8 @@
 import asyncio
 import socket
 import ssl
+import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,11 +17,13 @@ from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN
 from tidings.gates.forwarding import Proxies
 from tidings.gates.http.app import HttpGate, HttpSettings
-from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
+from tidings.gates.http.connection import HEADER_SECONDS, counted
 from tidings.gates.http.door import SECURITY, Door
 from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.forwarded import Forwarded
+from tidings.gates.http.limits import Turnstile
 from tidings.gates.http.security.identification import Identification
+from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.gates.websocket.upgrade import upgrading
@@ -37,6 +41,7 @@ def http_gate(
     ws_port: int | None = None,
     wss_port: int | None = None,
     security: Security | None = None,
+    quotas: Quotas | None = None,
 ) -> HttpGate:
     """The ports are where the WebSocket gate listens, if that is not where the settings say."""
     limits = HttpSettings(
@@ -52,20 +57,33 @@ def http_gate(
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
     )
+    quotas = quotas or client_quotas(settings)
     if security is None:
-        return HttpGate(broker, limits)
-    return HttpGate(broker, limits, security.guard, security.routes())
+        return HttpGate(broker, limits, quotas=quotas)
+    return HttpGate(broker, limits, security.guard, security.routes(), quotas)
+
+
+def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> Quotas:
+    """How much of the broker one client may have, over all gates."""
+    quota = Quota(
+        rate=settings.client_rate,
+        requests=settings.client_requests,
+        updates=settings.client_queue,
+        connections=settings.client_connections,
+    )
+    return Quotas(quota, monotonic)
 
 
 def http_app(
     broker: Broker, settings: Settings, gate: HttpGate | None = None, security: Security | None = None
 ) -> ASGIApp:
-    long_way = (gate or http_gate(broker, settings, security=security)).app()
+    gate = gate or http_gate(broker, settings, security=security)
     guard = OPEN if security is None else security.guard
     short = FastUpdate(
-        long_way, broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
-    )
-    app = Door(Identification(short, guard), visitors(settings))
+        gate.app(), broker, guard, gate.quotas,
+        base=settings.base, max_body=settings.max_body, read_only=settings.read_only,
+    )  # fmt: skip
+    app = Door(Identification(Turnstile(short, gate.quotas), guard), visitors(settings))
     return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
 
 
@@ -81,6 +99,7 @@ def websocket_gate(
     http_port: int | None = None,
     https_port: int | None = None,
     security: Security | None = None,
+    quotas: Quotas | None = None,
 ) -> WebSocketGate:
     """The ports are where the HTTP gate listens, if that is not where the settings say."""
     limits = WebSocketSettings(
@@ -94,7 +113,8 @@ def websocket_gate(
         https_port=https_port or settings.https_port,
         proxies=Proxies(settings.trusted_proxies),
     )
-    return WebSocketGate(broker, limits, OPEN if security is None else security.guard)
+    guard = OPEN if security is None else security.guard
+    return WebSocketGate(broker, limits, guard, quotas or client_quotas(settings))
 
 
 # -- what serves them ---------------------------------------------------------------------------------------------
@@ -116,7 +136,7 @@ def serve_websockets(gate: WebSocketGate, settings: Settings) -> Serve:
 def uvicorn_config(app: ASGIApp, settings: Settings, gate: WebSocketGate) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=HttpConnection,
+        http=counted(gate.quotas, Proxies(settings.trusted_proxies)),
         ws=upgrading(gate.listen, picows_options(settings)),
         lifespan="off",
         log_config=None,

@@ -25,6 +25,7 @@ from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
 from tidings.broker.queries import Queries
 from tidings.broker.spawn import Spawn
+from tidings.broker.spool import check_size
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.registry import Subscriptions
@@ -70,6 +71,11 @@ class Subscribe(Struct, frozen=True):
     owner: str | None
     encode: Encode | None
     """None if whatever it is, it is written here."""
+
+    @property
+    def client(self) -> str | None:
+        """Whose share of the forks it takes."""
+        return self.owner or self.session.client
 
 
 class Found(Struct, frozen=True):
@@ -153,8 +159,8 @@ class Admission:
         newcomer: Newcomer | None = None
         try:
             if self._is_large(wish):
-                await self._queries.check_planning(wish.text, wish.dataset)
-            async with self._forks.room:
+                await self._queries.check_planning(wish.text, wish.dataset, wish.client)
+            async with self._forks.room.taken(wish.client):
                 if not wish.session.open:
                     return
                 rights = self._check(wish)
@@ -196,7 +202,9 @@ class Admission:
         beginning = self._queries.begin(newcomer)
         if encode is None:
             return Found(None, beginning.answer, beginning.memories)
-        return Found(encode(_answer(first, beginning.answer)), [], beginning.memories)
+        encoded = encode(_answer(first, beginning.answer))
+        check_size(len(encoded), self._queries.most_bytes)
+        return Found(encoded, [], beginning.memories)
 
     async def _take_up(self, newcomer: Newcomer, memories: list[list[bytes]]) -> None:
         """Remember what the fork has found, in portions: others have their turns in between."""
@@ -241,6 +249,9 @@ class Admission:
         subscriptions, most = self._subscriptions, self._bounds.subscriptions
         if len(subscriptions) >= most:
             raise TooManySubscriptions(f"there are {most:,} subscriptions, the limit of max_subscriptions")
+        own = subscriptions.owned(wish.owner) if wish.owner is not None else len(wish.session.subscribers)
+        if own >= self._bounds.client_subscriptions:
+            raise TooManySubscriptions(f"you have {own:,} subscriptions, the limit of client_subscriptions")
         rights = self._ownership.still(wish.owner, wish.rights)  # the wish may have waited for a fork
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")

@@ -3,6 +3,7 @@
 A subscription outlives its connection for a grace time, and the broker: its beginning and its end are in the log.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from tidings.broker.durability.commit_log import CommitLog
@@ -41,6 +42,7 @@ class Subscriptions:
         """By the number that the engine has given to the subscription."""
         self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
+        self._owned: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._by_spuid)
@@ -83,6 +85,8 @@ class Subscriptions:
 
     def _entered(self, subscriber: Subscriber) -> Subscriber:
         self._by_spuid[subscriber.spuid] = subscriber
+        if subscriber.owner is not None:
+            self._owned[subscriber.owner] += 1
         self.roll.enter(subscriber)
         self.by_handle[subscriber.handle.id] = subscriber
         return subscriber
@@ -118,7 +122,10 @@ class Subscriptions:
         """Leave nothing of a subscription; the log is not told."""
         self.detach(subscriber)
         self._absent.pop(subscriber, None)
-        self._by_spuid.pop(subscriber.spuid, None)
+        if self._by_spuid.pop(subscriber.spuid, None) is not None and subscriber.owner is not None:
+            self._owned[subscriber.owner] -= 1
+            if not self._owned[subscriber.owner]:
+                del self._owned[subscriber.owner]
         self.roll.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
@@ -150,6 +157,10 @@ class Subscriptions:
         if subscriber.owner is None and subscriber.session not in {session, None}:
             raise NotYours("the subscription belongs to another connection")
         self.release(subscriber, ended)
+
+    def owned(self, owner: str) -> int:
+        """How many subscriptions a subject has."""
+        return self._owned[owner]
 
     def of_owner(self, owner: str | None) -> list[Subscriber]:
         """The subscriptions that a subject has; None for those that are nobody's."""
