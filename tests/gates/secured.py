@@ -15,6 +15,7 @@ from broker.making import Clock
 from gates.doors import Server
 from security.making import basic
 from tidings.broker.broker import Broker
+from tidings.gates.quotas import Quotas
 from tidings.log.folder import Folder
 from tidings.server import brokers, gates
 from tidings.server.config import Settings
@@ -60,6 +61,7 @@ class House:
     ws: str
     clock: Clock
     said: list[str]
+    quotas: Quotas
 
     async def register(self, name: str) -> str:
         """Its secret."""
@@ -111,8 +113,9 @@ def _broker(settings: Settings, watch: brokers.Watch, stack: ExitStack) -> Broke
 @asynccontextmanager
 async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[str]) -> AsyncIterator[House]:
     security = build(broker, settings, "http://localhost:8000", clock.monotonic)
-    gate = gates.http_gate(broker, settings, security=security)
-    sockets = gates.websocket_gate(broker, settings, security=security)
+    quotas = gates.client_quotas(settings, clock.monotonic)
+    gate = gates.http_gate(broker, settings, security=security, quotas=quotas)
+    sockets = gates.websocket_gate(broker, settings, security=security, quotas=quotas)
     app = gates.http_app(broker, settings, gate, security)
     server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
     async with broker, security.running(said.append):
@@ -124,7 +127,7 @@ async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[s
             async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
                 await broker.update(DATA)
                 ws = f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
-                yield House(broker, security, client, ws, clock, said)
+                yield House(broker, security, client, ws, clock, said, quotas)
         finally:
             gate.end()
             server.should_exit = True

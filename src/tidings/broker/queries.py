@@ -16,6 +16,7 @@ from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
 from tidings.engine.plans.newcomer import Beginning, Newcomer
+from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import RequestTooComplex, TimeLimitExceeded
 from tidings.model.results import Result, Row
@@ -27,6 +28,9 @@ LONG_QUERY = 1 << 15
 
 LONG_SUBSCRIPTION = 1 << 12
 """Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
+
+_OFTEN = 5
+"""What is done again and again may take so much less time than what is done once."""
 
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
@@ -122,7 +126,7 @@ class Queries:
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
         """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
-        return None if len(text) > LONG_SUBSCRIPTION else self._engine.template(text, dataset)[0].parts
+        return None if len(text) > LONG_SUBSCRIPTION else self._engine.planning.template(text, dataset)[0].parts
 
     async def check_planning(self, text: str, dataset: Dataset | None, client: str | None = None) -> None:
         """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a
@@ -130,16 +134,21 @@ class Queries:
         work, seconds = partial(self._planning, text, dataset), self._whole.seconds
         spent = await self._forks.run(work, seconds=seconds, client=client)
         if spent > self._planning_seconds:
-            said = f"to plan the subscription takes {spent:.2g} s, and the limit of max_planning"
+            said = (
+                f"to plan the subscription, or to evaluate it often, takes {spent:.2g} s, and the limit of max_planning"
+            )
             limit = self._planning_seconds
             raise RequestTooComplex(f"{said} is {limit:g} s", measured=round(spent, 3), limit=limit)
 
     def _planning(self, text: str, dataset: Dataset | None) -> float:
         """In the fork: seconds of the processor."""
         begun = time.process_time()
-        template, values = self._engine.template(text, dataset)
-        template.spu(values, ALL_RIGHTS.subscribe)
-        return time.process_time() - begun
+        template, values = self._engine.planning.template(text, dataset)
+        spu, member = template.spu(values, ALL_RIGHTS.subscribe)
+        planned = time.process_time() - begun
+        if isinstance(spu, ReevaluatedSpu):  # it is evaluated on the loop after each commit that concerns it
+            list(spu.admit(member))
+        return max(planned, _OFTEN * (time.process_time() - begun - planned))
 
     def begin(self, newcomer: Newcomer) -> Beginning:
         """In a fork: the first answer of a newcomer, however long that takes within the limits."""

@@ -53,17 +53,9 @@ class Room:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._forget(client, turn)
-            else:
-                self._leave(client)
+            if not turn.cancelled():
+                self._leave(client)  # it had its turn, and does not need it any more
             raise
-
-    def _forget(self, client: str | None, turn: "asyncio.Future[None]") -> None:
-        line = self._waiting[client]
-        line.remove(turn)
-        if not line:
-            del self._waiting[client]
 
     def _let_in(self) -> None:
         """Whoever may have room now; who had a turn is last from here on."""
@@ -73,5 +65,6 @@ class Room:
             turn = line.popleft()
             if line:
                 self._waiting[client] = line
-            self._take(client)
-            turn.set_result(None)
+            if not turn.cancelled():
+                self._take(client)
+                turn.set_result(None)

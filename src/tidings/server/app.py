@@ -36,6 +36,7 @@ from tidings.server.listening import Addresses, Entrances, Listeners, cannot_lis
 from tidings.server.security.assembly import Security, build
 from tidings.server.security.choices import is_secure
 from tidings.server.tls import Tls, read_tls, renewing
+from tidings.sparql.nesting import allow_nesting
 
 if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
@@ -74,6 +75,7 @@ def serve(
 ) -> None:
     """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
     check_exposure(settings)
+    allow_nesting()
     sys.setswitchinterval(_SWITCH)
     tls = read_tls(settings)
     with ExitStack() as stack:

@@ -42,6 +42,7 @@ from tidings.broker.subscriptions.subscriber import (
 )
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
+from tidings.engine.plans.planning import Apart
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error
@@ -157,14 +158,19 @@ class Admission:
     async def _subscribe_later(self, wish: Subscribe) -> None:
         """As `_subscribe`, for a first answer that takes its time."""
         newcomer: Newcomer | None = None
+        apart: Apart | None = None
         try:
-            if self._is_large(wish):
+            is_large = self._is_large(wish)
+            if is_large:
                 await self._queries.check_planning(wish.text, wish.dataset, wish.client)
             async with self._forks.room.taken(wish.client):
+                if is_large and wish.session.open:
+                    apart = await self._subscriptions.plan_apart(wish.text, wish.dataset, self._check(wish))
                 if not wish.session.open:
                     return
-                rights = self._check(wish)
-                newcomer = self._subscriptions.expect(wish.text, wish.dataset, rights, most=self._bounds.rows)
+                newcomer = self._subscriptions.expect(
+                    wish.text, wish.dataset, self._check(wish), most=self._bounds.rows, apart=apart
+                )
                 self._expected[newcomer] = wish
                 first, memories = await self._found(newcomer, wish.encode)
             await self._take_up(newcomer, memories)
@@ -179,6 +185,8 @@ class Admission:
             if newcomer is not None:
                 self._expected.pop(newcomer, None)
                 self._subscriptions.give_up(newcomer)
+            if apart is not None:
+                self._subscriptions.discard(apart)
 
     async def _found(self, newcomer: Newcomer, encode: Encode | None) -> tuple[Parcel, list[list[bytes]]]:
         """What a fork, made now, finds: the first answer, and what is to be remembered."""

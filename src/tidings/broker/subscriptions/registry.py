@@ -3,6 +3,7 @@
 A subscription outlives its connection for a grace time, and the broker: its beginning and its end are in the log.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -16,6 +17,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subsc
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.engine.plans.newcomer import Newcomer
+from tidings.engine.plans.planning import Apart
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.results import Row
@@ -91,9 +93,25 @@ class Subscriptions:
         self.by_handle[subscriber.handle.id] = subscriber
         return subscriber
 
-    def expect(self, text: str, dataset: Dataset | None, rights: Rights, *, most: int) -> Newcomer:
+    def expect(
+        self, text: str, dataset: Dataset | None, rights: Rights, *, most: int, apart: Apart | None = None
+    ) -> Newcomer:
         """Somebody whose first answer is to be found in a fork; up to `most` quads may change meanwhile."""
-        return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most)
+        return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most, apart=apart)
+
+    async def plan_apart(self, text: str, dataset: Dataset | None, rights: Rights) -> Apart | None:
+        """Read and plan a large query while everything else goes on; None if that got in its way."""
+        planning = self._engine.planning
+        try:
+            apart = await asyncio.to_thread(planning.apart, text, dataset, rights)
+        except (RuntimeError, KeyError):  # what it looked at was changed under its hands
+            return None
+        planning.take_over(apart)
+        return apart
+
+    def discard(self, apart: Apart) -> None:
+        """What was planned apart has been used, or never will be."""
+        self._engine.planning.discard(apart)
 
     def give_up(self, newcomer: Newcomer) -> None:
         """Leave nothing of a newcomer that has not become a subscriber."""
