@@ -74,9 +74,9 @@ class WebSocketGate:
         if path not in (SECURE_PATHS if self.guard.asks else PATHS):
             return _refused(NotFound(self._nothing_at(path.decode("latin-1"), request, secure)))
         if len(self.broker.sessions) >= most:
-            error = TooManyConnections(f"{most:,} clients are connected, the limit of max_connections")
-            self.quotas.note(error)
-            return _refused(error)
+            full = TooManyConnections(f"{most:,} clients are connected, the limit of max_connections")
+            self.quotas.note(full)
+            return _refused(full)
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage(f"this port speaks WebSocket; HTTP is at {self._http(request, secure)}"))
         return Connection(self, request.headers.get("authorization") if self.guard.asks else None)
