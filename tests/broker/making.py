@@ -31,7 +31,7 @@ from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.server import app
+from tidings.server import brokers
 from tidings.server.config import Settings
 from waiting import until, wait_until
 
@@ -77,7 +77,7 @@ def opened(clock: Clock, path: Path, external: ExternalEngine | None = None, **c
     values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
     settings = Settings(**values)
     Folder(path).release()
-    return app.open_broker(settings, path, lambda _: None, external, app.Watch(clock.now, clock.monotonic))
+    return brokers.open_broker(settings, path, lambda _: None, external, brokers.Watch(clock.now, clock.monotonic))
 
 
 def crashed(path: Path, copy: Path) -> Path:

@@ -14,7 +14,7 @@ import pytest
 from tidings.broker import forks as room
 from tidings.broker.errors import ShuttingDown, WorkLost
 from tidings.broker.forks import Forks
-from tidings.model.errors import SparqlSyntaxError, TimeLimitExceeded
+from tidings.model.errors import MemoryLimitExceeded, SparqlSyntaxError, TimeLimitExceeded
 from waiting import PATIENCE, asynchronous, until, wait_until
 
 
@@ -222,3 +222,24 @@ async def test_a_copy_is_deaf_to_the_signals_that_stop_the_broker(tmp_path: Path
     os.kill(child, signal.SIGTERM)
     ready.unlink()
     assert await working == "done"
+
+
+@asynchronous
+async def test_a_copy_that_wants_too_much_memory_says_so_and_the_next_one_has_its_own() -> None:
+    forks = Forks(1, memory=64 << 20)
+    for work in (
+        lambda: bytearray(128 << 20),
+        lambda: [object() for _ in range(10_000_000)],
+        lambda: b"x" * (40 << 20),
+    ):
+        with pytest.raises(MemoryLimitExceeded) as refused:
+            await forks.run(work, seconds=PATIENCE)  # the last one fits, but not together with its copy for us
+        assert refused.value.data() == {"bytes": 64 << 20}
+    assert len(await forks.run(lambda: b"x" * (16 << 20), seconds=PATIENCE)) == 16 << 20
+
+
+@asynchronous
+async def test_what_is_not_bounded_may_have_what_there_is() -> None:
+    forks = Forks(1, memory=1 << 20)
+    fork = forks.launch(lambda: len(bytearray(128 << 20)), bounded=False)
+    assert await forks.outcome(fork, seconds=PATIENCE) == 128 << 20

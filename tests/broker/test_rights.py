@@ -70,7 +70,7 @@ async def test_every_way_of_an_update_is_held_to_its_rights(clock: Clock) -> Non
         outcomes: list[Outcome] = []
         broker.submit("INSERT DATA { GRAPH <a> { <s> <p> 9 } }", None, outcomes.append, rights=who)
         template = broker.prepare("INSERT DATA { GRAPH <a> { <s> <p> ?v } }")
-        broker.submit_bound(template, {"v": '"9"'}, outcomes.append, rights=who)
+        broker.submit_bound(template.bind({"v": '"9"'}), outcomes.append, rights=who)
         assert [type(each) for each in outcomes] == [GraphNotWritable, GraphNotWritable]
         with pytest.raises(GraphNotWritable):
             await broker.update("CLEAR GRAPH <a>", rights=who)

@@ -13,7 +13,7 @@ from cli.shell import EXAMPLES, furnish, runs_alone, shell
 from tidings import __version__
 from tidings.cli import COMMANDS, main
 from tidings.model.terms import Quad
-from tidings.server import app
+from tidings.server import app, brokers
 from tidings.server.config import Settings
 from tidings.server.listening import Addresses
 
@@ -64,7 +64,7 @@ def test_every_example_of_serve_runs(
     ) -> None:
         loaded.extend(quads())
         places = Addresses(f"http://x:{settings.http_port}", f"ws://x:{settings.ws_port}")
-        announce(app.Opened(app.build_broker(settings), places))
+        announce(app.Opened(brokers.build_broker(settings), places))
 
     monkeypatch.setattr(app, "serve", serve)
     monkeypatch.setattr("tidings.cli.commands.operation.serve.configure", lambda *_: None)

@@ -25,7 +25,7 @@ from deploy.places import (
     seconds,
 )  # fmt: skip
 from gates.wire import Broker
-from tidings.server import app
+from tidings.server import gates
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from tidings.server.exposure import check_exposure
 from tidings.server.health import Health, HealthServer
@@ -194,7 +194,7 @@ def test_compose_lets_a_broker_end_in_its_own_time_and_open_as_many_files_as_it_
     broker = SERVICES["broker"]
     settings = read_settings({}, broker["environment"])
     assert broker["init"] is True
-    assert seconds(broker["stop_grace_period"]) > 2 * app.LAST_SECONDS + 5
+    assert seconds(broker["stop_grace_period"]) > 2 * gates.LAST_SECONDS + 5
     assert broker["ulimits"]["nofile"]["soft"] > settings.max_connections + settings.max_requests + 1000
     assert _named(broker["environment"]) <= _known()
 

@@ -17,7 +17,7 @@ from deploy import sandbox
 from deploy.places import DEPLOY, ROOT, run, seconds, tool, unit, unit_value, until
 from gates.client import connected
 from gates.wire import SERVE, Broker, serving
-from tidings.server import app
+from tidings.server import gates
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from waiting import PATIENCE, asynchronous
 
@@ -74,7 +74,7 @@ def test_the_service_listens_on_this_machine_and_has_settings_that_exist() -> No
 
 def test_the_service_lets_a_broker_end_in_its_own_time_and_open_as_many_files_as_it_may_have_connections() -> None:
     settings = read_settings({}, {})
-    assert seconds(unit_value("TimeoutStopSec")) > 2 * app.LAST_SECONDS + 5
+    assert seconds(unit_value("TimeoutStopSec")) > 2 * gates.LAST_SECONDS + 5
     assert int(unit_value("LimitNOFILE")) > settings.max_connections + settings.max_requests + 1000
     assert unit_value("KillMode") == "mixed"  # forks belong to the broker
 

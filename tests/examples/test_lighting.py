@@ -18,7 +18,7 @@ from gates.doors import listening, with_websockets
 from gates.wire import Broker, serving
 from tidings.cli.commands.operation import serve
 from tidings.client import Application, CannotConnect
-from tidings.server.app import Watch
+from tidings.server.brokers import Watch
 from tidings.server.config import read_settings
 from tidings.server.demo import life
 from tidings.server.demo.lighting import PROFILE, Sensors, actuate, aggregate, profile_at

@@ -16,8 +16,8 @@ from gates.client import Message
 from tidings.broker.broker import Broker
 from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder
-from tidings.server import app as wiring
-from tidings.server.app import WATCH, Watch
+from tidings.server import brokers, gates
+from tidings.server.brokers import WATCH, Watch
 from tidings.server.config import Settings
 from waiting import PATIENCE, until
 
@@ -63,21 +63,21 @@ async def built(
     """A broker in memory, or with a folder that keeps what is published."""
     settings = Settings(**{"allowed_hosts": ("tidings.test",), **changes})
     if folder is None:
-        broker = wiring.build_broker(settings, watch=watch)
+        broker = brokers.build_broker(settings, watch=watch)
         async with broker:
-            yield broker, wiring.http_gate(broker, settings), settings
+            yield broker, gates.http_gate(broker, settings), settings
         return
     with Folder(folder) as locked:
-        broker = wiring.open_broker(settings, locked.path, lambda _: None, watch=watch)
+        broker = brokers.open_broker(settings, locked.path, lambda _: None, watch=watch)
         async with broker:
-            yield broker, wiring.http_gate(broker, settings), settings
+            yield broker, gates.http_gate(broker, settings), settings
 
 
 @asynccontextmanager
 async def indoors(folder: Path | None = None, **changes: Any) -> AsyncIterator[House]:
     """Without a socket."""
     async with built(folder, **changes) as (broker, gate, settings):
-        transport = httpx.ASGITransport(wiring.http_app(broker, settings, gate), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(gates.http_app(broker, settings, gate), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://tidings.test") as client:
             yield House(broker, gate, client)
 
@@ -86,8 +86,8 @@ async def indoors(folder: Path | None = None, **changes: Any) -> AsyncIterator[H
 async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator[House]:
     """On a port of the loopback interface."""
     async with built(folder, **changes) as (broker, gate, settings):
-        app, sockets = wiring.http_app(broker, settings, gate), wiring.websocket_gate(broker, settings)
-        config = wiring._uvicorn(app, settings, sockets)
+        app, sockets = gates.http_app(broker, settings, gate), gates.websocket_gate(broker, settings)
+        config = gates.uvicorn_config(app, settings, sockets)
         config.port = 0
         server = Server(config)
         serving = asyncio.create_task(server.serve())
@@ -107,8 +107,8 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
 async def with_websockets(house: House) -> AsyncIterator[str]:
     """The address of a WebSocket gate of the same broker."""
     settings = Settings()
-    gate = wiring.websocket_gate(house.broker, settings)
-    door = await ws_create_server(gate.listen, "127.0.0.1", 0, **wiring._picows(settings))
+    gate = gates.websocket_gate(house.broker, settings)
+    door = await ws_create_server(gate.listen, "127.0.0.1", 0, **gates.picows_options(settings))
     try:
         yield f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
     finally:

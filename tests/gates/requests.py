@@ -8,8 +8,8 @@ import httpx
 
 from tidings.broker.broker import Broker
 from tidings.engine.updates.executor import Core
-from tidings.server import app as wiring
-from tidings.server.app import WATCH, Watch
+from tidings.server import brokers, gates
+from tidings.server.brokers import WATCH, Watch
 from tidings.server.config import Settings
 
 DATA = """PREFIX : <http://example.org/> INSERT DATA {
@@ -30,7 +30,7 @@ class Gate:
 
 def gate(watch: Watch = WATCH, **changes: Any) -> Gate:
     settings = Settings(**changes)
-    core = wiring.build_core(settings)
+    core = brokers.build_core(settings)
     core.update(DATA, now=0)
     return Gate(settings, core, watch)
 
@@ -38,7 +38,7 @@ def gate(watch: Watch = WATCH, **changes: Any) -> Gate:
 def ask(app: Gate, method: str, path: str, **options: Any) -> httpx.Response:
     async def once() -> httpx.Response:
         async with (
-            wiring.build_broker(app.settings, app.core, watch=app.watch) as broker,
+            brokers.build_broker(app.settings, app.core, watch=app.watch) as broker,
             client_of(broker, app.settings, raise_app_exceptions=False) as client,
         ):
             return await client.request(method, path, **options)
@@ -48,7 +48,7 @@ def ask(app: Gate, method: str, path: str, **options: Any) -> httpx.Response:
 
 def client_of(broker: Broker, settings: Settings, *, raise_app_exceptions: bool = True) -> httpx.AsyncClient:
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, "tidings.test"))
-    transport = httpx.ASGITransport(wiring.http_app(broker, settings), raise_app_exceptions=raise_app_exceptions)
+    transport = httpx.ASGITransport(gates.http_app(broker, settings), raise_app_exceptions=raise_app_exceptions)
     return httpx.AsyncClient(transport=transport, base_url="http://tidings.test")
 
 

@@ -15,8 +15,9 @@ from broker.making import Clock
 from gates.doors import Server
 from security.making import basic
 from tidings.broker.broker import Broker
+from tidings.gates.quotas import Quotas
 from tidings.log.folder import Folder
-from tidings.server import app as wiring
+from tidings.server import brokers, gates
 from tidings.server.config import Settings
 from tidings.server.security.assembly import Security, build
 from waiting import PATIENCE, until
@@ -60,6 +61,7 @@ class House:
     ws: str
     clock: Clock
     said: list[str]
+    quotas: Quotas
 
     async def register(self, name: str) -> str:
         """Its secret."""
@@ -96,27 +98,28 @@ async def secured(folder: Path, policy: str | None = POLICY, **changes: Any) -> 
         values["security"] = str(folder / "security.toml")
     settings = Settings(**values)
     with ExitStack() as stack:
-        broker = _broker(settings, wiring.Watch(clock.now, clock.monotonic), stack)
+        broker = _broker(settings, brokers.Watch(clock.now, clock.monotonic), stack)
         async with _served(broker, settings, clock, said) as house:
             yield house
 
 
-def _broker(settings: Settings, watch: wiring.Watch, stack: ExitStack) -> Broker:
+def _broker(settings: Settings, watch: brokers.Watch, stack: ExitStack) -> Broker:
     if settings.memory:
-        return wiring.build_broker(settings, watch=watch)
+        return brokers.build_broker(settings, watch=watch)
     folder = stack.enter_context(Folder(Path(settings.data)))
-    return wiring.open_broker(settings, folder.path, lambda _: None, watch=watch)
+    return brokers.open_broker(settings, folder.path, lambda _: None, watch=watch)
 
 
 @asynccontextmanager
 async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[str]) -> AsyncIterator[House]:
     security = build(broker, settings, "http://localhost:8000", clock.monotonic)
-    gate = wiring.http_gate(broker, settings, security=security)
-    sockets = wiring.websocket_gate(broker, settings, security=security)
-    app = wiring.http_app(broker, settings, gate, security)
+    quotas = gates.client_quotas(settings, clock.monotonic)
+    gate = gates.http_gate(broker, settings, security=security, quotas=quotas)
+    sockets = gates.websocket_gate(broker, settings, security=security, quotas=quotas)
+    app = gates.http_app(broker, settings, gate, security)
     server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
     async with broker, security.running(said.append):
-        door = await ws_create_server(sockets.listen, "127.0.0.1", 0, **wiring._picows(settings))
+        door = await ws_create_server(sockets.listen, "127.0.0.1", 0, **gates.picows_options(settings))
         serving = asyncio.create_task(server.serve())
         await until(lambda: server.started)
         address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
@@ -124,7 +127,7 @@ async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[s
             async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
                 await broker.update(DATA)
                 ws = f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
-                yield House(broker, security, client, ws, clock, said)
+                yield House(broker, security, client, ws, clock, said, quotas)
         finally:
             gate.end()
             server.should_exit = True

@@ -11,7 +11,7 @@ from picows import ws_create_server
 import waiting
 from tidings.broker.broker import Broker
 from tidings.gates.websocket.gate import WebSocketGate
-from tidings.server import app
+from tidings.server import brokers, gates
 from tidings.server.config import Settings
 from waiting import PATIENCE, until
 
@@ -46,8 +46,8 @@ class House:
 async def serving(**changes: Any) -> AsyncIterator[House]:
     values: dict[str, Any] = {"slice": PATIENCE, "ping": PATIENCE, **changes}
     settings = Settings(**values)
-    async with app.build_broker(settings) as broker:
-        gate = app.websocket_gate(broker, settings)
+    async with brokers.build_broker(settings) as broker:
+        gate = gates.websocket_gate(broker, settings)
         try:
             async with door(House(broker, gate, settings, 0)) as house:
                 yield house
@@ -58,7 +58,7 @@ async def serving(**changes: Any) -> AsyncIterator[House]:
 @asynccontextmanager
 async def door(house: House, *, handshake: float = PATIENCE, **changes: Any) -> AsyncIterator[House]:
     """The same house through a door of its own. Where little time is allowed, only those knock who are to be late."""
-    options = app._picows(replace(house.settings, **changes)) | {"websocket_handshake_timeout": handshake}
+    options = gates.picows_options(replace(house.settings, **changes)) | {"websocket_handshake_timeout": handshake}
     server = await ws_create_server(house.gate.listen, "127.0.0.1", 0, **options)
     try:
         yield replace(house, port=server.sockets[0].getsockname()[1])

@@ -11,6 +11,7 @@ from protocol.tables import table, truth
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.gates.answers import body_of, head_of
+from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.websocket.conversation import Conversation, Traffic
 from tidings.model.formats.results.json import term_value
 from tidings.protocol.answer_reading import decode_answer
@@ -59,7 +60,13 @@ class Client:
         self.session = broker.connect(self)
         self.traffic = Traffic()
         self.conversation = Conversation(
-            broker, self.session, self._heard.put_nowait, self.traffic, base=BASE, read_only=read_only
+            broker,
+            self.session,
+            self._heard.put_nowait,
+            self.traffic,
+            base=BASE,
+            read_only=read_only,
+            quotas=Quotas(Quota(), lambda: 0.0),
         )
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:

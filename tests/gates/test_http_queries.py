@@ -8,7 +8,7 @@ import pytest
 from gates.requests import QUERY, SELECT, UPDATE, Gate, ask, client_of, values
 from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
-from tidings.server import app as wiring
+from tidings.server import brokers
 
 # -- queries ----------------------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ def test_an_answer_says_which_function_nobody_knows(app: Gate) -> None:
 
 def test_the_log_names_an_unknown_function_once(app: Gate, caplog: pytest.LogCaptureFixture) -> None:
     async def story() -> None:
-        async with wiring.build_broker(app.settings, app.core) as broker, client_of(broker, app.settings) as client:
+        async with brokers.build_broker(app.settings, app.core) as broker, client_of(broker, app.settings) as client:
             for number in range(3):
                 text = f"SELECT ?s {{ ?s ?p ?o FILTER(<http://e/f>(?o) = {number}) }} LIMIT {number + 1}"
                 answer = await client.get("/query", params={"query": text})

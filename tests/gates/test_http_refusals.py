@@ -11,8 +11,8 @@ from gates.doors import is_error
 from gates.requests import QUERY, SELECT, UPDATE, Gate, ask, client_of, gate, values
 from tidings.broker.broker import Broker
 from tidings.broker.spool import Spool
-from tidings.server import app as wiring
-from tidings.server.app import Watch
+from tidings.server import brokers
+from tidings.server.brokers import Watch
 from waiting import PATIENCE
 
 
@@ -105,7 +105,7 @@ def test_one_request_too_many_is_asked_to_come_back_and_health_is_still_told(mon
 
         monkeypatch.setattr(Broker, "query", slowly)
         async with (
-            wiring.build_broker(app.settings, app.core) as broker,
+            brokers.build_broker(app.settings, app.core) as broker,
             client_of(broker, app.settings) as client,
             asyncio.TaskGroup() as group,
         ):

@@ -9,7 +9,7 @@ import pytest
 
 from gates.doors import is_error
 from gates.requests import UPDATE, Gate, ask, client_of, gate
-from tidings.server import app as wiring
+from tidings.server import brokers
 from tidings.server.config import Settings
 from waiting import until
 
@@ -48,7 +48,7 @@ def test_a_read_only_endpoint_refuses_updates_and_says_so() -> None:
 def test_commits_are_numbered_in_the_order_of_their_updates() -> None:
     async def story() -> None:
         settings = Settings()
-        async with wiring.build_broker(settings) as broker, client_of(broker, settings) as client:
+        async with brokers.build_broker(settings) as broker, client_of(broker, settings) as client:
             answers = [
                 (await client.post("/update", content=text, headers=UPDATE)).json()["response"]
                 for text in ("INSERT DATA { <a> <b> 1 }", "DELETE DATA { <a> <b> 2 }", "CLEAR ALL")
@@ -63,7 +63,7 @@ def test_one_update_too_many_is_asked_to_come_back() -> None:
     async def story() -> None:
         settings = Settings(max_queue=1)
         async with (
-            wiring.build_broker(settings) as broker,
+            brokers.build_broker(settings) as broker,
             client_of(broker, settings) as client,
             asyncio.TaskGroup() as group,
         ):

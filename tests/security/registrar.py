@@ -16,7 +16,7 @@ from tidings.broker.broker import Broker
 from tidings.log.folder import Folder
 from tidings.security.authority import Authority, vault_of
 from tidings.security.settings import read_settings
-from tidings.server import app
+from tidings.server import brokers
 from tidings.server.config import Settings
 
 SECURITY = """
@@ -36,13 +36,13 @@ async def opened(folder: Path) -> AsyncIterator[tuple[Broker, Authority]]:
     """What a folder holds."""
     with Folder(folder) as locked:
         settings = Settings(segment_size=4_000, snapshot_every=20_000)
-        broker = app.open_broker(settings, locked.path, print)
+        broker = brokers.open_broker(settings, locked.path, print)
         authority = Authority(
             read_settings(SECURITY),
             broker.facts,
             vault_of(locked.path),
             _nowhere,
-            clock=app.clock,
+            clock=brokers.clock,
             monotonic=time.monotonic,
         )
         for kinds, keeper in authority.keepers():

@@ -14,7 +14,7 @@ import uvicorn
 from gates.client import Follower, connected
 from gates.wire import SERVE, serving
 from tidings.gates.http import connection as patience
-from tidings.server import app
+from tidings.server import brokers, gates
 from tidings.server.config import Settings
 from waiting import PATIENCE, asynchronous
 
@@ -121,10 +121,10 @@ async def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> N
 @asynchronous
 async def test_a_client_that_sends_its_headers_for_ever_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(memory=True)
-    broker = app.build_broker(settings)
+    broker = brokers.build_broker(settings)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(
-            app._uvicorn(app.http_app(broker, settings), settings, app.websocket_gate(broker, settings))
+            gates.uvicorn_config(gates.http_app(broker, settings), settings, gates.websocket_gate(broker, settings))
         )
         async with broker:
             serving_ = asyncio.create_task(server.serve(sockets=[listener]))

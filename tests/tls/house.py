@@ -18,7 +18,7 @@ from tidings import cli
 from tidings.broker.broker import Broker
 from tidings.client.trust import Trust
 from tidings.gates.websocket.gate import WebSocketGate
-from tidings.server import app as wiring
+from tidings.server import brokers, gates
 from tidings.server import certificates as making
 from tidings.server.config import Settings
 from tidings.server.http_server import HttpServer
@@ -142,7 +142,7 @@ async def serving(app: Any = None, **changes: Any) -> AsyncIterator[House]:
     tls = read_tls(settings)
     with ExitStack() as stack:
         sockets = stack.enter_context(listeners(settings, tls=tls is not None))
-        async with wiring.build_broker(settings) as broker, _open(broker, settings, sockets, tls, app) as house:
+        async with brokers.build_broker(settings) as broker, _open(broker, settings, sockets, tls, app) as house:
             yield house
 
 
@@ -150,13 +150,13 @@ async def serving(app: Any = None, **changes: Any) -> AsyncIterator[House]:
 async def _open(
     broker: Broker, settings: Settings, sockets: Listeners, tls: Tls | None, app: Any
 ) -> AsyncIterator[House]:
-    gate = wiring.websocket_gate(broker, settings, *sockets.http_ports)
-    pages = wiring.http_gate(broker, settings, *sockets.ws_ports)
+    gate = gates.websocket_gate(broker, settings, *sockets.http_ports)
+    pages = gates.http_gate(broker, settings, *sockets.ws_ports)
     entrances = Entrances(None if tls is None else tls.context)
-    config = wiring._uvicorn(app or wiring.http_app(broker, settings, pages), settings, gate)
+    config = gates.uvicorn_config(app or gates.http_app(broker, settings, pages), settings, gate)
     server = HttpServer(config, entrances)
     for pair in sockets.pairs:
-        entrances.add(pair, server.serve_connections, wiring._websockets(gate, settings))
+        entrances.add(pair, server.serve_connections, gates.serve_websockets(gate, settings))
     running = asyncio.create_task(server.serve())
     await until(lambda: server.started)
     try:

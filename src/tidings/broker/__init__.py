@@ -4,7 +4,7 @@ broker                the story, and all that gates may use: updates, queries, s
 policy, status        what a broker is told when it is made; how it is
 pending, settlement   what waits for the disk, as values; what becomes of each, once it is durable or cannot be
 queries               on the loop for a slice of time, then in a fork
-forks                 long work, in a copy of the process
+forks, room           long work, in a copy of the process; who has how much of the room for it
 ownership             whose something is, and what its owner may still do
 alarm                 looks again when something is due
 spawn                 the seam to whoever has something done meanwhile

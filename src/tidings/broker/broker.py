@@ -58,6 +58,7 @@ from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import Term
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
+from tidings.sparql.prepared import Parameters
 
 log = logging.getLogger("tidings")
 
@@ -88,7 +89,7 @@ class Broker:
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
         self.commit_log = log = CommitLog(clock, monotonic)
-        self.forks = Forks(policy.workers)
+        self.forks = Forks(policy.workers, policy.memory)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, policy.limits(monotonic)
         apart = Core(base=engine.core.base, most_parts=engine.core.most_parts)
@@ -98,7 +99,7 @@ class Broker:
         self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
         self.outboxes = Outboxes(log, bounds)
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
-        self.queries = Queries(engine, log, self.forks, planning=policy.planning, **limits)
+        self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
         self.admission = Admission(
             self.subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
@@ -210,11 +211,11 @@ class Broker:
         return self.engine.prepare_template(text, dataset)
 
     def submit_bound(
-        self, template: Bindable[PreparedUpdate], bindings: dict[str, str], reply: Reply, publisher: str | None = None,
+        self, bound: tuple[PreparedUpdate, Parameters], reply: Reply, publisher: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
-        """Take in a prepared update with its variables bound. Raises what is wrong with the bindings."""
-        self.updates.submit(BoundUpdate(*template.bind(bindings), reply, publisher, rights=rights))
+        """Take in a prepared update whose variables were bound."""
+        self.updates.submit(BoundUpdate(*bound, reply, publisher, rights=rights))
 
     async def update(
         self, text: str, dataset: Dataset | None = None, publisher: str | None = None, rights: Rights = ALL_RIGHTS
@@ -230,10 +231,12 @@ class Broker:
         self.updates.submit(GraphUpdate(change, reply_to(answer), publisher, rights=rights))
         return await answer
 
-    async def query(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS) -> Spool:
-        """The answer to a query, as a document."""
+    async def query(
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS, client: str | None = None
+    ) -> Spool:
+        """The answer to a query, as a document. What takes long takes the share of a `client`."""
         self._check_open()
-        return await self.queries.answer(text, dataset, write, rights)
+        return await self.queries.answer(text, dataset, write, rights, client)
 
     async def delay(
         self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None, *, owner: str | None = None,
@@ -254,9 +257,9 @@ class Broker:
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
-    def connect(self, link: ClientLink) -> Session:
+    def connect(self, link: ClientLink, client: str | None = None) -> Session:
         self._next_session += 1
-        session = Session(SessionId(self._next_session), link)
+        session = Session(SessionId(self._next_session), link, client)
         self.sessions[session.id] = session
         return session
 

@@ -15,12 +15,15 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
 from msgspec import Struct
 
 from tidings.broker.errors import ShuttingDown, WorkLost
-from tidings.model.errors import TidingsError, TimeLimitExceeded
+from tidings.broker.room import Room
+from tidings.model.errors import MemoryLimitExceeded, TidingsError, TimeLimitExceeded
 
 T = TypeVar("T")
 _CHUNK = 1 << 20
@@ -38,24 +41,32 @@ class Fork(Struct, Generic[T], frozen=True):
 
 
 class Forks:
-    """At most so many copies at a time; who comes later waits."""
+    """At most so many copies at a time; who comes later waits. `memory` is how many bytes a copy may need beyond what
+    the original has."""
 
-    def __init__(self, most: int) -> None:
-        self.room = asyncio.Semaphore(most)
-        """For whoever launches a copy: `async with forks.room`."""
+    def __init__(self, most: int, memory: int | None = None) -> None:
+        self.room = Room(most)
+        """For whoever launches a copy: `async with forks.room.taken(client)`."""
+        self._memory = memory
         self.running: set[int] = set()
         """Process ids."""
         self.made = 0
         self._ending = False
 
-    async def run(self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = ()) -> T:
-        """The outcome of the work, which must be picklable; `keep` are the open files that it needs."""
-        async with self.room:
+    async def run(
+        self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = (), client: str | None = None
+    ) -> T:
+        """The outcome of the work, which must be picklable; `keep` are the open files that it needs, and `client` is
+        whose share of the room it takes."""
+        async with self.room.taken(client):
             return await self.outcome(self.launch(work, keep, seconds=seconds), seconds=seconds)
 
-    def launch(self, work: Callable[[], T], keep: Iterable[int] = (), *, seconds: float | None = None) -> "Fork[T]":
+    def launch(
+        self, work: Callable[[], T], keep: Iterable[int] = (), *, seconds: float | None = None, bounded: bool = True
+    ) -> "Fork[T]":
         """Make a copy, now, that does the work within some seconds, whatever it is doing: reading, planning,
-        evaluating. Its outcome must be waited for. Raises WorkLost, ShuttingDown."""
+        evaluating; and, if `bounded`, within its memory. Its outcome must be waited for. Raises WorkLost,
+        ShuttingDown."""
         if self._ending:
             raise ShuttingDown("the broker is stopping")
         reading, writing = os.pipe()
@@ -66,7 +77,7 @@ class Forks:
             os.close(writing)
             raise WorkLost(f"the broker could not fork a process for the evaluation: {error.strerror}") from error
         if child == 0:
-            _work(work, writing, {writing, *keep}, seconds)
+            _work(work, writing, {writing, *keep}, seconds, self._memory if bounded else None)
         os.close(writing)
         self.made += 1
         self.running.add(child)
@@ -115,7 +126,7 @@ def _fork() -> int:
         return os.fork()
 
 
-def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float | None) -> NoReturn:
+def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float | None, memory: int | None) -> NoReturn:
     """The copy's whole life. It leaves without ceremony: buffers, loops and locks of the original are not its own."""
     try:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -125,17 +136,40 @@ def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float 
         os.nice(_NICE)  # where the two share a core, the original comes first
         gc.disable()  # a collection would touch, and so copy, everything
         _close_others(keep)
-        try:
-            outcome: tuple[bool, Any] = (True, _in_time(work, seconds))
-        except TidingsError as error:
-            outcome = (False, error)
-        except Exception as error:  # noqa: BLE001 -- told to the original, which treats it as its own
-            outcome = (False, WorkLost(f"{type(error).__name__}: {error}"))
-        view = memoryview(pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))
+        view = memoryview(_outcome(partial(_in_time, work, seconds), memory))
         while view:
             view = view[os.write(writing, view) :]
     finally:
         os._exit(0)
+
+
+def _outcome(work: Callable[[], Any], memory: int | None) -> bytes:
+    """What becomes of the work, for the original."""
+    failure: TidingsError
+    _bound_memory(memory)
+    try:
+        return pickle.dumps((True, work()), pickle.HIGHEST_PROTOCOL)
+    except TidingsError as error:
+        failure = error
+    except MemoryError:
+        failure = WorkLost("memory ran out") if memory is None else MemoryLimitExceeded(memory)
+    except Exception as error:  # noqa: BLE001 -- told to the original, which treats it as its own
+        failure = WorkLost(f"{type(error).__name__}: {error}")
+    _bound_memory(None)  # it is as good as over, and saying so takes some
+    failure.__traceback__ = None
+    return pickle.dumps((False, failure), pickle.HIGHEST_PROTOCOL)
+
+
+def _bound_memory(more: int | None) -> None:
+    """Let the process have so many bytes of addresses beyond those it has; None is as many as there are. What is asked
+    for in vain is a MemoryError, while the original and its neighbours still have theirs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = hard
+    if more is not None:
+        with Path("/proc/self/statm").open() as sizes:
+            most = int(sizes.read().split()[0]) * resource.getpagesize() + more
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def _in_time(work: Callable[[], T], seconds: float | None) -> T:

@@ -25,6 +25,10 @@ class Policy(Struct, frozen=True):
     """Seconds of the processor that a subscription may take to be read and planned, which holds the loop."""
     workers: int = 2
     """Forks at a time."""
+    memory: int | None = None
+    """Bytes that a fork may need beyond what the broker has."""
+    answer: int | None = None
+    """Bytes that an answer may have."""
     snapshot_bytes: int = 64 << 20
     """Log written since the last snapshot that calls for another one."""
     keep_log: int = 0

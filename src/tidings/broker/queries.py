@@ -16,6 +16,7 @@ from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
 from tidings.engine.plans.newcomer import Beginning, Newcomer
+from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import RequestTooComplex, TimeLimitExceeded
 from tidings.model.results import Result, Row
@@ -28,8 +29,14 @@ LONG_QUERY = 1 << 15
 LONG_SUBSCRIPTION = 1 << 12
 """Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
 
+_OFTEN = 5
+"""What is done again and again may take so much less time than what is done once."""
+
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
+
+Written: TypeAlias = tuple[str, int, tuple[str, ...]]
+"""What a fork says of an answer that it has written."""
 
 
 class Queries:
@@ -46,6 +53,7 @@ class Queries:
         rows: int | None,
         clock: Callable[[], float],
         planning: float = float("inf"),
+        answer: int | None = None,
     ) -> None:
         self._engine = engine
         self._commit_log = commit_log
@@ -53,14 +61,19 @@ class Queries:
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self._planning_seconds = planning
+        self.most_bytes = answer
+        """What an answer may have."""
         self.done = 0
         self.aside = 0
 
-    async def answer(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS) -> Spool:
-        """The answer as a document. If the caller is cancelled, so is the evaluation."""
+    async def answer(
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS, client: str | None = None
+    ) -> Spool:
+        """The answer as a document. If the caller is cancelled, so is the evaluation. `client` is whose share of the
+        forks it takes."""
         spool = self._at_once(text, dataset, write, rights)
         if spool is None:
-            spool = await self._aside(text, dataset, write, rights)
+            spool = await self._aside(partial(self._write, text, dataset, write, rights), client)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
         return spool
@@ -71,32 +84,32 @@ class Queries:
             return None
         try:
             result = self._engine.query(text, dataset, now=self._now(), limits=self._slice, rights=rights)
-            spool = Spool.of(*write(result))
+            spool = Spool.of(*write(result), self.most_bytes)
         except TimeLimitExceeded:
             return None
         warnings = self._engine.core.warnings_of(text, dataset)
         return replace(spool, warnings=warnings) if warnings else spool
 
-    async def _aside(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights) -> Spool:
+    async def _aside(self, write_to: Callable[[BinaryIO], Written], client: str | None) -> Spool:
         self.aside += 1
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 -- whoever sends it closes it
-        work = partial(self._write, file, text, dataset, write, rights)
+        work, seconds = partial(write_to, file), self._whole.seconds
         try:
-            media_type, size, warnings = await self._forks.run(work, seconds=self._whole.seconds, keep=(file.fileno(),))
+            media_type, size, warnings = await self._forks.run(
+                work, seconds=seconds, keep=(file.fileno(),), client=client
+            )
         except BaseException:
             file.close()
             raise
         file.seek(0)
         return Spool(media_type, file, size, warnings)
 
-    def _write(
-        self, file: BinaryIO, text: str, dataset: Dataset | None, write: Writer, rights: Rights
-    ) -> tuple[str, int, tuple[str, ...]]:
+    def _write(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, file: BinaryIO) -> Written:
         """In the fork: the media type and the size of the answer, and what is doubtful about the query."""
         self._engine.begin_apart(self._now())
         result = self._engine.query(text, dataset, now=self._now(), limits=self._whole, rights=rights)
         media_type, chunks = write(result)
-        size = fill(file, chunks)
+        size = fill(file, chunks, self.most_bytes)
         file.flush()
         return media_type, size, self._engine.core.warnings_of(text, dataset)
 
@@ -113,23 +126,29 @@ class Queries:
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
         """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
-        return None if len(text) > LONG_SUBSCRIPTION else self._engine.template(text, dataset)[0].parts
+        return None if len(text) > LONG_SUBSCRIPTION else self._engine.planning.template(text, dataset)[0].parts
 
-    async def check_planning(self, text: str, dataset: Dataset | None) -> None:
+    async def check_planning(self, text: str, dataset: Dataset | None, client: str | None = None) -> None:
         """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a
         TidingsError."""
-        spent = await self._forks.run(partial(self._planning, text, dataset), seconds=self._whole.seconds)
+        work, seconds = partial(self._planning, text, dataset), self._whole.seconds
+        spent = await self._forks.run(work, seconds=seconds, client=client)
         if spent > self._planning_seconds:
-            said = f"to plan the subscription takes {spent:.2g} s, and the limit of max_planning"
+            said = (
+                f"to plan the subscription, or to evaluate it often, takes {spent:.2g} s, and the limit of max_planning"
+            )
             limit = self._planning_seconds
             raise RequestTooComplex(f"{said} is {limit:g} s", measured=round(spent, 3), limit=limit)
 
     def _planning(self, text: str, dataset: Dataset | None) -> float:
         """In the fork: seconds of the processor."""
         begun = time.process_time()
-        template, values = self._engine.template(text, dataset)
-        template.spu(values, ALL_RIGHTS.subscribe)
-        return time.process_time() - begun
+        template, values = self._engine.planning.template(text, dataset)
+        spu, member = template.spu(values, ALL_RIGHTS.subscribe)
+        planned = time.process_time() - begun
+        if isinstance(spu, ReevaluatedSpu):  # it is evaluated on the loop after each commit that concerns it
+            list(spu.admit(member))
+        return max(planned, _OFTEN * (time.process_time() - begun - planned))
 
     def begin(self, newcomer: Newcomer) -> Beginning:
         """In a fork: the first answer of a newcomer, however long that takes within the limits."""

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
+from tidings.model.errors import AnswerTooLarge
+
 IN_MEMORY = 4 << 20
 
 
@@ -23,21 +25,30 @@ class Spool:
     """What is doubtful about the text that it answers."""
 
     @classmethod
-    def of(cls, media_type: str, chunks: Iterable[bytes]) -> "Spool":
-        """Write down all chunks."""
+    def of(cls, media_type: str, chunks: Iterable[bytes], most: int | None = None) -> "Spool":
+        """Write down all chunks. Raises AnswerTooLarge."""
         file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 -- whoever sends it closes it
         try:
-            size = fill(cast(BinaryIO, file), chunks)
+            size = fill(cast(BinaryIO, file), chunks, most)
         except BaseException:
             file.close()
             raise
         return cls(media_type, cast(BinaryIO, file), size)
 
 
-def fill(file: BinaryIO, chunks: Iterable[bytes]) -> int:
-    """Write down all chunks, and go back to the start; the size."""
+def fill(file: BinaryIO, chunks: Iterable[bytes], most: int | None = None) -> int:
+    """Write down all chunks, and go back to the start; the size. Raises AnswerTooLarge."""
+    size = 0
     for chunk in chunks:
+        size += len(chunk)
+        check_size(size, most)
         file.write(chunk)
-    size = file.tell()
     file.seek(0)
     return size
+
+
+def check_size(size: int, most: int | None) -> None:
+    """Raises AnswerTooLarge."""
+    if most is not None and size > most:
+        said = f"the answer has more than {most:,} bytes, the limit of max_answer; ask for less, or use LIMIT"
+        raise AnswerTooLarge(said, most)

@@ -74,7 +74,9 @@ def command(name: str | None) -> ModuleType:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0, 1 for a failure or 2 for a call that makes no sense."""
     from tidings.model.errors import TidingsError
+    from tidings.sparql.nesting import allow_nesting
 
+    allow_nesting()
     try:
         top = parser().parse_args(argv)
         module = command(top.command)

@@ -15,7 +15,7 @@ from tidings.engine.lutt import EVERYTHING, Key, Lutt
 from tidings.engine.operators.base import Changes
 from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.newcomer import Newcomer, Wish
-from tidings.engine.plans.plan_cache import PlanCache
+from tidings.engine.plans.planning import Apart, Planning
 from tidings.engine.plans.query_template import QueryTemplate
 from tidings.engine.plans.spu import Routed, Spu, Subscription, answer_rows, keys_of
 from tidings.engine.routing import Routing, Wake
@@ -54,11 +54,8 @@ class Engine:
         self.timing = Timing(clock)
         self.subscriptions: dict[int, Subscription] = {}
         self._before = Before(self.core.store)
-        self._plans = PlanCache(self.core, self._before, naive=naive)
-        self._templates = Templates(
-            lambda cursor, dataset: QueryTemplate(self.core.read_query(cursor, dataset), self._plans)
-        )
-        self._warnings: dict[Spu, tuple[str, ...]] = {}
+        self.planning = Planning(self.core, self._before, self._routing, naive=naive)
+        self._plans = self.planning.plans
         self._understood = Templates(self._read_understood)
         self._next = 0
 
@@ -111,19 +108,9 @@ class Engine:
     ) -> tuple[QueryTemplate, Spu, Row, Iterable[Row]]:
         """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
         self.core.tell_time(now)
-        template, spu, member = self._find(text, dataset, rights)
+        template, spu, member = self.planning.find(text, dataset, rights)
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         return template, spu, member, answer
-
-    def _find(self, text: str, dataset: Dataset | None, rights: Rights) -> tuple[QueryTemplate, Spu, Row]:
-        """The plan of a query, entered in the LUTT, and the member of it that the query is."""
-        template, values = self._templates.prepare(text, self.core.base, dataset)
-        spu, member = template.spu(values, rights.subscribe)
-        if spu not in self._sizes:
-            self._routing.enter(spu, every_commit=self._plans.is_evaluated_every_time(spu))
-            if template.warnings:
-                self._warnings[spu] = template.warnings
-        return template, spu, member
 
     def _seat(self, spu: Spu, member: Row, variables: tuple[str, ...]) -> Subscription:
         self._next += 1
@@ -144,7 +131,7 @@ class Engine:
             answer = spu.admit(member)
         except BaseException:
             if not spu.members:
-                self._leave(spu)
+                self.planning.leave(spu)
             raise
         self._routing.file(spu, member)
         return answer
@@ -152,44 +139,54 @@ class Engine:
     # -- first answers that are found in a fork -----------------------------------------------------------------
 
     def expect(
-        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS, most: int
-    ) -> Newcomer:
+        self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS, most: int,
+        apart: Apart | None = None,
+    ) -> Newcomer:  # fmt: skip
         """Somebody who is to be subscribed: `begin` finds the first answer, in a fork of now. Until it is welcome, or
-        given up, what concerns it is added up, `most` quads of it."""
+        given up, what concerns it is added up, `most` quads of it. Its plan may have been made `apart`."""
         self.core.tell_time(now)
-        template, spu, member = self._find(text, dataset, rights)
-        newcomer = Newcomer(Wish(text, dataset, rights), template.variables, member, self._plans.maker(spu), most)
+        template, spu, member = self.planning.find(text, dataset, rights)
+        make = self._plans.maker(spu)
+        plan = apart.plan if apart is not None and apart.make is make else make(UNLIMITED)
+        newcomer = Newcomer(Wish(text, dataset, rights), template.variables, member, spu, make, plan, most)
+        self._plans.hold(spu)
         self._routing.enter(newcomer, every_commit=spu in self._routing.every_commit)
         self._routing.file(newcomer, member)
         if not spu.members:
-            self._leave(spu)
+            self.planning.leave(spu)
         return newcomer
 
     def give_up(self, newcomer: Newcomer) -> None:
         """Nothing is added up any more; if that is so already, nothing happens."""
         if newcomer in self._routing:
-            self._routing.unfile(newcomer, newcomer.member)
-            self._routing.leave(newcomer)
+            self._unroute(newcomer)
+            self._plans.release(newcomer.shared)
+
+    def _unroute(self, newcomer: Newcomer) -> None:
+        self._routing.unfile(newcomer, newcomer.member)
+        self._routing.leave(newcomer)
 
     def welcome(self, newcomer: Newcomer, *, now: int) -> tuple[Subscription, ZSet[Row]]:
         """A subscription, and what has changed since its first answer; if it cannot be had, nothing is left of it.
 
         All that the fork found must have been taken up."""
         self.core.tell_time(now)
-        self.give_up(newcomer)
         wish = newcomer.wish
-        template, spu, member = self._find(wish.text, wish.dataset, wish.rights)
+        self._unroute(newcomer)
+        template, spu, member = self.planning.find(wish.text, wish.dataset, wish.rights)
         is_there = member in spu.members
         try:
             changes = newcomer.catch_up(self._before, spu if is_there else None)
+            if not is_there:
+                newcomer.move_in(spu)
+                self._routing.file(spu, member)
+            return self._seat(spu, member, template.variables), ZSet.owning(changes)
         except BaseException:
             if not spu.members:
-                self._leave(spu)
+                self.planning.leave(spu)
             raise
-        if not is_there:
-            newcomer.move_in(spu)
-            self._routing.file(spu, member)
-        return self._seat(spu, member, template.variables), ZSet.owning(changes)
+        finally:
+            self._plans.release(newcomer.shared)
 
     def unsubscribe(self, number: int) -> None:
         """End a subscription. The last one of a member takes its state with it, the last of a plan the plan."""
@@ -208,12 +205,7 @@ class Engine:
         spu.dismiss(member)
         self._routing.unfile(spu, member)
         if not spu.members:
-            self._leave(spu)
-
-    def _leave(self, spu: Spu) -> None:
-        self._routing.leave(spu)
-        self._warnings.pop(spu, None)
-        self._plans.forget(spu)
+            self.planning.leave(spu)
 
     def keys(self, subscription: Subscription) -> Iterator[Key]:
         """The patterns of all quads that may concern a subscription."""
@@ -243,16 +235,12 @@ class Engine:
             spu.variables,
             len(spu.members),
             self._sizes[spu],
-            self._warnings.get(spu, ()),
+            self.planning.warnings.get(spu, ()),
         )
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
         return subscription.spu in self._routing.every_commit
-
-    def template(self, text: str, dataset: Dataset | None = None) -> tuple[QueryTemplate, Parameters]:
-        """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
-        return self._templates.prepare(text, self.core.base, dataset)
 
     def first_answer(
         self,

@@ -10,6 +10,7 @@ NotFound
 ├── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
 └── NoLog                no_log                404   the broker keeps everything in memory
 LimitExceeded
+├── RateExceeded         rate_exceeded         429   seconds: this client asks too often
 ├── TooManyConnections   too_many_connections  429   come back in a moment
 ├── TooSlow              too_slow              503   the client took less than it was sent
 └── TooManyPrepared      too_many_prepared     429   on this connection
@@ -21,6 +22,7 @@ NotAllowed
 SubscriptionLost         subscription_lost     500   the subscription failed here
 """
 
+import math
 from typing import Any
 
 from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
@@ -63,6 +65,20 @@ class UnknownPrepared(NotFound):
 
 class NoLog(NotFound):
     code = "no_log"
+
+
+class RateExceeded(LimitExceeded):
+    """`seconds` is when one more may come."""
+
+    status = 429
+    code = "rate_exceeded"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("you ask more often than the limit of client_rate allows; slow down")
+        self.seconds = math.ceil(seconds)
+
+    def data(self) -> dict[str, Any]:
+        return {"seconds": self.seconds}
 
 
 class TooManyConnections(LimitExceeded):

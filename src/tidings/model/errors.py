@@ -20,6 +20,9 @@ TidingsError                       internal_error         500
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
     ├── RowLimitExceeded           row_limit_exceeded     503   rows
+    ├── MemoryLimitExceeded        memory_limit_exceeded  503   bytes
+    ├── TextTooLong                text_too_long          503   characters
+    ├── AnswerTooLarge             answer_too_large       503   bytes
     └── RequestTooComplex          request_too_complex    413   measured, limit
 """
 
@@ -204,6 +207,39 @@ class RowLimitExceeded(LimitExceeded):
 
     def data(self) -> dict[str, Any]:
         return {"rows": self.rows}
+
+
+class MemoryLimitExceeded(LimitExceeded):
+    code = "memory_limit_exceeded"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the evaluation needed more memory than its limit of {most:,} bytes")
+        self.most = most
+
+    def data(self) -> dict[str, Any]:
+        return {"bytes": self.most}
+
+
+class TextTooLong(LimitExceeded):
+    code = "text_too_long"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"an expression made a text of more than {most:,} characters")
+        self.most = most
+
+    def data(self) -> dict[str, Any]:
+        return {"characters": self.most}
+
+
+class AnswerTooLarge(LimitExceeded):
+    code = "answer_too_large"
+
+    def __init__(self, message: str, most: int) -> None:
+        super().__init__(message)
+        self.most = most
+
+    def data(self) -> dict[str, Any]:
+        return {"bytes": self.most}
 
 
 class RequestTooComplex(LimitExceeded):

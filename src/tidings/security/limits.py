@@ -5,6 +5,7 @@ A bucket that is full again is as good as one that never was, so those are forgo
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 from msgspec import Struct
@@ -44,6 +45,7 @@ class Limiter:
         return wait
 
 
+@lru_cache(maxsize=4096)
 def neighbourhood(address: str) -> str:
     """What counts as one address: an IPv6 address with the 2^64 others that its owner has as well."""
     try:

@@ -59,6 +59,13 @@ def _seconds(value: object) -> float:
     return number
 
 
+def _rate(value: object) -> float:
+    try:
+        return _seconds(value)
+    except ValueError as error:
+        raise ValueError("a number, 0 or more") from error
+
+
 def _bytes(value: object) -> int:
     """`16M` is 16 times 1,048,576."""
     if isinstance(value, str) and value[-1:].upper() in _UNITS:
@@ -176,6 +183,17 @@ class Settings:
         None, _text, "folder that LOAD may read files from; without it LOAD is off", "FOLDER"
     )
 
+    outgoing_hosts: tuple[str, ...] = _setting(
+        (), _texts, "host that LOAD may ask for documents, NAME, NAME:PORT, *.NAME or *; again for more", "HOST"
+    )
+    outgoing_networks: tuple[str, ...] = _setting(
+        (), _networks, "network that such a host may be in although it is not public; again for more", "NETWORK"
+    )
+    outgoing_size: int = _setting(64 << 20, _bytes, "bytes that such a document may have", "BYTES")
+    outgoing_timeout: float = _setting(
+        10.0, _some_seconds, "seconds that it may take to get, redirects included", "SECONDS"
+    )
+
     secure: bool = _setting(False, _flag, "ask everybody who they are, and let them do what was granted to them")
     security: str | None = _setting(
         None, _text, "TOML file that says who may register and do what; there is security then", "FILE"
@@ -205,6 +223,10 @@ class Settings:
     )
     workers: int = _setting(2, _positive, "forks at a time; other long queries wait", "N")
     max_rows: int = _setting(1_000_000, _whole, "rows an evaluation may hold or answer; 0 is no limit", "ROWS")
+    max_memory: int = _setting(
+        2 << 30, _size, "bytes a fork may need beyond what the broker has; 0 is no limit", "BYTES"
+    )
+    max_answer: int = _setting(1 << 30, _size, "bytes an answer may have; 0 is no limit", "BYTES")
     max_parts: int = _setting(
         50_000, _whole, "triple patterns, operators and terms a request may have to plan; 0 is no limit", "N"
     )
@@ -217,6 +239,13 @@ class Settings:
     max_delayed: int = _setting(100_000, _positive, "delayed updates that may wait", "N")
     max_connections: int = _setting(20_000, _positive, "WebSocket and event-stream clients at a time", "N")
     max_subscriptions: int = _setting(1_000_000, _positive, "subscriptions at a time", "N")
+    client_rate: float = _setting(
+        10_000.0, _rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
+    )
+    client_requests: int = _setting(512, _positive, "requests of one client in work at a time; others get 429", "N")
+    client_queue: int = _setting(5_000, _positive, "updates of one client that may wait; others get 429", "N")
+    client_connections: int = _setting(10_000, _positive, "connections of one address at a time", "N")
+    client_subscriptions: int = _setting(500_000, _positive, "subscriptions of one client at a time", "N")
 
     outbox: int = _setting(256 << 10, _bytes, "bytes on their way to a client before it counts as slow", "BYTES")
     outbox_rows: int = _setting(100_000, _positive, "changed rows that may wait for a slow client", "ROWS")

@@ -3,12 +3,13 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import uvicorn
 
-from tidings.gates.http.connection import HEADER_SECONDS, HttpConnection
+from tidings.gates.http.connection import HEADER_SECONDS
 from tidings.server.listening import BACKLOG, Entrances
 
 
@@ -34,9 +35,10 @@ class HttpServer(uvicorn.Server):
 
     async def serve_connections(self, listener: socket.socket, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
         """Serve a listening socket."""
+        kind = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
 
-        def connection() -> HttpConnection:
-            return HttpConnection(config=self.config, server_state=self.server_state, app_state={})
+        def connection() -> asyncio.Protocol:
+            return kind(config=self.config, server_state=self.server_state, app_state={})
 
         limit = None if tls is None else HEADER_SECONDS
         loop = asyncio.get_running_loop()

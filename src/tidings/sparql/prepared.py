@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from tidings.model.terms import Term
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.nesting import followed
 from tidings.sparql.parser.cursor import Cursor
 from tidings.sparql.parser.slots import Slot
 from tidings.sparql.parser.tokens import replace_codepoint_escapes, tokenize
@@ -31,11 +32,12 @@ _LENGTHS = 64
 class Template(Generic[T]):
     """One text with its constants lifted out, and what was made of it."""
 
-    __slots__ = ("_base", "_dataset", "_rest", "_rest_of", "_slots", "made")
+    __slots__ = ("_base", "_dataset", "_rest", "_rest_of", "_slots", "length", "made")
 
     def __init__(
         self, tokens: list[str], slots: list[Slot], base: str | None, dataset: Dataset | None, made: T
     ) -> None:
+        self.length = len(tokens)
         lifted = {slot.index for slot in slots}
         self._rest_of: Callable[[list[str]], Any] = itemgetter(*(i for i in range(len(tokens)) if i not in lifted))
         self._rest = self._rest_of(tokens)
@@ -85,23 +87,29 @@ class Templates(Generic[T]):
                         known.insert(0, known.pop(number))
                     return template, parameters
         self.misses += 1
-        return self._learn(text, base, dataset, tokens)
+        template, parameters = self.read(text, base, dataset)
+        self.keep(template)
+        return template, parameters
 
-    def _learn(
-        self, text: str, base: str | None, dataset: Dataset | None, tokens: list[str]
-    ) -> tuple[Template[T], Parameters]:
+    def read(self, text: str, base: str | None, dataset: Dataset | None) -> tuple[Template[T], Parameters]:
+        """A text as one of a new kind. Nothing is looked up or kept, so this may happen beside everything else."""
+        tokens = tokenize(replace_codepoint_escapes(text))
         cursor = Cursor(text, base)
         cursor.lifted = []
-        made = self._make(cursor, dataset)
+        with followed():
+            made = self._make(cursor, dataset)
         template = Template(tokens, cursor.lifted, base, dataset, made)
         parameters = template.parameters(tokens, base, dataset)
         if parameters is None:
             raise AssertionError("a text is of its own kind")
-        if len(tokens) > _LONGEST:
-            return template, parameters
-        known = self._by_length.setdefault(len(tokens), [])
+        return template, parameters
+
+    def keep(self, template: Template[T]) -> None:
+        """Have it found when the next text of its kind comes."""
+        if template.length > _LONGEST:
+            return
+        known = self._by_length.setdefault(template.length, [])
         known.insert(0, template)
         del known[_PER_LENGTH:]
         if len(self._by_length) > _LENGTHS:
             del self._by_length[next(iter(self._by_length))]
-        return template, parameters

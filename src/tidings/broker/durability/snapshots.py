@@ -70,7 +70,7 @@ class Snapshots:
             await self._commit_log.group_commit.idle()
             place = self._journal.durable
             self._last = covers = self._journal.written
-            fork = self._forks.launch(partial(self._write, place))
+            fork = self._forks.launch(partial(self._write, place), bounded=False)
             self._updates.resume()
             held = False
             await self._forks.outcome(fork, seconds=None)

@@ -25,6 +25,7 @@ from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
 from tidings.broker.queries import Queries
 from tidings.broker.spawn import Spawn
+from tidings.broker.spool import check_size
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.registry import Subscriptions
@@ -41,6 +42,7 @@ from tidings.broker.subscriptions.subscriber import (
 )
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
+from tidings.engine.plans.planning import Apart
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error
@@ -70,6 +72,11 @@ class Subscribe(Struct, frozen=True):
     owner: str | None
     encode: Encode | None
     """None if whatever it is, it is written here."""
+
+    @property
+    def client(self) -> str | None:
+        """Whose share of the forks it takes."""
+        return self.owner or self.session.client
 
 
 class Found(Struct, frozen=True):
@@ -151,14 +158,19 @@ class Admission:
     async def _subscribe_later(self, wish: Subscribe) -> None:
         """As `_subscribe`, for a first answer that takes its time."""
         newcomer: Newcomer | None = None
+        apart: Apart | None = None
         try:
-            if self._is_large(wish):
-                await self._queries.check_planning(wish.text, wish.dataset)
-            async with self._forks.room:
+            is_large = self._is_large(wish)
+            if is_large:
+                await self._queries.check_planning(wish.text, wish.dataset, wish.client)
+            async with self._forks.room.taken(wish.client):
+                if is_large and wish.session.open:
+                    apart = await self._subscriptions.plan_apart(wish.text, wish.dataset, self._check(wish))
                 if not wish.session.open:
                     return
-                rights = self._check(wish)
-                newcomer = self._subscriptions.expect(wish.text, wish.dataset, rights, most=self._bounds.rows)
+                newcomer = self._subscriptions.expect(
+                    wish.text, wish.dataset, self._check(wish), most=self._bounds.rows, apart=apart
+                )
                 self._expected[newcomer] = wish
                 first, memories = await self._found(newcomer, wish.encode)
             await self._take_up(newcomer, memories)
@@ -173,6 +185,8 @@ class Admission:
             if newcomer is not None:
                 self._expected.pop(newcomer, None)
                 self._subscriptions.give_up(newcomer)
+            if apart is not None:
+                self._subscriptions.discard(apart)
 
     async def _found(self, newcomer: Newcomer, encode: Encode | None) -> tuple[Parcel, list[list[bytes]]]:
         """What a fork, made now, finds: the first answer, and what is to be remembered."""
@@ -196,7 +210,9 @@ class Admission:
         beginning = self._queries.begin(newcomer)
         if encode is None:
             return Found(None, beginning.answer, beginning.memories)
-        return Found(encode(_answer(first, beginning.answer)), [], beginning.memories)
+        encoded = encode(_answer(first, beginning.answer))
+        check_size(len(encoded), self._queries.most_bytes)
+        return Found(encoded, [], beginning.memories)
 
     async def _take_up(self, newcomer: Newcomer, memories: list[list[bytes]]) -> None:
         """Remember what the fork has found, in portions: others have their turns in between."""
@@ -241,6 +257,9 @@ class Admission:
         subscriptions, most = self._subscriptions, self._bounds.subscriptions
         if len(subscriptions) >= most:
             raise TooManySubscriptions(f"there are {most:,} subscriptions, the limit of max_subscriptions")
+        own = subscriptions.owned(wish.owner) if wish.owner is not None else len(wish.session.subscribers)
+        if own >= self._bounds.client_subscriptions:
+            raise TooManySubscriptions(f"you have {own:,} subscriptions, the limit of client_subscriptions")
         rights = self._ownership.still(wish.owner, wish.rights)  # the wish may have waited for a fork
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")

@@ -29,6 +29,8 @@ class Bounds(Struct, frozen=True):
     """How much is kept for subscribers, and how long."""
 
     subscriptions: int = 1_000_000
+    client_subscriptions: int = 500_000
+    """Of one owner; of one connection, if they have none."""
     retain: int = 64
     """Numbered notifications that are kept for one that comes back."""
     rows: int = 100_000

@@ -3,6 +3,8 @@
 A subscription outlives its connection for a grace time, and the broker: its beginning and its end are in the log.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from tidings.broker.durability.commit_log import CommitLog
@@ -15,6 +17,7 @@ from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subsc
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.engine.plans.newcomer import Newcomer
+from tidings.engine.plans.planning import Apart
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.results import Row
@@ -41,6 +44,7 @@ class Subscriptions:
         """By the number that the engine has given to the subscription."""
         self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
+        self._owned: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._by_spuid)
@@ -83,13 +87,31 @@ class Subscriptions:
 
     def _entered(self, subscriber: Subscriber) -> Subscriber:
         self._by_spuid[subscriber.spuid] = subscriber
+        if subscriber.owner is not None:
+            self._owned[subscriber.owner] += 1
         self.roll.enter(subscriber)
         self.by_handle[subscriber.handle.id] = subscriber
         return subscriber
 
-    def expect(self, text: str, dataset: Dataset | None, rights: Rights, *, most: int) -> Newcomer:
+    def expect(
+        self, text: str, dataset: Dataset | None, rights: Rights, *, most: int, apart: Apart | None = None
+    ) -> Newcomer:
         """Somebody whose first answer is to be found in a fork; up to `most` quads may change meanwhile."""
-        return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most)
+        return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most, apart=apart)
+
+    async def plan_apart(self, text: str, dataset: Dataset | None, rights: Rights) -> Apart | None:
+        """Read and plan a large query while everything else goes on; None if that got in its way."""
+        planning = self._engine.planning
+        try:
+            apart = await asyncio.to_thread(planning.apart, text, dataset, rights)
+        except (RuntimeError, KeyError):  # what it looked at was changed under its hands
+            return None
+        planning.take_over(apart)
+        return apart
+
+    def discard(self, apart: Apart) -> None:
+        """What was planned apart has been used, or never will be."""
+        self._engine.planning.discard(apart)
 
     def give_up(self, newcomer: Newcomer) -> None:
         """Leave nothing of a newcomer that has not become a subscriber."""
@@ -118,7 +140,10 @@ class Subscriptions:
         """Leave nothing of a subscription; the log is not told."""
         self.detach(subscriber)
         self._absent.pop(subscriber, None)
-        self._by_spuid.pop(subscriber.spuid, None)
+        if self._by_spuid.pop(subscriber.spuid, None) is not None and subscriber.owner is not None:
+            self._owned[subscriber.owner] -= 1
+            if not self._owned[subscriber.owner]:
+                del self._owned[subscriber.owner]
         self.roll.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
@@ -150,6 +175,10 @@ class Subscriptions:
         if subscriber.owner is None and subscriber.session not in {session, None}:
             raise NotYours("the subscription belongs to another connection")
         self.release(subscriber, ended)
+
+    def owned(self, owner: str) -> int:
+        """How many subscriptions a subject has."""
+        return self._owned[owner]
 
     def of_owner(self, owner: str | None) -> list[Subscriber]:
         """The subscriptions that a subject has; None for those that are nobody's."""

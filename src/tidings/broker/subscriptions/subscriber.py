@@ -102,11 +102,13 @@ class ClientLink(Protocol):
 class Session:
     """One connection of a client and the subscriptions that it has; its gate says when it is full."""
 
-    __slots__ = ("full", "id", "link", "open", "owed", "subscribers")
+    __slots__ = ("client", "full", "id", "link", "open", "owed", "subscribers")
 
-    def __init__(self, number: SessionId, link: ClientLink) -> None:
+    def __init__(self, number: SessionId, link: ClientLink, client: str | None = None) -> None:
         self.id = number
         self.link = link
+        self.client = client
+        """Whose share its long work takes, as far as nobody owns it."""
         self.full = False
         self.open = True
         """Whether it is worth sending anything."""

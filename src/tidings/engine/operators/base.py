@@ -1,6 +1,6 @@
 """What operators share: the shape of changes, the two states of the store, and the seam itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -146,7 +146,26 @@ class States:
         return self.compiler(context).plan(rewrite(node, context.view, bound), given)
 
 
-def through(plan: Plan, changes: Changes) -> Changes:
+class Aligned:
+    """The rows of a plan, in the columns of a layout. The plan is made when it is first needed: most operators are
+    never asked for what other operators concern, and making n plans of n parts takes its time."""
+
+    __slots__ = ("_layout", "_made", "_make")
+
+    def __init__(self, make: Callable[[], Plan], layout: Layout) -> None:
+        self._make = make
+        self._layout = layout
+        self._made: tuple[Plan, Callable[[Row], Row]] | None = None
+
+    def run(self, rows: Iterable[Row]) -> Iterator[Row]:
+        if self._made is None:
+            plan = self._make()
+            self._made = plan, picker([plan.layout.index.get(variable) for variable in self._layout.variables])
+        plan, align = self._made
+        return map(align, plan.run(rows))
+
+
+def through(plan: Plan | Aligned, changes: Changes) -> Changes:
     """The rows of a plan for changed rows, with the weights of these."""
     result: Changes = {}
     for sign in (1, -1):

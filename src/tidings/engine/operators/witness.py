@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States, is_hit, shown
+from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States, is_hit, shown
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node
-from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
+from tidings.sparql.evaluate.layout import Layout, Row, picker
 
 
 class Witness:
@@ -38,16 +38,15 @@ class Witness:
 class RowsConcerned:
     """The rows of the left side, before the change, that agree with what a witness saw in the shared variables."""
 
-    __slots__ = ("_align", "_plan")
+    __slots__ = ("_aligned",)
 
     def __init__(self, node: Node, layout: Layout, shared: tuple[Var, ...], states: States) -> None:
         given = Layout(shared, frozenset(shared)) if shared else None
-        self._plan: Plan = states.plan(node, states.old, given)
-        self._align = picker([self._plan.layout.index.get(variable) for variable in layout.variables])
+        self._aligned = Aligned(lambda: states.plan(node, states.old, given), layout)
 
     def by(self, bindings: Iterable[Row]) -> Changes:
         rows = list(bindings)
         found: Changes = {}
         if rows:
-            absorb(found, ((self._align(row), 1) for row in self._plan.run(rows)))
+            absorb(found, ((row, 1) for row in self._aligned.run(rows)))
         return found

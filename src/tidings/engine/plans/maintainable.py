@@ -10,6 +10,18 @@ from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 
 SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after every commit"
 
+DEEPEST = 32
+"""Operators on top of each other that are kept up to date: each of n OPTIONALs in a row has a plan of those before."""
+
+
+def _depth(pattern: Node) -> int:
+    """Operators on the longest way from the root to a leaf."""
+    depth, level = 0, [pattern]
+    while level:
+        depth += 1
+        level = [inner for node in level for inner in algebra.inputs(node)]
+    return depth
+
 
 def _nodes(node: Node) -> Iterator[Node]:
     """Every node of a pattern, those inside EXISTS included."""
@@ -62,4 +74,6 @@ def why_not_maintained(query: Query, naive: bool) -> str:
         return "DESCRIBE: evaluated in full after a commit to the default graph"
     if any(map(names_blanks, every_expression(query.pattern))):
         return "BNODE: evaluated in full after a hit"
+    if _depth(query.pattern) > DEEPEST:
+        return f"more than {DEEPEST} operators on top of each other: evaluated in full after a hit"
     return ""

@@ -20,7 +20,7 @@ from tidings.model.access import Rights
 from tidings.model.terms import Quad, fold, is_tagged
 from tidings.model.zset import ZSet, absorb
 from tidings.sparql.algebra import Dataset
-from tidings.sparql.evaluate.context import UNLIMITED, Limits
+from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import within
 
@@ -44,16 +44,33 @@ class Beginning(Struct, frozen=True):
 class Newcomer:
     """One member of a plan to be. Of what changes, it adds up `most` quads."""
 
-    __slots__ = ("_is_too_much", "_make", "_most", "_plan", "_sums", "hit", "member", "members", "variables", "wish")
+    __slots__ = (
+        "_is_too_much",
+        "_make",
+        "_most",
+        "_plan",
+        "_sums",
+        "hit",
+        "member",
+        "members",
+        "shared",
+        "variables",
+        "wish",
+    )
 
-    def __init__(self, wish: Wish, variables: tuple[str, ...], member: Row, make: Maker, most: int) -> None:
+    def __init__(
+        self, wish: Wish, variables: tuple[str, ...], member: Row, shared: Spu, make: Maker, plan: Spu, most: int
+    ) -> None:
         self.wish = wish
         self.variables = variables
         self.member = member
         self.members: dict[Row, Subscribers] = {}
         """It has no subscribers yet."""
+        self.shared = shared
+        """The plan that it is going to be a member of."""
         self._make = make
-        self._plan = make(UNLIMITED)
+        self._plan = plan
+        """One of its own until then."""
         self._sums: dict[Route, dict[Quad, int]] = {}
         self._most = most
         self.hit = False

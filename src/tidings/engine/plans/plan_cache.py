@@ -1,5 +1,6 @@
 """The SPUs that are in use, by what makes queries equal: their canonical form and dataset, with what may be read."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
@@ -30,7 +31,7 @@ class PlanCache:
 
     A dataset says which graphs may be read: whoever may read others has another plan."""
 
-    __slots__ = ("_before", "_core", "_every_commit", "_keys", "_makers", "_spus", "naive")
+    __slots__ = ("_before", "_core", "_every_commit", "_held", "_keys", "_makers", "_spus", "naive")
 
     def __init__(self, core: Core, before: Before, *, naive: bool) -> None:
         self._core = core
@@ -40,6 +41,7 @@ class PlanCache:
         self._makers: dict[Spu, Maker] = {}
         self.naive = naive
         self._every_commit: set[Spu] = set()
+        self._held: Counter[Spu] = Counter()
 
     def incremental(self, lifted: Lifted, shown: int) -> Spu | None:
         """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
@@ -96,14 +98,33 @@ class PlanCache:
         return self._makers[spu]
 
     def _keep(self, key: SpuKey, spu: Spu, make: Maker) -> Spu:
-        self._spus[key] = spu
         self._keys[spu] = key
         self._makers[spu] = make
-        return spu
+        kept = self._spus.setdefault(key, spu)  # in one step: plans are made in threads, too
+        if kept is not spu:
+            del self._keys[spu], self._makers[spu]
+        return kept
+
+    def __contains__(self, spu: Spu) -> bool:
+        return spu in self._keys
+
+    def hold(self, spu: Spu) -> None:
+        """Keep a plan for one who is going to need it, although nobody has it yet, or any more."""
+        self._held[spu] += 1
+
+    def release(self, spu: Spu) -> None:
+        """One who held it does not need it any more."""
+        self._held[spu] -= 1
+        if not self._held[spu]:
+            del self._held[spu]
+            if not spu.members:
+                self.forget(spu)
 
     def forget(self, spu: Spu) -> None:
-        del self._spus[self._keys.pop(spu)], self._makers[spu]
-        self._every_commit.discard(spu)
+        """Nobody has it any more."""
+        if spu not in self._held and spu in self._keys:
+            del self._spus[self._keys.pop(spu)], self._makers[spu]
+            self._every_commit.discard(spu)
 
     def _states(self, query: Query, limits: Limits) -> States:
         new, old = (

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 
 from msgspec import Struct
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, Route, States
+from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States
 from tidings.engine.operators.conjunction.conjunction import Conjunction
 from tidings.engine.operators.constant import Constant
 from tidings.engine.operators.extend import Extend
@@ -170,10 +170,8 @@ class Planner:
         """Its rows come from full evaluation, with a member's parameters bound from the start."""
         led = bool(self._parameters) and self._is_spine(node)
         given = Layout(self._parameters, frozenset(self._parameters)) if led else None
-        plan = states.plan(node, states.new, given)
-        align = picker([plan.layout.index.get(variable) for variable in operator.layout.variables])
-        start = (lambda member: (member,)) if led else (lambda _: ONE)
-        return Built(operator, lambda member: map(align, plan.run(start(member))), is_ordered)
+        aligned = Aligned(lambda: states.plan(node, states.new, given), operator.layout)
+        return Built(operator, lambda member: aligned.run((member,) if led else ONE), is_ordered)
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
         self.reevaluates |= self._is_spine(node)

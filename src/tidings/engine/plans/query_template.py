@@ -61,7 +61,7 @@ class QueryTemplate:
 
     def _find(self, variant: "_Variant", values: tuple[Term, ...], readable: Graphs) -> Spu | None:
         spu = variant.known(values, readable)
-        if spu is None:
+        if spu is None or spu not in self._plans:
             spu = self._reevaluated(values, readable) if self._why else self._incremental(variant, values, readable)
             if spu is not None:
                 variant.remember(values, readable, spu)
@@ -98,9 +98,8 @@ class _Variant:
         return tuple([values[number] for number in self._fixed]), readable
 
     def known(self, values: tuple[Term, ...], readable: Graphs) -> Spu | None:
-        """An SPU made before, if it is still in use."""
-        spu = self._spus.get(self._key(values, readable))
-        return spu if spu is not None and spu.members else None
+        """An SPU made before, if there still is one."""
+        return self._spus.get(self._key(values, readable))
 
     def remember(self, values: tuple[Term, ...], readable: Graphs, spu: Spu) -> None:
         self._spus[self._key(values, readable)] = spu

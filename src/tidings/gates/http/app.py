@@ -5,6 +5,7 @@
 Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
@@ -25,7 +26,7 @@ from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.http import page
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
-from tidings.gates.http.limits import Admission, read_aside, read_body
+from tidings.gates.http.limits import Admission, read_aside, read_body, share_of
 from tidings.gates.http.monitoring.admin import Operations
 from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
@@ -38,6 +39,7 @@ from tidings.gates.http.streaming.event_stream import EventStreams
 from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
+from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import SECURE, SECURE_IS_OFF
 from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
@@ -83,10 +85,16 @@ class HttpGate:
     """The handlers, on one broker."""
 
     def __init__(
-        self, broker: Broker, settings: HttpSettings, guard: Guard = OPEN, routes: Iterable[BaseRoute] = ()
+        self,
+        broker: Broker,
+        settings: HttpSettings,
+        guard: Guard = OPEN,
+        routes: Iterable[BaseRoute] = (),
+        quotas: Quotas | None = None,
     ) -> None:
         self._broker = broker
         self._guard = guard
+        self.quotas = quotas or Quotas(Quota(), time.monotonic)
         self._routes = tuple(routes)
         self._settings = settings
         self._streams = Streams(broker, settings.max_connections)
@@ -97,7 +105,7 @@ class HttpGate:
         self._graphs = GraphStore(
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
-        self._operations = Operations(broker, guard, read_only=settings.read_only)
+        self._operations = Operations(broker, guard, self.quotas, read_only=settings.read_only)
 
     def end(self) -> None:
         """End the answers that have no end of their own; requests in work go on."""
@@ -121,7 +129,10 @@ class HttpGate:
         middleware = [
             Middleware(CORSMiddleware, allow_origins=self._settings.cors, allow_methods=["*"], allow_headers=["*"]),
             Middleware(
-                Admission, most=self._settings.max_requests, open_paths=(*_OPEN, *(SECURE + path for path in _OPEN))
+                Admission,
+                most=self._settings.max_requests,
+                quotas=self.quotas,
+                open_paths=(*_OPEN, *(SECURE + path for path in _OPEN)),
             ),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ]
@@ -157,7 +168,8 @@ class HttpGate:
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.format), asker_of(request.scope).rights
-        return SpoolResponse(await while_present(request, self._broker.query(asked.text, asked.dataset, write, rights)))
+        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
+        return SpoolResponse(await while_present(request, asking))
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
@@ -188,6 +200,7 @@ class HttpGate:
 
     async def _refusal(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, TidingsError)
+        self.quotas.note(error)
         return refusal(judged(self._guard, request.scope, error))
 
     async def _not_routed(self, request: Request, error: Exception) -> Response:

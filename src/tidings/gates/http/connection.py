@@ -12,9 +12,14 @@ from typing import Any, cast
 from httptools import HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tidings.gates.peer import tls_extension
+from tidings.gates.errors import TooManyConnections
+from tidings.gates.forwarding import NOBODY, Proxies
+from tidings.gates.peer import peer_of, tls_extension
+from tidings.gates.quotas import Quotas, Ticket, client_of
 
 HEADER_SECONDS = 15.0
+
+_NO_ROOM = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -25,9 +30,17 @@ class HttpConnection(HttpToolsProtocol):
     heir: asyncio.Protocol | None = None
     """Who has the connection now; what came together with the handshake is for it, too."""
     upgraded_at = 0
+    quotas: Quotas | None = None
+    proxies: Proxies = NOBODY
+    """Whose connections are of many clients, and not counted as one."""
+    place: Ticket | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        if self.quotas is not None and not self._has_place(self.quotas):
+            transport.write(_NO_ROOM)
+            transport.close()
+            return
         if self.scheme == "https":
             self.extensions = {"tls": tls_extension(transport)}
         self._wait()
@@ -45,6 +58,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        self._give_place_back()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -60,8 +74,25 @@ class HttpConnection(HttpToolsProtocol):
         upgrade = sys.exception()
         assert isinstance(upgrade, HttpParserUpgrade)
         self.upgraded_at = upgrade.args[0]
+        self._give_place_back()  # it has another one as a WebSocket
         super().handle_websocket_upgrade()
         self.heir = cast(asyncio.Protocol, self.transport.get_protocol())
+
+    def _has_place(self, quotas: Quotas) -> bool:
+        """Whether its address may have one more connection."""
+        address = peer_of(self.transport).address
+        if self.proxies and self.proxies.trusts(address):
+            return True
+        try:
+            self.place = Ticket(quotas.connections, client_of(None, address))
+        except TooManyConnections as error:
+            quotas.note(error)
+            return False
+        return True
+
+    def _give_place_back(self) -> None:
+        if self.place is not None:
+            self.place.leave()
 
     def _wait(self) -> None:
         self.patience = self.loop.call_later(HEADER_SECONDS, self._give_up)
@@ -74,3 +105,8 @@ class HttpConnection(HttpToolsProtocol):
     def _give_up(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def counted(quotas: Quotas, proxies: Proxies) -> type[HttpConnection]:
+    """Connections that take a place of the quota of their address."""
+    return type("CountedConnection", (HttpConnection,), {"quotas": quotas, "proxies": proxies})

@@ -15,6 +15,7 @@ from tidings.gates.http.limits import collect, read_aside
 from tidings.gates.http.responses import advice
 from tidings.gates.http.security.identification import asker_of, judged
 from tidings.gates.http.updates import publish
+from tidings.gates.quotas import Quotas
 from tidings.model.errors import BadRequest, TidingsError, internal_error
 from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest
 
@@ -28,11 +29,12 @@ class FastUpdate:
     """Takes `POST /update` itself, and hands everything else on."""
 
     def __init__(
-        self, app: ASGIApp, broker: Broker, guard: Guard, *, base: str, max_body: int, read_only: bool
+        self, app: ASGIApp, broker: Broker, guard: Guard, quotas: Quotas, *, base: str, max_body: int, read_only: bool
     ) -> None:
         self._app = app
         self._broker = broker
         self._guard = guard
+        self._quotas = quotas
         self._base = base
         self._max_body = max_body
         self._read_only = read_only
@@ -56,6 +58,7 @@ class FastUpdate:
                 send, 200, await publish(self._broker, self._guard, request, scope, read_only=self._read_only)
             )
         except TidingsError as error:
+            self._quotas.note(error)
             await _refuse(send, judged(self._guard, scope, error))
         except Exception:
             log.exception("internal error while handling an HTTP request")

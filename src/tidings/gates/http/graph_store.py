@@ -17,7 +17,7 @@ from tidings.broker.queries import Writer
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.gates.answers import update_answer
 from tidings.gates.asking import Guard
-from tidings.gates.http.limits import read_body
+from tidings.gates.http.limits import read_body, share_of
 from tidings.gates.http.results import chosen, content_type
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.security.identification import asker_of, deed_of
@@ -105,7 +105,9 @@ class GraphStore:
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"
         write = _document(chosen(tuple(RdfFormat), accept_of(request), request.query_params.get("format")))
-        return SpoolResponse(await while_present(request, self._broker.query(text, None, write, rights)))
+        return SpoolResponse(
+            await while_present(request, self._broker.query(text, None, write, rights, share_of(request.scope)))
+        )
 
 
 def _document(format_: RdfFormat) -> Writer:

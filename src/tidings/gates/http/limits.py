@@ -1,4 +1,5 @@
-"""What a gate takes in: so many requests at a time, bodies of such a size, within such a time."""
+"""What a gate takes in: so many requests at a time, of all and of each client, bodies of such a size, within such a
+time."""
 
 import asyncio
 
@@ -6,22 +7,32 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.broker.errors import TooManyRequests
+from tidings.gates.asking import EVERYBODY
 from tidings.gates.errors import BodyTooLarge, BodyTooSlow, ClientLeft
 from tidings.gates.http.responses import refusal
-from tidings.model.errors import UnsupportedFormat
+from tidings.gates.http.security.identification import identified
+from tidings.gates.quotas import Quotas, Tally, client_of
+from tidings.gates.visitors import SECURE
+from tidings.model.errors import LimitExceeded, UnsupportedFormat
 from tidings.protocol.sparql_http import HttpRequest, read_post
 
 BODY_SECONDS = 60.0
 LARGE_BODY = 1 << 18
 """Bodies of more bytes are decoded in a thread: a form of 4 MB takes half a second."""
+_CLIENT = "tidings.client"
+_FREE = frozenset({"/healthz", "/metrics"})
+"""A busy broker wants watching."""
+_ENDLESS = frozenset({"/subscribe", "/log"})
+"""Answers without an end are no requests in work; their connections count."""
 
 
 class Admission:
     """Lets so many requests in at a time; the next one is asked to come back, at once and without being read."""
 
-    def __init__(self, app: ASGIApp, *, most: int, open_paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, most: int, quotas: Quotas, open_paths: tuple[str, ...] = ()) -> None:
         self._app = app
         self._most = most
+        self._quotas = quotas
         self._open_paths = open_paths
         self._inside = 0
 
@@ -31,6 +42,7 @@ class Admission:
             return
         if self._inside >= self._most:
             error = TooManyRequests(f"{self._most} requests are in progress, the limit of max_requests; try again soon")
+            self._quotas.note(error)
             await refusal(error)(scope, receive, send)
             return
         self._inside += 1
@@ -38,6 +50,47 @@ class Admission:
             await self._app(scope, receive, send)
         finally:
             self._inside -= 1
+
+
+class Turnstile:
+    """Has each request take a place of its client's quota while it is in work. It is known by then who asks."""
+
+    def __init__(self, app: ASGIApp, quotas: Quotas) -> None:
+        self._app = app
+        self._quotas = quotas
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].removeprefix(SECURE) if scope["type"] == "http" else "/healthz"
+        if path in _FREE:
+            await self._app(scope, receive, send)
+            return
+        tally = self._tally(path)
+        peer = scope.get("client")
+        scope[_CLIENT] = client = client_of(identified(scope), peer[0] if peer else "")
+        try:
+            self._quotas.take(client)
+            if tally is not None:
+                tally.enter(client)
+        except LimitExceeded as error:
+            self._quotas.note(error)
+            await refusal(error)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if tally is not None:
+                tally.leave(client)
+
+    def _tally(self, path: str) -> Tally | None:
+        if path in _ENDLESS:
+            return None
+        return self._quotas.updates if path == "/update" else self._quotas.requests
+
+
+def share_of(scope: Scope) -> str | None:
+    """Whose share of the forks a request takes: of whoever was asked who they are, or of nobody in particular."""
+    client = None if identified(scope) is EVERYBODY else scope.get(_CLIENT)
+    return client if isinstance(client, str) else None
 
 
 async def read_body(request: Request, most: int) -> bytes:

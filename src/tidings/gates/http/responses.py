@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
+from tidings.gates.errors import RateExceeded
 from tidings.model.errors import TidingsError
 
 BUSY = (429, 503)
@@ -28,6 +29,8 @@ def refusal(error: TidingsError, headers: Mapping[str, str] | None = None) -> En
 
 def advice(error: TidingsError) -> dict[str, str]:
     """What the client of an error can do about it: come back later, or show a token (RFC 6750, section 3)."""
+    if isinstance(error, RateExceeded):
+        return {"retry-after": str(error.seconds)}
     if error.status in BUSY:
         return {"retry-after": "1"}
     if error.status == 401 and error.code in _OF_TOKENS:

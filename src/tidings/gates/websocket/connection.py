@@ -13,8 +13,9 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 from tidings.broker.subscriptions.outbox import TOO_SLOW
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.gates.answers import body_of, encode_body, head_of
-from tidings.gates.errors import BadForwarding
+from tidings.gates.errors import BadForwarding, TooManyConnections
 from tidings.gates.peer import Peer, peer_of
+from tidings.gates.quotas import Ticket, client_of
 from tidings.gates.websocket.conversation import Conversation
 from tidings.protocol.answers import Unsubscribed, encode
 from tidings.protocol.notifications import SPLICE
@@ -26,6 +27,8 @@ LINGER = 5.0
 """Seconds that a client gets to take note of the end."""
 BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
+TRY_AGAIN_LATER = 1013
+"""Close code: there is no room for this connection now."""
 _WHOLE_TEXT = 0x81
 _LONG = 1 << 16
 
@@ -41,6 +44,8 @@ class Connection(WSListener):
         self._transport: WSTransport
         self._session: Session
         self._conversation: Conversation
+        self._client: str
+        self._place: Ticket | None = None
         self._parts: list[bytes] = []
         self._size = 0
         self._frames: list[bytes] = []
@@ -52,13 +57,24 @@ class Connection(WSListener):
         self._transport = transport
         transport.underlying_transport.set_write_buffer_limits(high=gate.settings.high_water)
         self._meet(transport)
-        self._session = self._broker.connect(self)
+        self._client = client_of(None, self.peer.address)
+        self._session = self._broker.connect(self, self._client if gate.guard.asks else None)
         self._conversation = Conversation(
             self._broker, self._session, self._send, gate.traffic,
-            base=gate.settings.base, read_only=gate.settings.read_only, guard=gate.guard,
+            base=gate.settings.base, read_only=gate.settings.read_only, quotas=gate.quotas, guard=gate.guard,
             authorization=self._authorization, where=self.peer.address,
         )  # fmt: skip
         gate.connections.add(self)
+        self._take_place()
+
+    def _take_place(self) -> None:
+        """One more connection of its address; or one too many."""
+        quotas = self._gate.quotas
+        try:
+            self._place = Ticket(quotas.connections, self._client)
+        except TooManyConnections as error:
+            quotas.note(error)
+            self.close(TRY_AGAIN_LATER, str(error))
 
     def _meet(self, transport: WSTransport) -> None:
         """Who it is: whoever is at the other end, or the client of a trusted proxy."""
@@ -70,6 +86,8 @@ class Connection(WSListener):
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
         self._gate.connections.discard(self)
+        if self._place is not None:
+            self._place.leave()
         self._conversation.end()
         self._broker.disconnect(self._session)
 

@@ -6,21 +6,23 @@ hear(document) -> Request -> Broker        send(document), now or later
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import assert_never
 from uuid import uuid4
 
 from tidings.broker.broker import Broker
 from tidings.broker.errors import TooManyRequests
-from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Reply
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.gates.answers import delayed_answer, encode_body, first_answer, update_answer
 from tidings.gates.asking import EVERYBODY, OPEN, Asker, Guard
 from tidings.gates.errors import TooManyPrepared, UnknownPrepared
 from tidings.gates.http.results import results_document
+from tidings.gates.quotas import Quotas, Ticket, client_of
 from tidings.gates.websocket.attendance import Attendance
-from tidings.model.errors import NotAllowed, NotFound, TidingsError, internal_error
+from tidings.model.errors import AnswerTooLarge, NotAllowed, NotFound, TidingsError, internal_error
 from tidings.protocol.answers import Cancelled, Prepared, Unsubscribed, encode, query_answer
 from tidings.protocol.echo import Echo
 from tidings.protocol.errors import BadMessage, Refusal
@@ -41,6 +43,8 @@ from tidings.protocol.messages import (
 from tidings.sparql.binding import Bindable
 
 MOST_PREPARED = 1_000
+MOST_BYTES = 64 << 20
+"""What the answer to a query may have in a message, which is made as a whole."""
 MOST_WAITING = 1_000
 """Messages that may wait until it is known who sends them."""
 
@@ -69,6 +73,7 @@ class Conversation:
         *,
         base: str,
         read_only: bool,
+        quotas: Quotas,
         guard: Guard = OPEN,
         authorization: str | None = None,
         where: str = "",
@@ -79,6 +84,11 @@ class Conversation:
         self._traffic = traffic
         self._base = base
         self._read_only = read_only
+        self._quotas = quotas
+        self._client = client_of(None, where)
+        """Whose quota it is that messages take: of whoever spoke last."""
+        self._beginning: set[Ticket] = set()
+        """Of subscriptions that have no first answer yet."""
         self._attendance = Attendance(broker, session, guard, authorization, where)
         self._line: deque[Request] = deque()
         """Messages that wait, in order, until it is known who sent the first of them."""
@@ -91,6 +101,7 @@ class Conversation:
         self._traffic.messages += 1
         echo: Echo | None = None
         try:
+            self._quotas.take(self._client)
             request = decode(document)
             echo = request.echo
             if self._line:
@@ -111,6 +122,8 @@ class Conversation:
         """The client is gone."""
         for task in self._tasks:
             task.cancel()
+        for ticket in self._beginning:
+            ticket.leave()
         self._attendance.end()
 
     # -- who asks -----------------------------------------------------------------------------------------------
@@ -139,6 +152,8 @@ class Conversation:
                 self._line.popleft()
 
     def _serve(self, request: Request, asker: Asker) -> None:
+        if asker.subject is not None:
+            self._client = asker.subject
         try:
             self._handle(request, asker)
         except TidingsError as error:
@@ -173,10 +188,12 @@ class Conversation:
 
     def _refuse(self, error: TidingsError, echo: Echo, asker: Asker | None = None, what: str = "message") -> None:
         self._traffic.errors += 1
+        self._quotas.note(error)
         self._send(encode(Refusal.of(self._attendance.judged(error, asker, what), echo)))
 
     def _later(self, request: Request, asker: Asker, work: Callable[[], Awaitable[bytes]]) -> None:
         """Send an answer that takes its time."""
+        ticket = Ticket(self._quotas.requests, self._client)
 
         async def answer() -> None:
             try:
@@ -188,6 +205,7 @@ class Conversation:
                 self._refuse(internal_error(), request.echo)
 
         task = asyncio.get_running_loop().create_task(answer())
+        task.add_done_callback(lambda _: ticket.leave())  # also if it is cancelled before it has begun
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -195,46 +213,53 @@ class Conversation:
 
     def _subscribe(self, request: Subscribe, asker: Asker, resumed: bool | None = None) -> None:
         """`resumed` is said to one who wanted to go on with an old subscription."""
-
-        def answered(subscriber: Subscriber, parcel: Parcel, _: bool) -> None:
-            self._attendance.record(asker, "subscribe", subscriber.spuid)
-            self._send(first_answer(subscriber, parcel, resumed))
-
-        def refused(error: TidingsError) -> None:
-            self._refuse(error, request.echo, asker, "subscribe")
-
         dataset, alias = request.graphs.dataset(self._base), request.echo.alias
-        self._attendance.attend(asker)
-        self._broker.subscribe(
-            self._session, request.sparql, dataset, alias, answered, refused,
-            rights=asker.rights, owner=asker.subject, encode=encode_body,
-        )  # fmt: skip
+        with self._beginning_of(request, asker) as (answered, refused):
+            self._broker.subscribe(
+                self._session, request.sparql, dataset, alias,
+                lambda subscriber, parcel, _: answered(subscriber, parcel, resumed), refused,
+                rights=asker.rights, owner=asker.subject, encode=encode_body,
+            )  # fmt: skip
 
     def _resume(self, request: Resume, asker: Asker) -> None:
-        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
-            self._attendance.record(asker, "subscribe", subscriber.spuid)
-            self._send(first_answer(subscriber, parcel, resumed))
-
-        def refused(error: TidingsError) -> None:
-            self._refuse(error, request.echo, asker, "subscribe")
-
-        self._attendance.attend(asker)
         try:
-            self._broker.resume(
-                self._session,
-                request.spuid,
-                request.sequence,
-                request.echo.alias,
-                answered,
-                refused,
-                asker=asker.subject,
-                rights=asker.rights,
-                encode=encode_body,
-            )
+            with self._beginning_of(request, asker) as (answered, refused):
+                self._broker.resume(
+                    self._session, request.spuid, request.sequence, request.echo.alias, answered, refused,
+                    asker=asker.subject, rights=asker.rights, encode=encode_body,
+                )  # fmt: skip
         except NotFound:
             if request.otherwise is None:
                 raise
             self._subscribe(request.otherwise, asker, resumed=False)
+
+    @contextmanager
+    def _beginning_of(
+        self, request: Request, asker: Asker
+    ) -> Iterator[tuple[Callable[[Subscriber, Parcel, bool | None], None], Refused]]:
+        """What is called with the first answer, or with what speaks against it; until then, one more is in work."""
+        ticket = Ticket(self._quotas.requests, self._client)
+        self._beginning.add(ticket)
+
+        def begun() -> None:
+            ticket.leave()
+            self._beginning.discard(ticket)
+
+        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
+            begun()
+            self._attendance.record(asker, "subscribe", subscriber.spuid)
+            self._send(first_answer(subscriber, parcel, resumed))
+
+        def refused(error: TidingsError) -> None:
+            begun()
+            self._refuse(error, request.echo, asker, "subscribe")
+
+        self._attendance.attend(asker)
+        try:
+            yield answered, refused
+        except BaseException:
+            begun()
+            raise
 
     def _unsubscribe(self, spuid: str, echo: Echo, asker: Asker) -> None:
         done = encode(Unsubscribed(spuid, echo.alias))
@@ -253,16 +278,18 @@ class Conversation:
     # -- updates and queries ------------------------------------------------------------------------------------
 
     def _update(self, request: Update, asker: Asker) -> None:
-        self._broker.submit(
-            request.sparql, request.graphs.dataset(self._base), self._reply(request, asker),
-            asker.publisher(request.publisher), asker.rights,
-        )  # fmt: skip
+        dataset, publisher = request.graphs.dataset(self._base), asker.publisher(request.publisher)
+        self._broker.submit(request.sparql, dataset, self._reply(request, asker), publisher, asker.rights)
 
     def _reply(self, request: Update | UpdatePrepared, asker: Asker) -> Reply:
-        """What is done with the outcome of an update."""
-        alias = request.echo.alias
+        """What is done with the outcome of an update. Raises TooManyRequests."""
+        alias, client, updates = request.echo.alias, self._client, self._quotas.updates
+        updates.enter(client)
 
         def reply(outcome: Outcome) -> None:
+            updates.leave(client)
+            if isinstance(outcome, TidingsError):
+                self._quotas.note(outcome)
             if asker is not EVERYBODY:
                 if isinstance(outcome, Done):
                     self._attendance.record(asker, "update", commit=outcome.commit)
@@ -276,10 +303,8 @@ class Conversation:
         template = self._prepared.get(request.prepared)
         if template is None:
             raise UnknownPrepared(f"nothing was prepared as {request.prepared} on this connection")
-        self._broker.submit_bound(
-            template, request.bound(self._base), self._reply(request, asker),
-            asker.publisher(request.publisher), asker.rights,
-        )  # fmt: skip
+        bound, publisher = template.bind(request.bound(self._base)), asker.publisher(request.publisher)
+        self._broker.submit_bound(bound, self._reply(request, asker), publisher, asker.rights)
 
     def _delay(self, request: DelayedUpdate, asker: Asker) -> None:
         at = request.due.instant(self._broker.now())
@@ -302,10 +327,14 @@ class Conversation:
 
     def _query(self, request: Query, asker: Asker) -> None:
         dataset = request.graphs.dataset(self._base)
+        share = None if asker is EVERYBODY else self._client
 
         async def answer() -> bytes:
-            spool = await self._broker.query(request.sparql, dataset, results_document, asker.rights)
+            spool = await self._broker.query(request.sparql, dataset, results_document, asker.rights, share)
             with spool.file as file:
+                if spool.size > MOST_BYTES:
+                    said = f"the answer has more than {MOST_BYTES:,} bytes, which are too many for a message"
+                    raise AnswerTooLarge(f"{said}; ask over HTTP, or for less", MOST_BYTES)
                 return query_answer(file.read(), request.echo.alias)
 
         self._later(request, asker, answer)

@@ -1,6 +1,7 @@
 """Who may connect to the WebSocket gate, what all connections share, and their common end."""
 
 import asyncio
+import time
 from http import HTTPStatus
 from typing import Protocol, TypeAlias
 
@@ -14,6 +15,7 @@ from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
 from tidings.gates.http.door import SECURITY
+from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import SECURE, SECURE_IS_OFF, Visitors
 from tidings.gates.websocket.connection import Connection
 from tidings.gates.websocket.conversation import Traffic
@@ -50,9 +52,12 @@ class WebSocketSettings(Struct, frozen=True):
 class WebSocketGate:
     """Makes a connection of every client that knocks at the right door."""
 
-    def __init__(self, broker: Broker, settings: WebSocketSettings, guard: Guard = OPEN) -> None:
+    def __init__(
+        self, broker: Broker, settings: WebSocketSettings, guard: Guard = OPEN, quotas: Quotas | None = None
+    ) -> None:
         self.broker = broker
         self.guard = guard
+        self.quotas = quotas or Quotas(Quota(), time.monotonic)
         self.settings = settings
         self.connections: set[Connection] = set()
         self.traffic = Traffic()
@@ -69,7 +74,9 @@ class WebSocketGate:
         if path not in (SECURE_PATHS if self.guard.asks else PATHS):
             return _refused(NotFound(self._nothing_at(path.decode("latin-1"), request, secure)))
         if len(self.broker.sessions) >= most:
-            return _refused(TooManyConnections(f"{most:,} clients are connected, the limit of max_connections"))
+            full = TooManyConnections(f"{most:,} clients are connected, the limit of max_connections")
+            self.quotas.note(full)
+            return _refused(full)
         if "websocket" not in request.headers.get("upgrade", "").lower():
             return _refused(BadMessage(f"this port speaks WebSocket; HTTP is at {self._http(request, secure)}"))
         return Connection(self, request.headers.get("authorization") if self.guard.asks else None)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from tidings.model.terms import Term, lexical_form, literal
 from tidings.sparql.algebra import Aggregate
+from tidings.sparql.functions.strings import check_length
 from tidings.sparql.values import (
     DECIMAL,
     DOUBLE,
@@ -196,6 +197,7 @@ class Concatenation:
         if self._errors:
             return None
         ordered = sorted(self._values.elements(), key=lambda value: (order_key(value), value))
+        check_length(sum(map(len, ordered)) + len(self._separator) * len(ordered))
         return literal(self._separator.join(map(lexical_form, ordered)))
 
 

@@ -13,7 +13,8 @@ from tidings.model.iris import resolve
 from tidings.model.terms import XSD, Term, blank, iri, lexical_form, literal, split_literal
 from tidings.sparql.algebra import Call, Expression, operands
 from tidings.sparql.evaluate.layout import Row
-from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS
+from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS, regexes
+from tidings.sparql.functions.regexes import TIME_LIMIT
 from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ SOLUTION = "?:solution"
 """A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
 
 _MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", MICROS})
+_TIMED: dict[str, Callable[..., Term | None]] = {"REGEX": regexes.matches, "REPLACE": regexes.replace}
+_MOMENT = 0.1
+"""Seconds that one match may take in a subscription."""
+_LONG = 1 << 15
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -61,12 +66,44 @@ def compile_call(
         return momentary
     if function == "IRI":
         return _strict(_resolved, values)
+    if function in _TIMED:
+        return _strict(_timed(_TIMED[function], scope), values)
+    if function == "CONCAT":
+        return _strict(_looking(FUNCTIONS[function].call, scope), values)
     if function in FUNCTIONS:
         return _strict(FUNCTIONS[function].call, values)
     cast = CASTS.get(function[1:-1])
     if cast is None or len(values) != cast.least:
         return _error  # 17.6: a function that is not supported raises an error, once a row; the parser has warned
     return _strict(cast.call, values)
+
+
+def _timed(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
+    """A function that may take long for one row: no longer than the evaluation may take. A subscription has an
+    answer to each row within a moment, because it is asked on the loop, after each commit."""
+    context = scope.context
+    most = _MOMENT if context.stable else TIME_LIMIT
+
+    def call(*terms: Term) -> Term | None:
+        value = function(*terms, seconds=context.left(most))
+        if value is None:
+            context.look()
+        return value
+
+    return call
+
+
+def _looking(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
+    """A function that may make long texts of short ones: it looks at the clock after each of them."""
+    context = scope.context
+
+    def call(*terms: Term) -> Term | None:
+        value = function(*terms)
+        if value is not None and len(value) > _LONG:
+            context.look()
+        return value
+
+    return call
 
 
 def _error(_: Row) -> Term | None:

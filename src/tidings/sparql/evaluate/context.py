@@ -114,6 +114,16 @@ class Context:
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)
 
+    def left(self, most: float) -> float:
+        """Seconds that something may take that cannot look at the clock itself. Raises TimeLimitExceeded."""
+        limits = self.limits
+        if limits.seconds is None or limits.clock is None:
+            return most
+        left = self._deadline - limits.clock()
+        if left <= 0:
+            raise TimeLimitExceeded(limits.seconds)
+        return min(most, left)
+
     def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
         """The same rows, under the time limit if there is one."""
         return rows if self.limits.seconds is None else self._timed(rows, self.limits.seconds)

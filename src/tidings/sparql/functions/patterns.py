@@ -10,6 +10,8 @@ from typing import Final
 
 import regex  # type: ignore[import-untyped]
 
+from tidings.model.errors import RequestTooComplex
+
 _NAME_START: Final = (
     r":A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F"
     r"\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\U00010000-\U000EFFFF"
@@ -30,7 +32,7 @@ _CLASSES: Final = {
 _CONTROLS: Final = {"n": r"\n", "r": r"\r", "t": r"\t"}
 _PUNCTUATION: Final = frozenset(r"\|.?*+(){}-[]^$")
 _CATEGORY = re.compile(r"([pP])\{(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?|Is[A-Za-z0-9-]+)\}")
-_QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
+_QUANTIFIER = re.compile(r"(?:[?*+]|\{([0-9]+)(?:,[0-9]*)?\})\??")
 _REFERENCE = re.compile(r"[0-9]{1,4}")
 _BLOCKS: Final = {
     "Greek": "GreekandCoptic",
@@ -40,15 +42,26 @@ _BLOCKS: Final = {
 """Names of blocks in XML Schema that Unicode has renamed since."""
 
 
+MOST_PARTS: Final = 4_000
+"""Characters and classes of a pattern, each as often as it has to come: what compiling it takes grows with these."""
+
+
 class PatternError(ValueError):
     """Not a regular expression of XPath."""
 
 
 def translate(pattern: str, flags: str) -> str:
-    """The same pattern for the `regex` package; raises PatternError if it is not one of XPath."""
+    """The same pattern for the `regex` package. Raises PatternError if it is not one of XPath, RequestTooComplex."""
     if "q" in flags:
+        _check_parts(len(pattern))
         return str(regex.escape(pattern))
     return _Translator(_without_space(pattern) if "x" in flags else pattern, flags).translate()
+
+
+def _check_parts(parts: int) -> None:
+    if parts > MOST_PARTS:
+        said = f"a regular expression may have {MOST_PARTS:,} characters and classes, repetitions counted"
+        raise RequestTooComplex(said, measured=parts, limit=MOST_PARTS)
 
 
 def _without_space(pattern: str) -> str:
@@ -73,6 +86,8 @@ class _Translator:
         self._open: list[int] = []
         self._groups = 0
         self._closed: set[int] = set()
+        self._parts = [0]
+        """Of each group that is open, and of the whole pattern."""
         lines, anything = "m" in flags, "s" in flags
         self._plain = {
             ".": r"(?s:.)" if anything else r"[^\n\r]",
@@ -83,6 +98,7 @@ class _Translator:
     def translate(self) -> str:
         pattern, parts = self._pattern, []
         repeatable = False  # whether a quantifier may follow
+        repeated = 0
         while self._at < len(pattern):
             char = pattern[self._at]
             if quantifier := _QUANTIFIER.match(pattern, self._at):
@@ -90,12 +106,27 @@ class _Translator:
                     raise PatternError(f"nothing to repeat at {self._at}")
                 self._at, repeatable = quantifier.end(), False
                 parts.append(quantifier[0])
+                if (least := quantifier[1]) is not None:
+                    self._count(repeated * (int(least[:9]) - 1))
                 continue
             repeatable = char not in "(|"
             parts.append(self._atom(char))
+            repeated = self._size_of(char)
+            self._count(repeated)
         if self._open:
             raise PatternError("a group is not closed")
         return "".join(parts)
+
+    def _size_of(self, char: str) -> int:
+        """How many parts the atom has that was just read."""
+        if char == "(":
+            self._parts.append(0)
+            return 0
+        return self._parts.pop() + 1 if char == ")" else 1
+
+    def _count(self, parts: int) -> None:
+        self._parts[-1] += parts
+        _check_parts(self._parts[-1])
 
     def _atom(self, char: str) -> str:
         if char == "[":

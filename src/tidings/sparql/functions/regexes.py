@@ -1,7 +1,7 @@
 """`REGEX` and `REPLACE` (SPARQL 1.1, 17.4.3.14 and 17.4.3.15), with the semantics of `fn:matches` and `fn:replace`.
 
 A pattern that is not valid is an error, and so is one that takes longer than `TIME_LIMIT` to match: a query cannot
-hold the broker up with `(a*)*b`.
+hold the broker up with `(a*)*b`. One that is too large to be compiled in a moment is refused.
 """
 
 import re
@@ -11,11 +11,11 @@ import regex  # type: ignore[import-untyped]
 
 from tidings.model.terms import Term
 from tidings.sparql.functions.patterns import PatternError, translate
-from tidings.sparql.functions.strings import retext, string_text
+from tidings.sparql.functions.strings import check_length, retext, string_text
 from tidings.sparql.values import Text, decode, encode_boolean
 
 TIME_LIMIT = 1.0
-"""Seconds that one match may take."""
+"""Seconds that one match may take, unless whoever asks has less time."""
 
 _FLAGS = frozenset("smixq")
 _REFERENCE = re.compile(r"\\([\\$])|\$([0-9]{1,4})|([\\$])")
@@ -40,7 +40,7 @@ def _simple(term: Term) -> str | None:
     return value.text if isinstance(value, Text) else None
 
 
-def matches(term: Term, pattern: Term, flags: Term = '""') -> Term | None:
+def matches(term: Term, pattern: Term, flags: Term = '""', *, seconds: float = TIME_LIMIT) -> Term | None:
     text, source, letters = string_text(term), _simple(pattern), _simple(flags)
     if text is None or source is None or letters is None:
         return None
@@ -48,13 +48,16 @@ def matches(term: Term, pattern: Term, flags: Term = '""') -> Term | None:
     if compiled is None:
         return None
     try:
-        return encode_boolean(compiled.search(text, timeout=TIME_LIMIT) is not None)
+        return encode_boolean(compiled.search(text, timeout=seconds) is not None)
     except TimeoutError:
         return None
 
 
-def replace(term: Term, pattern: Term, replacement: Term, flags: Term = '""') -> Term | None:
-    """A pattern that matches the empty string is an error (FORX0003), as there would be no end of it."""
+def replace(
+    term: Term, pattern: Term, replacement: Term, flags: Term = '""', *, seconds: float = TIME_LIMIT
+) -> Term | None:
+    """A pattern that matches the empty string is an error (FORX0003), as there would be no end of it. Raises
+    TextTooLong."""
     text, source, by, letters = string_text(term), _simple(pattern), _simple(replacement), _simple(flags)
     if text is None or source is None or by is None or letters is None:
         return None
@@ -65,11 +68,27 @@ def replace(term: Term, pattern: Term, replacement: Term, flags: Term = '""') ->
     if parts is None:
         return None
     try:
-        if compiled.search("", timeout=TIME_LIMIT):
+        if compiled.search("", timeout=seconds):
             return None
-        return retext(term, compiled.sub(lambda match: expand(parts, match), text, timeout=TIME_LIMIT))
+        return retext(term, compiled.sub(_Replacement(parts, len(text)), text, timeout=seconds))
     except TimeoutError:
         return None
+
+
+class _Replacement:
+    """What a match is replaced by; and how long that makes the text, before it is made."""
+
+    __slots__ = ("_parts", "_size")
+
+    def __init__(self, parts: list[str | int], size: int) -> None:
+        self._parts = parts
+        self._size = size
+
+    def __call__(self, match: "regex.Match[str]") -> str:
+        text = expand(self._parts, match)
+        self._size += len(text) - (match.end() - match.start())
+        check_length(self._size)
+        return text
 
 
 def template(replacement: str, groups: int) -> list[str | int] | None:

@@ -8,8 +8,18 @@ import math
 from decimal import Decimal
 from urllib.parse import quote
 
+from tidings.model.errors import TextTooLong
 from tidings.model.terms import Term, escape, lang_literal, literal
 from tidings.sparql.values import LangText, Number, Text, decode, encode_boolean, encode_integer
+
+LONGEST = 1 << 22
+"""Characters that a text may have that an expression makes. Texts that come as data may be longer."""
+
+
+def check_length(characters: int) -> None:
+    """Raises TextTooLong."""
+    if characters > LONGEST:
+        raise TextTooLong(LONGEST)
 
 
 def string_text(term: Term) -> str | None:
@@ -52,7 +62,10 @@ def lower(term: Term) -> Term | None:
 def encode_for_uri(term: Term) -> Term | None:
     """Everything but the unreserved characters of RFC 3986, percent-encoded."""
     text = string_text(term)
-    return None if text is None else literal(quote(text, safe="", errors="replace"))
+    if text is None:
+        return None
+    check_length(len(text))
+    return literal(quote(text, safe="", errors="replace"))
 
 
 def contains(left: Term, right: Term) -> Term | None:
@@ -89,7 +102,7 @@ def after(left: Term, right: Term) -> Term | None:
 
 
 def concatenate(*terms: Term) -> Term | None:
-    """`CONCAT`: tagged if all arguments have one and the same language, else simple."""
+    """`CONCAT`: tagged if all arguments have one and the same language, else simple. Raises TextTooLong."""
     texts, languages = [], set()
     for term in terms:
         match decode(term):
@@ -101,6 +114,7 @@ def concatenate(*terms: Term) -> Term | None:
                 languages.add(language)
             case _:
                 return None
+    check_length(sum(map(len, texts)))
     joined = "".join(texts)
     if len(languages) == 1 and "" not in languages:
         return lang_literal(joined, terms[0][terms[0].rindex("@") + 1 :])

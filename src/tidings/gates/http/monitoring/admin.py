@@ -22,6 +22,7 @@ from tidings.gates.http.monitoring.status import status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, route, whole
 from tidings.gates.http.security.identification import asker_of, deed_of
+from tidings.gates.quotas import Quotas
 from tidings.log.errors import LogBroken
 from tidings.model.errors import NotAllowed, TidingsError
 from tidings.model.terms import iri_text
@@ -34,12 +35,12 @@ MOST_PER_PAGE = 1_000
 class Operations:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, guard: Guard, *, read_only: bool) -> None:
+    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, *, read_only: bool) -> None:
         self._broker = broker
         self._guard = guard
         self._read_only = read_only
         self._started = broker.now()
-        self._metrics = Metrics(broker, guard, self._started)
+        self._metrics = Metrics(broker, guard, quotas, self._started)
 
     def routes(self) -> list[BaseRoute]:
         return [

@@ -3,7 +3,7 @@
 T_UPDATE, T_LUTT, T_BOOSTER and T_NOTIFY are the components of the time of an update in the SPS paper (section IV).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
@@ -20,6 +20,7 @@ from tidings.broker.status import BrokerStatus
 from tidings.gates.asking import Guard
 from tidings.gates.http.routing import accept_of
 from tidings.gates.http.security.identification import administrator
+from tidings.gates.quotas import Quotas
 
 Value = Callable[[BrokerStatus], float]
 
@@ -78,9 +79,10 @@ HISTOGRAMS: dict[str, tuple[str, Callable[[BrokerStatus], Latency]]] = {
 class BrokerCollector(Collector):
     """The broker's own counters, under names that begin with `tidings_`."""
 
-    def __init__(self, broker: Broker, guard: Guard, started: int) -> None:
+    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, started: int) -> None:
         self._broker = broker
         self._guard = guard
+        self._quotas = quotas
         self._started = started
 
     def describe(self) -> list[Metric]:
@@ -98,24 +100,27 @@ class BrokerCollector(Collector):
             yield GaugeMetricFamily(f"tidings_{name}", text, value(status))
         for name, (text, value) in COUNTERS.items():
             yield CounterMetricFamily(f"tidings_{name}", text, value(status))
-        refusals = CounterMetricFamily(
-            "tidings_refusals", "Requests refused for want of a token or of rights", labels=["code"]
-        )
-        for code, count in self._guard.refusals.items():
-            refusals.add_metric([code], count)
-        yield refusals
+        yield _by_code("tidings_refusals", "Requests refused for want of a token or of rights", self._guard.refusals)
+        yield _by_code("tidings_limits_met", "Requests refused because of a limit", self._quotas.refusals)
         for name, (text, latency) in HISTOGRAMS.items():
             measured = latency(status)
             buckets = [("+Inf" if bound == inf else str(bound), count) for bound, count in measured.buckets()]
             yield HistogramMetricFamily(f"tidings_{name}", text, buckets, measured.seconds)
 
 
+def _by_code(name: str, text: str, counts: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, text, labels=["code"])
+    for code, count in counts.items():
+        family.add_metric([code], count)
+    return family
+
+
 class Metrics:
     """Answers `GET /metrics`: the broker, its process, its garbage collector."""
 
-    def __init__(self, broker: Broker, guard: Guard, started: int) -> None:
+    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, started: int) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(BrokerCollector(broker, guard, started))
+        self._registry.register(BrokerCollector(broker, guard, quotas, started))
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
 

@@ -50,6 +50,12 @@ def asker_of(scope: Scope) -> Asker:
     return found
 
 
+def identified(scope: Scope) -> Asker | None:
+    """Who sends a request, as far as that is known."""
+    found = scope.get(_ASKER)
+    return found if isinstance(found, Asker) else None
+
+
 def shown_by(scope: Scope) -> str | None:
     """What a request has shown, to be shown again later."""
     shown = scope.get(_SHOWN)

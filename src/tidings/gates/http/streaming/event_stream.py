@@ -25,6 +25,7 @@ from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, S
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.asking import Asker, Guard, Leave
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
+from tidings.gates.http.limits import share_of
 from tidings.gates.http.routing import while_present
 from tidings.gates.http.security.identification import asker_of, deed_of, shown_by
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
@@ -91,7 +92,13 @@ class EventStreams:
             return Response(headers={"content-type": MEDIA_TYPE})
         asker = asker_of(request.scope)
         stream = EventStream(
-            self._broker, self._streams, asker, base=self._base, high_water=self._high_water, ping=self._ping
+            self._broker,
+            self._streams,
+            asker,
+            share_of(request.scope),
+            base=self._base,
+            high_water=self._high_water,
+            ping=self._ping,
         )
         try:
             stream.leave = self._guard.attend(shown_by(request.scope), asker, stream.changed)
@@ -108,7 +115,15 @@ class EventStream:
     """One client: the events that wait for it to take them, and the loop that gives them out."""
 
     def __init__(
-        self, broker: Broker, streams: Streams, asker: Asker, *, base: str, high_water: int, ping: float
+        self,
+        broker: Broker,
+        streams: Streams,
+        asker: Asker,
+        share: str | None,
+        *,
+        base: str,
+        high_water: int,
+        ping: float,
     ) -> None:
         self._broker = broker
         self._streams = streams
@@ -124,7 +139,7 @@ class EventStream:
         self._news = asyncio.Event()
         self._ended = False
         self._first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._session = broker.connect(self)
+        self._session = broker.connect(self, share)
         self.response = StreamResponse(self._pieces(), MEDIA_TYPE, self.gone)
         streams.add(self)
 

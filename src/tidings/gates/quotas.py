@@ -1,0 +1,103 @@
+"""How much of a broker one client may have, so that nobody is turned away because of somebody else.
+
+A client is whoever it has shown to be; one who has not said who it is goes by its address, together with the
+neighbours that the owner of an IPv6 address has as well. What is refused costs its client a moment, and us little.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from tidings.broker.errors import TooManyRequests
+from tidings.gates.asking import Asker
+from tidings.gates.errors import RateExceeded, TooManyConnections
+from tidings.model.errors import LimitExceeded, TidingsError
+from tidings.security.limits import Limiter, Rate, neighbourhood
+
+_AT_ONCE = 2.0
+"""Seconds' worth of requests that may come at once."""
+
+
+class Quota(Struct, frozen=True):
+    """What one client may have. `rate` is in requests and messages a second; 0 is no limit."""
+
+    rate: float = 0.0
+    requests: int = 512
+    updates: int = 5_000
+    connections: int = 10_000
+
+
+class Tally:
+    """Counts what clients have at the moment; of each kind at most so many. `refusal` is what the next one hears."""
+
+    __slots__ = ("_most", "_refusal", "counts")
+
+    def __init__(self, most: int, refusal: Callable[[], LimitExceeded]) -> None:
+        self._most = most
+        self._refusal = refusal
+        self.counts: dict[str, int] = {}
+
+    def enter(self, client: str) -> None:
+        """Raises what the refusal is."""
+        count = self.counts.get(client, 0)
+        if count >= self._most:
+            raise self._refusal()
+        self.counts[client] = count + 1
+
+    def leave(self, client: str) -> None:
+        count = self.counts[client] - 1
+        if count:
+            self.counts[client] = count
+        else:
+            del self.counts[client]
+
+
+class Ticket:
+    """A place that a client has; it is left once, whoever says so first."""
+
+    __slots__ = ("_client", "_tally")
+
+    def __init__(self, tally: Tally, client: str) -> None:
+        tally.enter(client)
+        self._tally: Tally | None = tally
+        self._client = client
+
+    def leave(self) -> None:
+        tally, self._tally = self._tally, None
+        if tally is not None:
+            tally.leave(self._client)
+
+
+class Quotas:
+    """The limits of all clients, over all gates. `clock` counts seconds."""
+
+    def __init__(self, quota: Quota, clock: Callable[[], float]) -> None:
+        self._limiter = Limiter(Rate(max(1.0, _AT_ONCE * quota.rate), quota.rate), clock) if quota.rate else None
+        self.requests = Tally(quota.requests, lambda: TooManyRequests(_IN_WORK.format(quota.requests)))
+        self.updates = Tally(quota.updates, lambda: TooManyRequests(_WAITING.format(quota.updates)))
+        self.connections = Tally(quota.connections, lambda: TooManyConnections(_CONNECTED.format(quota.connections)))
+        self.refusals: Counter[str] = Counter()
+        """Requests, messages and connections that met a limit, of whatever kind, by the codes of their errors."""
+
+    def take(self, client: str) -> None:
+        """Count a request or a message. Raises RateExceeded."""
+        if self._limiter is not None and (wait := self._limiter.take(client)):
+            raise RateExceeded(wait)
+
+    def note(self, error: TidingsError) -> None:
+        """Count a refusal, if it is one because of a limit."""
+        if isinstance(error, LimitExceeded):
+            self.refusals[error.code] += 1
+
+
+_IN_WORK = "{:,} requests of yours are in progress, the limit of client_requests; try again soon"
+_WAITING = "{:,} updates of yours are waiting, the limit of client_queue; try again soon"
+_CONNECTED = "{:,} connections of your address are open, the limit of client_connections"
+
+
+def client_of(asker: Asker | None, address: str) -> str:
+    """Whose quota a request takes."""
+    if asker is not None and asker.subject is not None:
+        return asker.subject
+    return f"@{neighbourhood(address)}"

@@ -1,0 +1,103 @@
+"""Settings to a broker: in memory, or as its folder has kept it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from tidings.broker.broker import Broker
+from tidings.broker.policy import Disk, Policy
+from tidings.broker.subscriptions.external_answers import ExternalEngine
+from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
+from tidings.engine.engine import Engine
+from tidings.engine.updates.executor import Core
+from tidings.log.journal import Durability, Journal
+from tidings.log.journal import Settings as JournalSettings
+from tidings.log.recovery import recover
+from tidings.server.config import Settings
+from tidings.server.loading import loader_of
+
+
+def clock() -> int:
+    """Microseconds since 1970: the one clock, handed to whoever needs the time."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a broker is told the time by: microseconds since 1970, and seconds for durations."""
+
+    clock: Callable[[], int]
+    monotonic: Callable[[], float]
+
+
+WATCH = Watch(clock, time.monotonic)
+
+
+def build_core(settings: Settings) -> Core:
+    return Core(base=settings.base, loader=loader_of(settings), most_parts=settings.max_parts or None)
+
+
+def policy(settings: Settings) -> Policy:
+    return Policy(
+        queue=settings.max_queue,
+        delayed=settings.max_delayed,
+        slice_seconds=settings.slice,
+        seconds=settings.timeout or None,
+        rows=settings.max_rows or None,
+        planning=settings.max_planning,
+        workers=settings.workers,
+        memory=settings.max_memory or None,
+        answer=settings.max_answer or None,
+        snapshot_bytes=settings.snapshot_every,
+        keep_log=settings.keep_log,
+        bounds=Bounds(
+            subscriptions=settings.max_subscriptions,
+            client_subscriptions=settings.client_subscriptions,
+            retain=settings.retain,
+            rows=settings.outbox_rows,
+            grace=settings.grace,
+            slow=cast(SlowPolicy, settings.slow),
+        ),
+        patience=settings.deliver_patience,
+    )
+
+
+def build_broker(
+    settings: Settings, core: Core | None = None, external: ExternalEngine | None = None, watch: Watch = WATCH
+) -> Broker:
+    """A broker in memory."""
+    engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
+    return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, external=external)
+
+
+def open_broker(
+    settings: Settings,
+    folder: Path,
+    say: Callable[[str], None],
+    external: ExternalEngine | None = None,
+    watch: Watch = WATCH,
+) -> Broker:
+    """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
+    recovered = recover(folder)
+    core = build_core(settings)
+    snapshot = recovered.snapshot
+    if snapshot is not None:
+        for s, p, o, g in snapshot.quads:
+            core.store.add(s, p, o, g)
+    broker = build_broker(settings, core, external, watch)
+    if snapshot is not None:
+        broker.begin_at(snapshot.commit, snapshot.time)
+        for note in snapshot.notes:
+            broker.restore_note(note)
+    for entry in recovered.entries():
+        broker.restore(entry)
+    if recovered.aside is not None:
+        say(f"the end of the commit log was damaged: moved its last {recovered.cut:,} bytes to {recovered.aside}")
+    elif recovered.cut:
+        say(f"the commit log ended in an incomplete entry: cut off its last {recovered.cut:,} bytes")
+    durability = cast(Durability, settings.durability)
+    journal = Journal(folder, recovered.place, JournalSettings(settings.segment_size, settings.segment_age, durability))
+    broker.attach(Disk(folder, journal, durability, recovered.replayed))
+    return broker

@@ -1,0 +1,161 @@
+"""Settings to the gates of a broker, and to what serves their connections: uvicorn for HTTP, picows for WebSockets."""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import uvicorn
+from picows import ws_create_server
+from starlette.types import ASGIApp
+
+from tidings import __version__
+from tidings.broker.broker import Broker
+from tidings.gates.asking import OPEN
+from tidings.gates.forwarding import Proxies
+from tidings.gates.http.app import HttpGate, HttpSettings
+from tidings.gates.http.connection import HEADER_SECONDS, counted
+from tidings.gates.http.door import SECURITY, Door
+from tidings.gates.http.fast_update import FastUpdate
+from tidings.gates.http.forwarded import Forwarded
+from tidings.gates.http.limits import Turnstile
+from tidings.gates.http.security.identification import Identification
+from tidings.gates.quotas import Quota, Quotas
+from tidings.gates.visitors import Visitors
+from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
+from tidings.gates.websocket.upgrade import upgrading
+from tidings.server.config import Settings
+from tidings.server.listening import BACKLOG, Serve
+from tidings.server.security.assembly import Security
+
+LAST_SECONDS = 10
+"""How long requests in work may take to end after the broker was told to stop."""
+
+
+def http_gate(
+    broker: Broker,
+    settings: Settings,
+    ws_port: int | None = None,
+    wss_port: int | None = None,
+    security: Security | None = None,
+    quotas: Quotas | None = None,
+) -> HttpGate:
+    """The ports are where the WebSocket gate listens, if that is not where the settings say."""
+    limits = HttpSettings(
+        base=settings.base,
+        max_body=settings.max_body,
+        max_requests=settings.max_requests,
+        read_only=settings.read_only,
+        loads=settings.load_from is not None or bool(settings.outgoing_hosts),
+        cors=settings.cors,
+        max_connections=settings.max_connections,
+        high_water=settings.outbox,
+        ping=settings.ping,
+        ws_port=ws_port or settings.ws_port,
+        wss_port=wss_port or settings.wss_port,
+    )
+    quotas = quotas or client_quotas(settings)
+    if security is None:
+        return HttpGate(broker, limits, quotas=quotas)
+    return HttpGate(broker, limits, security.guard, security.routes(), quotas)
+
+
+def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> Quotas:
+    """How much of the broker one client may have, over all gates."""
+    quota = Quota(
+        rate=settings.client_rate,
+        requests=settings.client_requests,
+        updates=settings.client_queue,
+        connections=settings.client_connections,
+    )
+    return Quotas(quota, monotonic)
+
+
+def http_app(
+    broker: Broker, settings: Settings, gate: HttpGate | None = None, security: Security | None = None
+) -> ASGIApp:
+    gate = gate or http_gate(broker, settings, security=security)
+    guard = OPEN if security is None else security.guard
+    short = FastUpdate(
+        gate.app(), broker, guard, gate.quotas,
+        base=settings.base, max_body=settings.max_body, read_only=settings.read_only,
+    )  # fmt: skip
+    app = Door(Identification(Turnstile(short, gate.quotas), guard), visitors(settings))
+    return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
+
+
+def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
+    """Whose requests the gates take; this machine goes by its own name, and by that of the address it listens on."""
+    hosts = (*settings.allowed_hosts, settings.host, socket.gethostname())
+    return Visitors(hosts=hosts, origins=settings.cors, pages=pages)
+
+
+def websocket_gate(
+    broker: Broker,
+    settings: Settings,
+    http_port: int | None = None,
+    https_port: int | None = None,
+    security: Security | None = None,
+    quotas: Quotas | None = None,
+) -> WebSocketGate:
+    """The ports are where the HTTP gate listens, if that is not where the settings say."""
+    limits = WebSocketSettings(
+        base=settings.base,
+        max_message=settings.max_body,
+        max_connections=settings.max_connections,
+        high_water=settings.outbox,
+        read_only=settings.read_only,
+        visitors=visitors(settings, (http_port or settings.http_port, https_port or settings.https_port)),
+        http_port=http_port or settings.http_port,
+        https_port=https_port or settings.https_port,
+        proxies=Proxies(settings.trusted_proxies),
+    )
+    guard = OPEN if security is None else security.guard
+    return WebSocketGate(broker, limits, guard, quotas or client_quotas(settings))
+
+
+# -- what serves them ---------------------------------------------------------------------------------------------
+
+
+def serve_websockets(gate: WebSocketGate, settings: Settings) -> Serve:
+    """How connections to a port for WebSockets alone are served."""
+
+    async def serve(listener: socket.socket, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
+        listen = partial(gate.listen, secure=tls is not None)
+        limit = None if tls is None else HEADER_SECONDS
+        return await ws_create_server(
+            listen, sock=listener, ssl=tls, ssl_handshake_timeout=limit, **picows_options(settings)
+        )
+
+    return serve
+
+
+def uvicorn_config(app: ASGIApp, settings: Settings, gate: WebSocketGate) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=counted(gate.quotas, Proxies(settings.trusted_proxies)),
+        ws=upgrading(gate.listen, picows_options(settings)),
+        lifespan="off",
+        log_config=None,
+        log_level=settings.log_level,
+        access_log=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        server_header=False,
+        headers=[("server", f"tidings/{__version__}"), *SECURITY],
+        timeout_graceful_shutdown=2 * LAST_SECONDS,
+    )
+
+
+def picows_options(settings: Settings) -> dict[str, Any]:
+    return {
+        "max_frame_size": settings.max_body,
+        "enable_auto_ping": True,
+        "auto_ping_idle_timeout": settings.ping,
+        "auto_ping_reply_timeout": settings.ping,
+        "read_buffer_init_size": 4096,
+        "backlog": BACKLOG,
+    }

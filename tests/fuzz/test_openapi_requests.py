@@ -1,0 +1,67 @@
+"""Requests made up from the OpenAPI description, right and wrong ones: whatever comes, no 5xx, no hang, no leak."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from gates.wire import Broker, serving
+from tidings.gates.http.monitoring.openapi import openapi
+from waiting import PATIENCE, wait_until
+
+SCHEMA = schemathesis.openapi.from_dict(openapi())
+OPERATIONS = [operation for found in SCHEMA.get_all_operations() if (operation := found.ok()).method != "options"]
+FEW = settings(
+    max_examples=8,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+IDLE = {"sessions": 0, "subscriptions": 0}
+
+
+@contextmanager
+def opened(folder: Path, kind: str) -> Iterator[tuple[Broker, dict[str, str]]]:
+    """A broker, and what to show it."""
+    options = ("--grace", "0", *(("--secure",) if kind != "open" else ()))
+    with serving(folder, *options) as broker:
+        headers: dict[str, str] = {}
+        if kind == "administrator":
+            secret = (folder / "tidings-data" / "admin.secret").read_text().strip()
+            answer = requests.post(f"{broker.http}/oauth/token", auth=("admin", secret), timeout=PATIENCE)
+            headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+        yield broker, headers
+
+
+def look(broker: Broker, headers: dict[str, str]) -> dict[str, int]:
+    status = requests.get(f"{broker.http}/status", headers=headers, timeout=PATIENCE).json()
+    return {"sessions": status["sessions"], "subscriptions": status["subscriptions"]["count"]}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("kind", ["open", "stranger", "administrator"])
+def test_whatever_is_asked_there_is_an_answer_that_is_no_accident(tmp_path: Path, kind: str) -> None:
+    with opened(tmp_path, kind) as (broker, headers), requests.Session() as session:
+        for operation in OPERATIONS:
+
+            @FEW
+            @given(case=operation.as_strategy())
+            def ask(case: schemathesis.Case) -> None:
+                sent = case.as_transport_kwargs(base_url=broker.http)
+                sent["headers"] = {**sent.get("headers", {}), **headers}
+                with session.request(**sent, stream=True, timeout=PATIENCE) as answer:
+                    assert answer.status_code < 500, (sent, answer.text)
+                    if "event-stream" not in answer.headers.get("content-type", "") and "follow" not in answer.url:
+                        assert answer.content is not None
+
+            ask()
+            assert requests.get(f"{broker.http}/healthz", timeout=PATIENCE).status_code == 200
+        if kind != "stranger":
+            wait_until(lambda: look(broker, headers) == IDLE)
+        assert broker.stop() == 0
