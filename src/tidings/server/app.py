@@ -52,7 +52,7 @@ from tidings.server.http_server import HttpServer
 from tidings.server.listening import BACKLOG, Addresses, Entrances, Listeners, Serve, cannot_listen, listeners
 from tidings.server.security.assembly import Security, build
 from tidings.server.security.choices import is_secure
-from tidings.server.tls import Tls, read_tls, renewing
+from tidings.server.tls import Tls, figures, read_tls, renewing
 
 if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
@@ -171,6 +171,7 @@ def http_gate(
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
+        figures=partial(figures, settings),
     )
     if security is None:
         return HttpGate(broker, limits)
