@@ -35,7 +35,12 @@ OPERATION = {
     "bench": "measure brokers, one or several side by side",
     "completion": "print what makes a shell complete all this",
 }
-COMMANDS = DATA | OPERATION
+SECURITY = {
+    "clients": "see, add, change and remove clients of a broker with security",
+    "grants": "see and change who may do what at a broker with security",
+    "keys": "see and change the keys that tokens are signed with",
+}
+COMMANDS = DATA | OPERATION | SECURITY
 EXAMPLES = """\
 a first walk:
   tidings city --factor 0.01 --output city.nt
@@ -67,7 +72,7 @@ def command(name: str | None) -> ModuleType:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
-    room = "data" if name in DATA else "operation"
+    room = "data" if name in DATA else "security" if name in SECURITY else "operation"
     return import_module(f"tidings.cli.commands.{room}.{name}")
 
 

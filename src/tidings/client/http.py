@@ -28,8 +28,18 @@ _CONNECT = 10.0
 class HttpClient:
     """A broker by its address, for `with`. `endless` is for answers that go on for ever."""
 
-    def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False, trust: Trust = SYSTEM) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        seconds: float | None = None,
+        endless: bool = False,
+        trust: Trust = SYSTEM,
+        token: str | None = None,
+    ) -> None:
         address, headers = without_credentials(url)
+        if token is not None:
+            headers |= {"Authorization": f"Bearer {token}"}
         self.url = address.rstrip("/")
         seconds = seconds or PATIENCE
         limits = httpx.Timeout(None if endless else seconds, connect=min(_CONNECT, seconds))
@@ -75,14 +85,17 @@ class HttpClient:
         *,
         params: Mapping[str, Any] | None = None,
         form: Mapping[str, Any] | None = None,
+        document: Any = None,
         accept: str = "application/json",
         publisher: str | None = None,
     ) -> Iterator[Iterator[bytes]]:
-        """The bytes of an answer, as they come."""
+        """The bytes of an answer, as they come; `document` is sent as JSON."""
         headers = headers_of(accept, publisher)
         with (
             translated(self.url),
-            self._client.stream(method, f"{self.url}{path}", params=params, data=form, headers=headers) as answer,
+            self._client.stream(
+                method, f"{self.url}{path}", params=params, data=form, json=document, headers=headers
+            ) as answer,
         ):
             if not answer.is_success:
                 answer.read()
