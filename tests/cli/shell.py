@@ -14,6 +14,8 @@ from tidings.log.folder import Folder
 from waiting import PATIENCE
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
+AT_SECURED = {"login", "logout"}
+"""Their examples are run at a broker that asks who they are: tests/cli/test_login.py."""
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
@@ -58,7 +60,11 @@ def needs_broker(example: str) -> bool:
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in ON_SPARK
+    return (
+        "tidings serve" not in example
+        and not needs_broker(example)
+        and command_of(example) not in ON_SPARK | AT_SECURED
+    )
 
 
 def furnish(folder: Path) -> None:

@@ -26,6 +26,8 @@ class OAuth:
     register: str | None = None
     token: str | None = None
     """Where clients register and get tokens: at the broker of the profile, unless it says otherwise."""
+    broker: str = ""
+    """The address of that broker over HTTP."""
     homes: frozenset[Origin] = frozenset()
     """Where a token may be shown."""
 
@@ -69,6 +71,7 @@ def at_home(oauth: OAuth, level: Level) -> OAuth:
         oauth,
         register=oauth.register or f"{broker}/oauth/register",
         token=oauth.token or f"{broker}/oauth/token",
+        broker=broker,
         homes=frozenset({origin_of(http), origin_of(ws)}),
     )
 
