@@ -14,8 +14,10 @@ from tidings.log.folder import Folder
 from waiting import PATIENCE
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
-AT_SECURED = set(SECURITY)
-"""Their examples are run together, command by command: tests/cli/test_administration.py."""
+AT_SECURED = {"login", "logout"}
+"""Their examples are run at a broker that asks who they are: tests/cli/test_login.py."""
+ADMINISTERING = set(SECURITY)
+"""Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
@@ -60,7 +62,7 @@ def needs_broker(example: str) -> bool:
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    elsewhere = ON_SPARK | AT_SECURED
+    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING
     return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in elsewhere
 
 

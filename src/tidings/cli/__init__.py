@@ -24,6 +24,8 @@ DATA = {
 OPERATION = {
     "serve": "run the broker",
     "certificates": "make certificates to try TLS with",
+    "login": "be somebody to a broker that asks who you are",
+    "logout": "be nobody in particular again",
     "status": "see how the broker is",
     "subscriptions": "see who has subscribed to what",
     "delayed": "see which updates wait for their time, and cancel them",

@@ -4,9 +4,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
-from tidings.cli.input.administering import add_administrator, administering, segment
-from tidings.cli.input.arguments import Parser, UsageError
+from tidings.cli.input.arguments import Parser, UsageError, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.grants import grant_rows
 from tidings.cli.output.listing import show_json, show_list, tell
 from tidings.client.http import HttpClient
@@ -42,13 +43,14 @@ def parser() -> Parser:
     result.add_argument("--scope", metavar="SCOPE", action="append", help="a scope of the client; may be repeated")
     result.add_argument("--no-roles", action="store_true", help="set: take all roles from it")
     result.add_argument("--no-scopes", action="store_true", help="set: take all scopes from it")
-    add_administrator(result)
+    add_broker(result)
+    result.add_argument("--json", action="store_true", help="print JSON, a line for each")
     return result
 
 
 def run(arguments: Namespace) -> int:
     _check(arguments)
-    with administering(arguments) as calls:
+    with calling(arguments) as calls:
         ACTIONS[arguments.action](calls, arguments)
     return 0
 
@@ -129,7 +131,7 @@ def _remove(calls: HttpClient, arguments: Namespace) -> None:
 
 
 def _path(name: str) -> str:
-    return f"/admin/clients/{segment(name)}"
+    return f"/admin/clients/{quote(name, safe='')}"
 
 
 ACTIONS: dict[str, Callable[[HttpClient, Namespace], None]] = {

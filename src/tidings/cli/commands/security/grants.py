@@ -6,11 +6,12 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
-from tidings.cli.input.administering import add_administrator, administering, segment
-from tidings.cli.input.arguments import Parser, UsageError
+from tidings.cli.input.arguments import Parser, UsageError, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.grants import grant_rows
 from tidings.cli.output.listing import show_json, show_list, tell
 from tidings.client.errors import Refused
@@ -53,13 +54,14 @@ def parser() -> Parser:
     for member, what in zip(_GRAPHS, ("query", "update", "query and subscribe to"), strict=True):
         group.add_argument(f"--{member}", metavar="GRAPH", action="append", help=f"a graph to {what}; may be repeated")
     group.add_argument("--administer", action="store_true", help="see and change what belongs to others, and all this")
-    add_administrator(result)
+    add_broker(result)
+    result.add_argument("--json", action="store_true", help="print JSON, a line for each")
     return result
 
 
 def run(arguments: Namespace) -> int:
     _check(arguments)
-    with administering(arguments) as calls:
+    with calling(arguments) as calls:
         ACTIONS[arguments.action](calls, arguments)
     return 0
 
@@ -153,7 +155,7 @@ def read_file(path: str) -> list[dict[str, Any]]:
 
 
 def _path(name: str) -> str:
-    return f"/admin/grants/{segment(name)}"
+    return f"/admin/grants/{quote(name, safe='')}"
 
 
 ACTIONS: dict[str, Callable[[HttpClient, Namespace], None]] = {

@@ -2,9 +2,10 @@
 
 from argparse import Namespace
 from typing import Any
+from urllib.parse import quote
 
-from tidings.cli.input.administering import add_administrator, administering, segment
-from tidings.cli.input.arguments import Parser, UsageError
+from tidings.cli.input.arguments import Parser, UsageError, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.listing import show_json, show_list, tell
 
 DESCRIPTION = """\
@@ -27,20 +28,21 @@ def parser() -> Parser:
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=("list", "rotate", "drop"),
                         help="list (if nothing is said), rotate or drop")  # fmt: skip
     result.add_argument("kid", metavar="KID", nargs="?", help="the key to drop: its name in the first column")
-    add_administrator(result)
+    add_broker(result)
+    result.add_argument("--json", action="store_true", help="print JSON, a line for each")
     return result
 
 
 def run(arguments: Namespace) -> int:
     if (arguments.action == "drop") != (arguments.kid is not None):
         raise UsageError("say which key to drop: tidings keys drop KID")
-    with administering(arguments) as calls:
+    with calling(arguments) as calls:
         match arguments.action:
             case "rotate":
                 told = calls.json("/admin/keys", "POST")
                 tell(told, f"the key {told['kid']} signs", json=arguments.json)
             case "drop":
-                told = calls.json(f"/admin/keys/{segment(arguments.kid)}", "DELETE")
+                told = calls.json(f"/admin/keys/{quote(arguments.kid, safe='')}", "DELETE")
                 tell(told, f"dropped the key {arguments.kid}, and everything it signed", json=arguments.json)
             case _:
                 found = calls.json("/admin/keys")["keys"]
