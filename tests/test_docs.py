@@ -16,7 +16,8 @@ import httpx
 import pytest
 
 import tidings
-from cli.shell import furnish, shell
+from cli.administered import administered
+from cli.shell import ADMINISTERING, AT_SECURED, EXAMPLES, command_of, furnish, shell
 from gates.wire import Broker, serving
 from tidings import __version__, cli
 from tidings.extras import EXTRAS
@@ -71,11 +72,10 @@ def test_every_command_and_every_option_is_documented(name: str) -> None:
             assert f"`{action.metavar}`" in section, action.metavar
 
 
-@pytest.mark.parametrize("path", openapi()["paths"])  # which has exactly the paths that are served
+@pytest.mark.parametrize("path", openapi(secured=True)["paths"])  # which has exactly the paths that are served
 def test_every_path_is_documented_with_its_methods(path: str) -> None:
-    methods = [
-        method.upper() for method in ("get", "head", "put", "post", "delete") if method in openapi()["paths"][path]
-    ]
+    described = openapi(secured=True)["paths"][path]
+    methods = [method.upper() for method in ("get", "head", "put", "post", "delete") if method in described]
     assert f"| `{path}` | {', '.join(methods)} |" in HTTP
 
 
@@ -147,7 +147,20 @@ def test_the_example_of_the_command_line_in_the_readme_works(tmp_path: Path) -> 
 def test_the_examples_of_the_command_line_reference_work(tmp_path: Path) -> None:
     (tmp_path / "broker").mkdir()
     furnish(tmp_path)
+    scripts = [script for kind, script in blocks(CLI) if kind == "sh" and "tidings serve" not in script]
     with serving(tmp_path / "broker") as broker:
-        for kind, script in blocks(CLI):
-            if kind == "sh" and "tidings serve" not in script:
+        for script in scripts:
+            if command_of(script) in AT_SECURED:
+                assert set(script.splitlines()) <= set(EXAMPLES)  # which are run at a broker that asks who it is
+            elif command_of(script) not in ADMINISTERING:
                 bash(script, tmp_path, broker)
+
+
+@pytest.mark.server
+def test_so_do_those_for_administrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = [script for kind, script in blocks(CLI) if kind == "sh" and command_of(script) in ADMINISTERING]
+    assert {command_of(script) for script in scripts} == ADMINISTERING
+    with administered(tmp_path) as (broker, token):
+        monkeypatch.setenv("TIDINGS_TOKEN", token)
+        for script in scripts:
+            bash(script, tmp_path, broker)

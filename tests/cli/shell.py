@@ -9,11 +9,15 @@ from pathlib import Path
 
 from gates.wire import Broker
 from tidings import cli
-from tidings.cli import COMMANDS
+from tidings.cli import COMMANDS, SECURITY
 from tidings.log.folder import Folder
 from waiting import PATIENCE
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
+AT_SECURED = {"login", "logout"}
+"""Their examples are run at a broker that asks who they are: tests/cli/test_login.py."""
+ADMINISTERING = set(SECURITY)
+"""Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
@@ -58,7 +62,8 @@ def needs_broker(example: str) -> bool:
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in ON_SPARK
+    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING
+    return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in elsewhere
 
 
 def furnish(folder: Path) -> None:
@@ -68,6 +73,9 @@ def furnish(folder: Path) -> None:
         f"PREFIX : <{ONE}> DELETE {{ ?l :hasStatus :ON }} INSERT {{ ?l :hasStatus :OFF }} WHERE {{ ?l :hasStatus :ON }}"
     )
     (folder / "chat.jsap").write_text(CHAT)
+    (folder / "streets.toml").write_text(
+        '[[grant]]\nto = "role:streets"\nsubscribe = ["http://example.org/streets/*"]\n'
+    )
     Folder(folder / "folder").release()
     assert cli.main(["city", "--factor", "0.01", "--output", str(folder / "city.nt")]) == 0
 

@@ -61,5 +61,6 @@ def test_bash_offers_commands_options_values_and_files(tmp_path: Path) -> None:
     assert completed("tidings query --format t", tmp_path) == {"table", "tsv", "turtle", "trig"}
     assert completed("tidings log --format ", tmp_path) == {"json", "patch"}
     assert completed("tidings delayed c", tmp_path) == {"cancel"}
+    assert completed("tidings clients re", tmp_path) == {"revoke", "remove"}
     assert completed("tidings load ci", tmp_path) == {"city.nt"}
     assert completed("tidings completion ", tmp_path) == {"bash", "zsh", "fish"}

@@ -6,9 +6,9 @@ import base64
 import pytest
 
 from tidings.client import connect
-from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect
 from tidings.client.http import HttpClient
+from tidings.client.login.addresses import without_credentials
 from waiting import PATIENCE, asynchronous
 
 

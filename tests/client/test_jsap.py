@@ -211,7 +211,7 @@ def test_the_includer_wins_and_files_are_found_beside_it(tmp_path: Path, form: o
     write(tmp_path, "sub/base.jsap", base)
     own = profile(include=form, sparql11protocol={"port": 2}, graphs={"default_graph_uri": "urn:own"})
     jsap = load(write(tmp_path, "own.jsap", own))
-    assert (jsap.host, jsap.oauth) == ("base", {"enable": True})
+    assert (jsap.host, jsap.oauth.enable) == ("base", True)
     assert jsap.namespaces["d"] == "urn:d:"
     assert (jsap.query("Q").text, dict(jsap.query("Q").bindings)) == (ASK, {})
     assert jsap.query("R").text == f"PREFIX b: <urn:b:>\nPREFIX ex: <{EX}>\nASK {{ ?x b:p ex:o }}"

@@ -83,9 +83,9 @@ async def test_a_grant_shows_the_rows_that_may_be_seen_now_and_its_withdrawal_ta
         token = await house.newcomer("listener")
         await client.ask({"subscribe": {"sparql": QUERY, "authorization": token}})
         grant = Grant(to="client:listener", subscribe=("*",))
-        await house.security.authority.policies.grant(grant)
+        await house.security.authority.policies.replace("more", (grant,))
         assert rows((await client.next())["notification"]["addedResults"]) == [("in b",)]
-        await house.security.authority.policies.withdraw(grant)
+        await house.security.authority.policies.replace("more", ())
         assert rows((await client.next())["notification"]["removedResults"]) == [("in b",)]
 
 
@@ -157,7 +157,7 @@ async def test_clients_grants_and_keys_are_there_again_after_a_restart(tmp_path:
     async with secured(tmp_path, data=data) as house:
         secret = await house.register("reader")
         token = await house.login("reader", secret)
-        await house.security.authority.policies.grant(Grant(to="client:reader", query=("*",)))
+        await house.security.authority.policies.replace("more", (Grant(to="client:reader", query=("*",)),))
     async with secured(tmp_path, data=data) as house:
         answer = await house.http.post("/query", data={"query": QUERY}, headers={"authorization": token})
         assert len(answer.json()["results"]["bindings"]) == 2

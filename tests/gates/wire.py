@@ -61,12 +61,12 @@ def serving(folder: Path, *arguments: str, program: tuple[str, ...] = SERVE) -> 
     command = [sys.executable, *program, *arguments]
     with subprocess.Popen(command, cwd=folder, env=PATIENT | os.environ, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield Broker(*_addresses(process), process)
+            yield Broker(*announced(process), process)
         finally:
             process.kill()
 
 
-def _addresses(process: subprocess.Popen[str]) -> tuple[str, str]:
+def announced(process: subprocess.Popen[str]) -> tuple[str, str]:
     """Where a broker listens, from its greeting; a broker that does not greet in time is ended."""
     assert process.stdout is not None
     greeting = ""

@@ -34,6 +34,10 @@ async def test_each_algorithm_signs_and_verifies(algorithm: Any) -> None:
         assert published["kid"] == read_public(published | {"kid": ""}).kid  # type: ignore[union-attr]  # RFC 7638
 
 
+def test_no_name_of_a_key_looks_like_an_option_of_a_command() -> None:
+    assert not any(SigningKey.generate("Ed25519").kid.startswith("-") for _ in range(500))
+
+
 @asynchronous
 async def test_a_new_key_signs_and_the_old_one_verifies_until_its_tokens_have_expired(clock: Clock) -> None:
     async with authority(clock) as house:

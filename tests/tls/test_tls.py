@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from cryptography.x509 import load_pem_x509_certificate
 
 from gates.client import Client, connected
 from gates.sockets import ALL, asynchronous
@@ -41,6 +43,18 @@ async def test_queries_and_updates_over_tls(certificates: Certificates) -> None:
         assert done.json()["response"]["added"] == 1
         answer = await http.post("/query", data={"query": "ASK { ?s ?p 1 }"})
         assert answer.json()["boolean"] is True
+
+
+@asynchronous
+async def test_the_metrics_say_when_the_certificate_expires(own: Certificates) -> None:
+    async with serving(**own.settings) as house, client(house, own.context) as http:
+        for days in (30, 60):
+            own.replace(days=days)
+            (line,) = re.findall(r"^tidings_certificate_expires_seconds (.*)", (await http.get("/metrics")).text, re.M)
+            ends = load_pem_x509_certificate(own.server.certificate.read_bytes()).not_valid_after_utc
+            assert float(line) == ends.timestamp()
+        own.server.certificate.write_text("nothing")
+        assert "certificate" not in (await http.get("/metrics")).text
 
 
 @asynchronous

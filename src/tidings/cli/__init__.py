@@ -24,6 +24,8 @@ DATA = {
 OPERATION = {
     "serve": "run the broker",
     "certificates": "make certificates to try TLS with",
+    "login": "be somebody to a broker that asks who you are",
+    "logout": "be nobody in particular again",
     "status": "see how the broker is",
     "subscriptions": "see who has subscribed to what",
     "delayed": "see which updates wait for their time, and cancel them",
@@ -35,7 +37,12 @@ OPERATION = {
     "bench": "measure brokers, one or several side by side",
     "completion": "print what makes a shell complete all this",
 }
-COMMANDS = DATA | OPERATION
+SECURITY = {
+    "clients": "see, add, change and remove clients of a broker with security",
+    "grants": "see and change who may do what at a broker with security",
+    "keys": "see and change the keys that tokens are signed with",
+}
+COMMANDS = DATA | OPERATION | SECURITY
 EXAMPLES = """\
 a first walk:
   tidings city --factor 0.01 --output city.nt
@@ -67,7 +74,7 @@ def command(name: str | None) -> ModuleType:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
-    room = "data" if name in DATA else "operation"
+    room = "data" if name in DATA else "security" if name in SECURITY else "operation"
     return import_module(f"tidings.cli.commands.{room}.{name}")
 
 

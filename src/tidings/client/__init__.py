@@ -6,6 +6,7 @@ answers       what a broker says, in types
 terms         RDF terms as strings that know what they are, and Python values
 endpoint      any SPARQL endpoint over HTTP
 http          HTTP as everybody speaks it who talks to a broker or a store
+login         who a client is, to a broker that asks
 trust         whom to believe over TLS
 sync          the same without `await`
 jsap          application profiles
@@ -16,8 +17,17 @@ from tidings.client.agents import Aggregator, Application, Consumer, Producer, S
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.connection import Connection, Prepared, connect
 from tidings.client.endpoint import Endpoint
-from tidings.client.errors import CannotConnect, CannotTrust, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.errors import (
+    BadCredentials,
+    CannotConnect,
+    CannotTrust,
+    ConnectionLost,
+    NoAnswer,
+    NotUnderstood,
+    Refused,
+)
 from tidings.client.jsap.profile import Jsap, load
+from tidings.client.login.credentials import Credentials, CredentialsFile, Token
 from tidings.client.subscription import Change, Subscription
 from tidings.client.terms import IRI, BNode, Literal
 from tidings.client.trust import Trust
@@ -28,6 +38,7 @@ __all__ = [
     "Answer",
     "Application",
     "BNode",
+    "BadCredentials",
     "CannotConnect",
     "CannotTrust",
     "Change",
@@ -35,6 +46,8 @@ __all__ = [
     "Connection",
     "ConnectionLost",
     "Consumer",
+    "Credentials",
+    "CredentialsFile",
     "Endpoint",
     "Jsap",
     "Literal",
@@ -47,6 +60,7 @@ __all__ = [
     "Scheduled",
     "SequentialAggregator",
     "Subscription",
+    "Token",
     "Trust",
     "connect",
     "load",

@@ -28,6 +28,7 @@ from tidings.client.endpoint import Endpoint
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
+from tidings.client.login.credentials import Shown
 from tidings.client.subscription import Change, Subscription
 from tidings.client.trust import SYSTEM, Trust
 
@@ -170,7 +171,7 @@ class SequentialAggregator(Aggregator, Generic[S]):
 
 class Application:
     """The agents of a profile. `async with` has them at work; `run` does so until it is interrupted. `publisher` is
-    a name for the log: whose updates these are."""
+    a name for the log: whose updates these are. `credentials` are shown to the broker of the profile."""
 
     def __init__(
         self,
@@ -179,8 +180,10 @@ class Application:
         timeout: float = 30.0,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
+        credentials: Shown | None = None,
     ) -> None:
         self._trust = trust
+        self._credentials = credentials
         self.profile = profile if isinstance(profile, Jsap) else load(profile)
         self._timeout = timeout
         self._publisher = publisher
@@ -231,7 +234,8 @@ class Application:
         """The connection to the broker of a query, shared by all whose broker it is."""
         address = primitive.ws
         if address not in self._connections:
-            made = Connection(address, timeout=self._timeout, trust=self._trust)
+            shown = self.profile.oauth.shown_at(address, self._credentials)
+            made = Connection(address, timeout=self._timeout, trust=self._trust, credentials=shown)
             self._connections[address] = asyncio.create_task(made.__aenter__())
         return await self._connections[address]
 
@@ -241,7 +245,12 @@ class Application:
         key = f"{http.method} {http.url}"
         if key not in self._endpoints:
             self._endpoints[key] = Endpoint(
-                http.url, timeout=self._timeout, method=http.method, publisher=self._publisher, trust=self._trust
+                http.url,
+                timeout=self._timeout,
+                method=http.method,
+                publisher=self._publisher,
+                trust=self._trust,
+                credentials=self.profile.oauth.shown_at(http.url, self._credentials),
             )
         return self._endpoints[key]
 

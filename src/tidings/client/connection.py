@@ -12,7 +12,7 @@ was under way is asked again; an update is not, because nobody knows whether it 
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -22,6 +22,10 @@ from tidings.client.answers import Answer, Committed, Scheduled, answer_of, when
 from tidings.client.discovery import subscribe_address
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.link import Link, open_link
+from tidings.client.login.addresses import host_of
+from tidings.client.login.credentials import Shown
+from tidings.client.login.login import login_of
+from tidings.client.login.showing import Showing, is_passing
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
 from tidings.client.trust import SYSTEM, Trust
@@ -44,13 +48,17 @@ def connect(
     patience: float | None = None,
     publisher: str | None = None,
     trust: Trust = SYSTEM,
+    credentials: Shown | None = None,
 ) -> "Connection":
     """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
 
     `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
-    `publisher` is a name for the log: whose updates these are. `trust` is for TLS: whom to believe.
+    `publisher` is a name for the log: whose updates these are. `trust` is for TLS: whom to believe. `credentials` are
+    for a broker that asks who somebody is.
     """
-    return Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
+    return Connection(
+        url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+    )
 
 
 class Connection:
@@ -64,10 +72,13 @@ class Connection:
         patience: float | None = None,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
+        credentials: Shown | None = None,
     ) -> None:
         self.url = url
         self.timeout = timeout
         self._trust = trust
+        self._login = login_of(credentials, url)
+        self._showing = Showing(self._login, timeout, trust)
         self._patience = patience
         self._signature = {} if publisher is None else {"publisher": publisher_name(publisher)}
         self._link: Link | None = None
@@ -75,6 +86,7 @@ class Connection:
         self._broken = asyncio.Event()
         self._failure: TidingsError | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self._renewer: asyncio.Task[None] | None = None
         self._subscriptions: dict[str, Subscription] = {}
         self._starting: dict[str, Subscription] = {}
         self.reconnections = 0
@@ -93,9 +105,10 @@ class Connection:
 
     async def close(self) -> None:
         """End the connection; subscriptions end with it, and live on at the broker for its grace time."""
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
+        tasks = [task for task in (self._keeper, self._renewer) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._link is not None:
             self._link.close()
         for subscription in self._subscriptions.values():
@@ -103,13 +116,19 @@ class Connection:
 
     async def _open(self) -> None:
         address = await subscribe_address(self.url, self.timeout, self._trust)
+        if self._login is not None and host_of(address) != host_of(self.url):
+            raise CannotConnect(f"the broker takes subscriptions elsewhere: name {address} to show credentials there")
+        token = await self._showing.token()
         self._broken.clear()
         self._link = link = await open_link(
-            address, self._notified, self._lost, seconds=self.timeout, trust=self._trust
+            address, self._notified, self._lost, seconds=self.timeout, trust=self._trust, shown=token
         )
         if not link.is_open:
             raise ConnectionLost("the connection broke as soon as it was made")
         self._up.set()
+        if self._renewer is not None:
+            self._renewer.cancel()
+        self._renewer = asyncio.create_task(self._showing.keep(link, lambda: self.query("ASK {}")))
 
     def _lost(self, _: ConnectionLost) -> None:
         self._up.clear()
@@ -142,8 +161,9 @@ class Connection:
             try:
                 await self._open()
                 await self._resume_all()
-            except (CannotConnect, ConnectionLost, NoAnswer):
-                if self._patience is not None and loop.time() - begun + pause > self._patience:
+            except TidingsError as error:
+                late = self._patience is not None and loop.time() - begun + pause > self._patience
+                if late or not is_passing(error):
                     raise
                 await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # not all clients at once
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -224,14 +244,26 @@ class Connection:
 
     async def ask(self, kind: str, content: dict[str, Any], expected: type[T]) -> T:
         """The answer to any request of the protocol. Raises NotUnderstood if it is of another kind than expected."""
-        try:
-            async with asyncio.timeout(self.timeout):
-                answer = await (await self.linked()).send(kind, content)
-        except TimeoutError as error:
-            raise NoAnswer(f"no answer within {self.timeout:g} s") from error
+        answer = await self._answer(await self._within(self.linked()), kind, content)
         if not isinstance(answer, expected):
             raise NotUnderstood(f"the answer to {kind} is of another kind: {type(answer).__name__}")
         return answer
+
+    async def _answer(self, link: Link, kind: str, content: dict[str, Any], alias: str | None = None) -> answers.Answer:
+        """The answer; if another token is all that is wanted, to the same request with that."""
+        try:
+            return await self._within(link.send(kind, content, alias))
+        except Refused as error:
+            if not await self._showing.another(link, error):
+                raise
+            return await self._within(link.send(kind, content, alias))
+
+    async def _within(self, work: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await work
+        except TimeoutError as error:
+            raise NoAnswer(f"no answer within {self.timeout:g} s") from error
 
     @property
     def connected(self) -> bool:
@@ -265,10 +297,7 @@ class Connection:
         alias = link.name("subscribe")
         self._starting[alias] = subscription
         try:
-            async with asyncio.timeout(self.timeout):
-                await link.send("subscribe", content, alias)
-        except TimeoutError as error:
-            raise NoAnswer(f"no answer within {self.timeout:g} s") from error
+            await self._answer(link, "subscribe", content, alias)
         finally:
             self._starting.pop(alias, None)
 

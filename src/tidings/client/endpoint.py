@@ -13,7 +13,9 @@ import msgspec
 
 from tidings.client.answers import Answer, Committed, Scheduled, when
 from tidings.client.errors import NotUnderstood
-from tidings.client.http import AsyncHttpClient, headers_of
+from tidings.client.http import AsyncHttpClient
+from tidings.client.login.credentials import Shown
+from tidings.client.responses import headers_of
 from tidings.client.terms import bound
 from tidings.client.trust import SYSTEM, Trust
 from tidings.model.errors import ResultsSyntaxError
@@ -25,7 +27,8 @@ _JSON = "application/sparql-results+json"
 
 class Endpoint:
     """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
-    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are."""
+    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are. `credentials`
+    are shown where queries go, and where updates go only if that is the same host and port."""
 
     def __init__(
         self,
@@ -36,12 +39,13 @@ class Endpoint:
         method: str = "URLENCODED_POST",
         publisher: str | None = None,
         trust: Trust = SYSTEM,
+        credentials: Shown | None = None,
     ) -> None:
         self.query_url = query_url
         self.update_url = update_url or query_url
         self._method = method
         self._publisher = None if publisher is None else publisher_name(publisher)
-        self._client = AsyncHttpClient(seconds=timeout, trust=trust)
+        self._client = AsyncHttpClient(seconds=timeout, trust=trust, broker=query_url, credentials=credentials)
 
     async def __aenter__(self) -> "Endpoint":
         return self

@@ -3,6 +3,7 @@
 TidingsError
 ├── Refused              refused               the broker's own code and status, and whatever it said
 ├── CannotConnect        cannot_connect   502  nobody answers at the address
+├── BadCredentials       bad_credentials  400  what is to be shown to a broker cannot be read, or is none
 ├── CannotTrust          cannot_trust     400  the files for TLS cannot be read or used
 ├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
 ├── NoAnswer             no_answer        504  the answer did not come in time
@@ -37,6 +38,10 @@ class Refused(TidingsError):
 class CannotConnect(TidingsError):
     status = 502
     code = "cannot_connect"
+
+
+class BadCredentials(BadRequest):
+    code = "bad_credentials"
 
 
 class CannotTrust(BadRequest):

@@ -12,13 +12,14 @@ from types import TracebackType
 from typing import Any
 
 import httpx
-import msgspec
 
-from tidings.client.credentials import without_credentials
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.errors import NotUnderstood
+from tidings.client.login.addresses import without_credentials
+from tidings.client.login.bearer import Bearer
+from tidings.client.login.credentials import Shown
+from tidings.client.login.login import Login, login_of
+from tidings.client.responses import decoded, headers_of, refused, translated
 from tidings.client.trust import SYSTEM, Trust
-from tidings.model.publishers import HEADER, publisher_name
-from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
 PATIENCE = 60.0
 """Seconds that an answer may take, unless whoever asks says otherwise."""
@@ -26,14 +27,29 @@ _CONNECT = 10.0
 
 
 class HttpClient:
-    """A broker by its address, for `with`. `endless` is for answers that go on for ever."""
+    """A broker by its address, for `with`. `endless` is for answers that go on for ever; `credentials` are shown to
+    this broker, and to nobody else."""
 
-    def __init__(self, url: str, *, seconds: float | None = None, endless: bool = False, trust: Trust = SYSTEM) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        seconds: float | None = None,
+        endless: bool = False,
+        trust: Trust = SYSTEM,
+        credentials: Shown | None = None,
+    ) -> None:
         address, headers = without_credentials(url)
         self.url = address.rstrip("/")
         seconds = seconds or PATIENCE
         limits = httpx.Timeout(None if endless else seconds, connect=min(_CONNECT, seconds))
-        self._client = httpx.Client(timeout=limits, headers=headers, verify=trust.context() or True)
+        login = login_of(credentials, self.url)
+        self._client = httpx.Client(
+            timeout=limits,
+            headers=headers,
+            verify=trust.context() or True,
+            auth=None if login is None else Bearer(login, self.url),
+        )
 
     def __enter__(self) -> "HttpClient":
         return self
@@ -45,6 +61,14 @@ class HttpClient:
 
     def close(self) -> None:
         self._client.close()
+
+    def log_in(self, login: Login) -> None:
+        """Have a token that will do."""
+        with login.turn:
+            while (wanted := login.wanted()) is not None:
+                with translated(str(wanted.url)):
+                    answer = self._client.send(wanted, auth=None)
+                login.take(wanted, answer)
 
     def json(self, path: str, method: str = "GET", **sent: Any) -> Any:
         """The document at a path."""
@@ -75,14 +99,17 @@ class HttpClient:
         *,
         params: Mapping[str, Any] | None = None,
         form: Mapping[str, Any] | None = None,
+        document: Any = None,
         accept: str = "application/json",
         publisher: str | None = None,
     ) -> Iterator[Iterator[bytes]]:
-        """The bytes of an answer, as they come."""
+        """The bytes of an answer, as they come; `document` is sent as JSON."""
         headers = headers_of(accept, publisher)
         with (
             translated(self.url),
-            self._client.stream(method, f"{self.url}{path}", params=params, data=form, headers=headers) as answer,
+            self._client.stream(
+                method, f"{self.url}{path}", params=params, data=form, json=document, headers=headers
+            ) as answer,
         ):
             if not answer.is_success:
                 answer.read()
@@ -92,17 +119,31 @@ class HttpClient:
 
 class AsyncHttpClient:
     """For `async with`. `connections` are the most at a time, and are kept: requests wait for one as long as it takes.
-    `endless` is for answers that go on for ever, each over a connection of its own."""
+    `endless` is for answers that go on for ever, each over a connection of its own. `credentials` are shown to the
+    broker at the address `broker`, and to nobody else."""
 
     def __init__(
-        self, *, seconds: float = PATIENCE, connections: int = 100, endless: bool = False, trust: Trust = SYSTEM
+        self,
+        *,
+        seconds: float = PATIENCE,
+        connections: int = 100,
+        endless: bool = False,
+        trust: Trust = SYSTEM,
+        broker: str = "",
+        credentials: Shown | None = None,
     ) -> None:
         timeout = httpx.Timeout(seconds, pool=None)
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         if endless:
             timeout = httpx.Timeout(seconds, read=None, pool=None)
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, verify=trust.context() or True)
+        login = login_of(credentials, broker)
+        self._client = httpx.AsyncClient(
+            timeout=timeout,
+            limits=limits,
+            verify=trust.context() or True,
+            auth=None if login is None else Bearer(login, broker),
+        )
 
     async def __aenter__(self) -> "AsyncHttpClient":
         return self
@@ -123,6 +164,14 @@ class AsyncHttpClient:
             raise refused(answer)
         return answer
 
+    async def log_in(self, login: Login) -> None:
+        """Have a token that will do, for whoever shows it elsewhere than over HTTP."""
+        async with login.turn:
+            while (wanted := login.wanted()) is not None:
+                with translated(str(wanted.url)):
+                    answer = await self._client.send(wanted, auth=None)
+                login.take(wanted, answer)
+
     async def json(self, url: str) -> Any:
         answer = await self.send("GET", url, headers={"accept": "application/json"})
         return decoded(answer.content, url)
@@ -136,43 +185,3 @@ class AsyncHttpClient:
                     await answer.aread()
                     raise refused(answer)
                 yield answer.aiter_raw()
-
-
-def headers_of(accept: str, publisher: str | None = None) -> httpx.Headers:
-    headers = httpx.Headers({"accept": accept}, encoding="utf-8")
-    if publisher is not None:
-        headers[HEADER] = publisher_name(publisher)
-    return headers
-
-
-def decoded(document: bytes, url: str) -> Any:
-    try:
-        return msgspec.json.decode(document)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise NotUnderstood(f"what answers at {url} is no broker") from error
-
-
-@contextmanager
-def translated(url: str) -> Iterator[None]:
-    """Errors of httpx as those of a client."""
-    try:
-        yield
-    except httpx.ConnectTimeout as error:
-        raise CannotConnect(f"nobody answers at {url} in time") from error
-    except httpx.TimeoutException as error:
-        raise NoAnswer(f"{url} did not answer in time") from error
-    except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-        raise CannotConnect(f"nobody answers at {url}: {error}") from error
-    except httpx.HTTPError as error:
-        raise ConnectionLost(f"the connection to {url} was lost: {error or type(error).__name__}") from error
-
-
-def refused(answer: httpx.Response) -> Refused:
-    """What is said about an error: by a broker in JSON, else the first line of whatever it is."""
-    found = decode_error(answer.content, answer.status_code)
-    if found is not None:
-        return Refused(found)
-    is_page = "html" in answer.headers.get("content-type", "")
-    line = "" if is_page else answer.text.strip().partition("\n")[0][:500]
-    text = f"{answer.url} answers with status {answer.status_code}{f': {line}' if line else '; it may be no broker'}"
-    return Refused(Refusal(UNNAMED, answer.status_code, text))

@@ -4,6 +4,7 @@ A link lives as long as its socket. Who wants to go on after that makes another 
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -19,8 +20,9 @@ from picows import (
     ws_connect,
 )
 
-from tidings.client.credentials import without_credentials
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused
+from tidings.client.login.addresses import without_credentials
+from tidings.client.login.credentials import Token
 from tidings.client.trust import SYSTEM, Trust
 from tidings.protocol.answer_reading import decode_answer
 from tidings.protocol.answers import Answer, Notification, Unsubscribed
@@ -29,13 +31,18 @@ from tidings.protocol.errors import BadMessage, Refusal
 _PING_SECONDS = 20.0
 _LARGEST = 1 << 30
 _REDIRECTS = 5
+_LOGGER = "tidings"
+logging.getLogger(f"picows.{_LOGGER}").setLevel(logging.DEBUG)  # one step below, picows logs whole handshakes
 
 
 class Link(WSListener):
     """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
 
     def __init__(
-        self, notified: Callable[[Notification | Unsubscribed], None], closed: Callable[[ConnectionLost], None]
+        self,
+        notified: Callable[[Notification | Unsubscribed], None],
+        closed: Callable[[ConnectionLost], None],
+        shown: Token | None = None,
     ) -> None:
         self._notified = notified
         self._closed = closed
@@ -44,6 +51,9 @@ class Link(WSListener):
         self._numbers = count(1)
         self._parts: list[bytes] = []
         self._reason = "the connection was closed"
+        self.shown = shown
+        """The token that the broker knows, or learns with the next request."""
+        self._next: dict[str, str] = {}
         self.is_open = False
 
     # -- requests -----------------------------------------------------------------------------------------------
@@ -52,6 +62,11 @@ class Link(WSListener):
         """An alias for a request that this link has not had yet."""
         return f"{kind}-{next(self._numbers)}"
 
+    def show(self, token: Token) -> None:
+        """Show another token, with the next request."""
+        self.shown = token
+        self._next = {"authorization": token.header}
+
     def send(self, kind: str, content: dict[str, Any], alias: str | None = None) -> "asyncio.Future[Answer]":
         """Send a request; the future is its answer. Raises ConnectionLost."""
         if not self.is_open:
@@ -59,7 +74,9 @@ class Link(WSListener):
         alias = alias or self.name(kind)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[alias] = answer
-        self._transport.send(WSMsgType.TEXT, msgspec.json.encode({kind: {**content, "alias": alias}}))
+        message = {kind: {**content, **self._next, "alias": alias}}
+        self._next = {}
+        self._transport.send(WSMsgType.TEXT, msgspec.json.encode(message))
         return answer
 
     def close(self) -> None:
@@ -119,14 +136,17 @@ async def open_link(
     *,
     seconds: float,
     trust: Trust = SYSTEM,
+    shown: Token | None = None,
 ) -> Link:
     """Connect. Raises CannotConnect, CannotTrust."""
     url, headers = without_credentials(url)
+    if shown is not None:
+        headers = {"Authorization": shown.header}
     context = trust.context()
     try:
         async with asyncio.timeout(2 * seconds):
             _, link = await ws_connect(
-                lambda: Link(notified, closed),
+                lambda: Link(notified, closed, shown),
                 url,
                 ssl_context=context,
                 websocket_handshake_timeout=seconds,
@@ -134,8 +154,9 @@ async def open_link(
                 auto_ping_idle_timeout=_PING_SECONDS,
                 auto_ping_reply_timeout=_PING_SECONDS,
                 max_frame_size=_LARGEST,
+                logger_name=_LOGGER,
                 extra_headers=headers,
-                max_redirects=0 if headers else _REDIRECTS,  # a password is for nobody else
+                max_redirects=0 if headers else _REDIRECTS,  # what is shown is for nobody else
             )
     except (OSError, WSError, TimeoutError) as error:
         raise CannotConnect(f"no broker answers at {url}: {error or 'it takes too long'}") from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from tidings.client import connection, subscription
 from tidings.client.answers import Answer, Committed, Row, Scheduled
 from tidings.client.errors import NoAnswer
+from tidings.client.login.credentials import Shown
 from tidings.client.subscription import Change
 from tidings.client.trust import SYSTEM, Trust
 
@@ -34,9 +35,12 @@ def connect(
     patience: float | None = None,
     publisher: str | None = None,
     trust: Trust = SYSTEM,
+    credentials: Shown | None = None,
 ) -> "Connection":
     """A connection to a broker, for `with`, or to be closed by hand."""
-    return Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
+    return Connection(
+        url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+    )
 
 
 class _Loop:
@@ -72,11 +76,14 @@ class Connection:
         patience: float | None = None,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
+        credentials: Shown | None = None,
     ) -> None:
         self._loop = _Loop()
 
         async def make() -> connection.Connection:
-            made = connection.Connection(url, timeout=timeout, patience=patience, publisher=publisher, trust=trust)
+            made = connection.Connection(
+                url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+            )
             return await made.__aenter__()
 
         try:

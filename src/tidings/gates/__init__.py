@@ -1,6 +1,7 @@
 """Where requests come in: each gate turns bytes into a request of the protocol, and an answer into bytes.
 
 asking     who asks, and what they may do: the guard that every gate asks before anything else
+figures    what others than the broker count
 answers    what the broker says, as answers of the protocol
 peer       who is at the other end; forwarding is what a trusted proxy says of that
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);
@@ -12,6 +13,7 @@ http       the SPARQL 1.1 Protocol, and all paths: app first
            limits               how many requests, how large, how long
            graph_store          whole graphs
            streaming            answers without an end: subscriptions as event_stream, the log as feed
+           security             who asks, the authorisation server, changes by administrators
            routing, responses   what all paths have in common
            service_description  the service for programs; page is for people
            monitoring           health, subscriptions, delayed updates; status and metrics are what it counts;

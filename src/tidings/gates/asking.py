@@ -5,12 +5,13 @@
 Where nobody is asked who they are, everybody is `EVERYBODY`, and finding that out costs a call.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from tidings.gates.figures import Figure
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import TidingsError
 
@@ -59,6 +60,9 @@ class Guard(Protocol):
     def refusals(self) -> Mapping[str, int]:
         """How many were refused for want of a token or of rights, by the codes of their errors."""
 
+    def figures(self) -> Iterable[Figure]:
+        """What there is to count beside that."""
+
     def recall(self, authorization: str | None) -> Asker | None:
         """Who shows this, at once; None if it has to be found out, by `identify`. Raises what is wrong with it."""
 
@@ -78,6 +82,9 @@ class OpenGuard:
 
     asks = False
     refusals: Mapping[str, int] = MappingProxyType({})
+
+    def figures(self) -> Iterable[Figure]:
+        return ()
 
     def recall(self, authorization: str | None) -> Asker:
         return EVERYBODY

@@ -16,9 +16,9 @@ from tidings.gates.errors import HostNotAllowed, OriginNotAllowed
 ANY = "*"
 SECURE = "/secure"
 """What is below is for those who say who they are."""
-SECURE_IS_OFF = (
-    "there is nothing at {}: paths below /secure are served with security on, and this broker runs without it"
-)
+OF_SECURITY = (f"{SECURE}/", "/admin/", "/oauth/")
+"""What is there only if everybody is asked who they are."""
+SECURE_IS_OFF = "there is nothing at {}: it is served with security on (--secure), and this broker runs without it"
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _FOREIGN = frozenset({"cross-site", "same-site"})
 

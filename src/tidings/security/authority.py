@@ -25,7 +25,7 @@ from tidings.security.ledger import Keeper, Ledger
 from tidings.security.limits import Limiter
 from tidings.security.oauth.server import AuthorisationServer
 from tidings.security.passport import ANONYMOUS, Passport
-from tidings.security.policy.policies import Policies
+from tidings.security.policy.policies import FILE, Policies
 from tidings.security.settings import SecuritySettings
 from tidings.security.tokens.claims import MICROS, Expected
 from tidings.security.tokens.issuing import TYPE, OwnIssuer
@@ -90,7 +90,7 @@ class Authority:
     async def begin(self) -> None:
         """Have a key, and the policy of the file. Raises KeysUnusable, or that a fact cannot be written."""
         await self.tidy()
-        await self.policies.replace("file", self._settings.grant)
+        await self.policies.replace(FILE, self._settings.grant)
 
     def close(self) -> None:
         self._secrets.close()

@@ -20,16 +20,24 @@ BadRequest
 ├── AcceptError            accept_error             400
 ├── InvalidScope           invalid_scope            400   a scope that the client does not have
 └── BadPolicy              bad_policy               400   a policy, or settings of security, with a mistake; where
-UnknownClient (NotFound)   unknown_client           404
+NotFound
+├── UnknownClient          unknown_client           404
+├── UnknownGrants          unknown_grants           404   no grants were set under this name
+└── UnknownKey             unknown_key              404   no key of ours has this name
+NotAllowed
+├── ClientExists           client_exists            409   another client has this id
+├── SetByFile              set_by_file              409   these grants are changed in the file
+└── LastAdministrator      last_administrator       409   nobody could administer the broker any more
 LimitExceeded
 ├── TooManyAttempts        too_many_attempts        429   seconds: come back after so many
-└── TooManyClients         too_many_clients         429   no more can be registered
+├── TooManyClients         too_many_clients         429   no more can be registered
+└── TooManyKeys            too_many_keys            429   so many keys count already
 """
 
 from math import ceil
 from typing import Any
 
-from tidings.model.errors import BadRequest, LimitExceeded, NotFound, TidingsError
+from tidings.model.errors import BadRequest, LimitExceeded, NotAllowed, NotFound, TidingsError
 
 
 class InvalidRequest(TidingsError):
@@ -108,6 +116,29 @@ class UnknownClient(NotFound):
     code = "unknown_client"
 
 
+class UnknownGrants(NotFound):
+    code = "unknown_grants"
+
+
+class UnknownKey(NotFound):
+    code = "unknown_key"
+
+
+class ClientExists(NotAllowed):
+    status = 409
+    code = "client_exists"
+
+
+class SetByFile(NotAllowed):
+    status = 409
+    code = "set_by_file"
+
+
+class LastAdministrator(NotAllowed):
+    status = 409
+    code = "last_administrator"
+
+
 class TooManyAttempts(LimitExceeded):
     status = 429
     code = "too_many_attempts"
@@ -123,3 +154,8 @@ class TooManyAttempts(LimitExceeded):
 class TooManyClients(LimitExceeded):
     status = 429
     code = "too_many_clients"
+
+
+class TooManyKeys(LimitExceeded):
+    status = 429
+    code = "too_many_keys"

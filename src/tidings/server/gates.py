@@ -30,6 +30,7 @@ from tidings.gates.websocket.upgrade import upgrading
 from tidings.server.config import Settings
 from tidings.server.listening import BACKLOG, Serve
 from tidings.server.security.assembly import Security
+from tidings.server.tls import figures
 
 LAST_SECONDS = 10
 """How long requests in work may take to end after the broker was told to stop."""
@@ -56,6 +57,7 @@ def http_gate(
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
+        figures=partial(figures, settings),
     )
     quotas = quotas or client_quotas(settings)
     if security is None:

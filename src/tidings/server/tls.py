@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from tidings.gates.figures import Figure
 from tidings.model.errors import TidingsError
 from tidings.server.config import BadSetting, Settings
 
@@ -89,6 +90,17 @@ def _files(settings: Settings) -> TlsFiles | None:
         None if client_ca is None else Path(client_ca),
         settings.tls_client == "required",
     )
+
+
+def figures(settings: Settings) -> Iterator[Figure]:
+    """When the certificate that the file has now expires; nothing if there is none that can be read."""
+    if settings.tls_certificate is not None:
+        from cryptography.x509 import load_pem_x509_certificate  # here: most brokers have no certificate
+
+        with suppress(OSError, ValueError):
+            ends = load_pem_x509_certificate(Path(settings.tls_certificate).read_bytes()).not_valid_after_utc
+            text = "When the certificate of the broker expires, in seconds since 1970"
+            yield Figure("certificate_expires_seconds", text, ends.timestamp())
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from tidings.client.login.environment import PASSED_ON
 from tidings.model.errors import TidingsError
 from tidings.spark.errors import OutOfMemory, SparkFailed, WorkerLate, from_worker
 from tidings.spark.java import java_home
@@ -77,7 +78,7 @@ def session(
     check_master(master, patience)
     _prepare(master)
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in (SETTINGS | _local(master, partitions) | _memory(memory) | settings).items():
+    for key, value in (SETTINGS | _local(master, partitions) | _lent(master) | _memory(memory) | settings).items():
         builder = builder.config(key, value)
     try:
         made = builder.getOrCreate()
@@ -112,6 +113,14 @@ def _local(master: str, partitions: int | None) -> dict[str, str]:
     elif partitions:
         result["spark.sql.shuffle.partitions"] = str(partitions)
     return result
+
+
+def _lent(master: str) -> dict[str, str]:
+    """Who this process is to brokers, for workers elsewhere; those on this machine inherit it. Spark shows no value
+    whose name has `token` or `secret` in it."""
+    if master.startswith("local"):
+        return {}
+    return {f"spark.executorEnv.{name}": os.environ[name] for name in PASSED_ON if os.environ.get(name)}
 
 
 def _memory(memory: str | None) -> dict[str, str]:

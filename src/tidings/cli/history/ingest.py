@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tidings.cli.history.lakes import session_for
 from tidings.cli.input.arguments import Parser, UsageError, count
+from tidings.cli.input.identity import lend
 from tidings.cli.input.stopping import stopping
 from tidings.model.errors import TidingsError
 from tidings.protocol.instants import shown
@@ -36,6 +37,7 @@ def ingest(arguments: Namespace) -> None:
     from tidings.spark.log_source.data_source import COMMITS
     from tidings.spark.log_source.origin import origin_of
 
+    lend(arguments, arguments.log)
     origin = origin_of(arguments.log)
     origin.end()  # what cannot be read is said before Spark is started
     lake = Lake.make(arguments.lake)

@@ -2,8 +2,10 @@
 
 import os
 from argparse import Namespace
+from dataclasses import replace
 
 from tidings.cli.input.arguments import HTTP, UsageError
+from tidings.client.login.environment import trusted
 from tidings.client.trust import Trust
 
 WS = "ws://localhost:9000/subscribe"
@@ -26,12 +28,7 @@ def ws_of(arguments: Namespace) -> str:
 
 def trust_of(arguments: Namespace) -> Trust:
     """Whom to believe over TLS, and the certificate to show; that is for the environment, as passwords are."""
-    environment = os.environ
-    return Trust(
-        ca=arguments.ca or environment.get("TIDINGS_CA") or None,
-        certificate=environment.get("TIDINGS_CERTIFICATE") or None,
-        key=environment.get("TIDINGS_KEY") or None,
-    )
+    return trusted() if arguments.ca is None else replace(trusted(), ca=arguments.ca)
 
 
 def _checked(url: str, scheme: str) -> str:

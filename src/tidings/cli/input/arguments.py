@@ -63,12 +63,28 @@ def only_here(arguments: argparse.Namespace, *names: str) -> None:
 
 
 def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
+    """Where the broker is, and who is asking."""
+    add_address(parser, subscribes=subscribes)
+    add_identity(parser)
+
+
+def add_address(parser: Parser, *, subscribes: bool = False) -> None:
     """Where the broker is."""
     group = parser.add_argument_group("broker")
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
     group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
     if subscribes:
         group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
+
+
+def add_identity(parser: Parser) -> None:
+    """Who somebody is, to a broker that asks."""
+    group = parser.add_argument_group("identity, if tidings login has not settled it")
+    group.add_argument("--token", metavar="TOKEN", help="a token (TIDINGS_TOKEN, which lists of processes do not show)")
+    group.add_argument("--client-id", metavar="ID", help="who you are (TIDINGS_CLIENT_ID)")
+    group.add_argument(
+        "--client-secret-file", metavar="FILE", help="a file with your secret; `-` is stdin (TIDINGS_CLIENT_SECRET)"
+    )
 
 
 def add_settings(parser: Parser, *names: str) -> None:

@@ -4,8 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from tidings.cli.input.addresses import http_of, trust_of
-from tidings.client.http import HttpClient
+from tidings.cli.input.identity import calling
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.formats.results.documents import ResultFormat, read_results
@@ -21,7 +20,7 @@ def answer_bytes(text: str, media_type: str, arguments: Namespace) -> Iterator[b
         "named-graph-uri": arguments.named_graph,
     }
     with (
-        HttpClient(http_of(arguments), seconds=arguments.timeout, trust=trust_of(arguments)) as calls,
+        calling(arguments, seconds=arguments.timeout) as calls,
         calls.streamed("/query", "POST", form=form, accept=media_type) as chunks,
     ):
         yield from chunks
@@ -43,7 +42,7 @@ def send_update(text: str, arguments: Namespace) -> dict[str, Any]:
     """Have an update carried out, now or later; what the broker says about it."""
     form = {"update": based(text, arguments)}
     form |= {name: value for name in ("at", "delay") if (value := getattr(arguments, name)) is not None}
-    with HttpClient(http_of(arguments), seconds=arguments.timeout, trust=trust_of(arguments)) as calls:
+    with calling(arguments, seconds=arguments.timeout) as calls:
         response = calls.json("/update", "POST", form=form, publisher=arguments.publisher)["response"]
     assert isinstance(response, dict)
     return response

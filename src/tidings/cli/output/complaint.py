@@ -5,10 +5,12 @@ from collections.abc import Iterable
 
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.output.paint import harmless
+from tidings.client.errors import Refused
 from tidings.model.errors import SyntaxFault, TidingsError
 from tidings.server.config import BadSetting
 
 _WIDTH = 100
+UNAUTHORIZED = 401
 
 
 def complain(error: TidingsError) -> int:
@@ -16,10 +18,19 @@ def complain(error: TidingsError) -> int:
     sys.stdout.flush()
     line = "; ".join(str(error).splitlines())
     print(f"tidings: error: {harmless(line)}", file=sys.stderr)
+    if _wants_login(error):
+        print("  this broker asks who you are: tidings login, or see tidings login --help", file=sys.stderr)
     fault = error if isinstance(error, SyntaxFault) else error.__cause__
     if isinstance(fault, SyntaxFault) and (excerpt := fault.excerpt()):
         print(_cropped(excerpt), file=sys.stderr)
     return 2 if isinstance(error, UsageError | BadSetting) else 1
+
+
+def _wants_login(error: BaseException | None) -> bool:
+    """Whether a broker did not let somebody in, at the bottom of it."""
+    if isinstance(error, Refused):
+        return error.status == UNAUTHORIZED
+    return isinstance(error, TidingsError) and _wants_login(error.__cause__)
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:

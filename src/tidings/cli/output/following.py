@@ -17,6 +17,7 @@ from tidings.cli.output.names import Names, prefixes_of
 from tidings.cli.output.paint import signed, wants_colour
 from tidings.cli.output.telling import binding, in_order
 from tidings.client.connection import Connection, connect
+from tidings.client.login.credentials import Shown
 from tidings.client.subscription import Change, Subscription
 from tidings.client.terms import to_term
 from tidings.model.errors import TidingsError
@@ -39,6 +40,8 @@ class Wanted:
     text: str
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    shown: Shown | None = None
+    """To a broker that asks who somebody is."""
 
 
 class Sink(Protocol):
@@ -58,7 +61,7 @@ def follow(wanted: Wanted, arguments: Namespace) -> None:
 
 
 async def _follow(wanted: Wanted, arguments: Namespace) -> None:
-    async with connect(wanted.url, trust=trust_of(arguments)) as broker:
+    async with connect(wanted.url, trust=trust_of(arguments), credentials=wanted.shown) as broker:
         subscription = await broker.subscribe(wanted.text, default_graphs=wanted.default, named_graphs=wanted.named)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -3,6 +3,9 @@
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
 
 from tidings.cli.output.paint import harmless, wants_colour
 from tidings.cli.output.table import cell_width
@@ -19,6 +22,19 @@ def show_list(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         write((line.encode() for line in _columns(head, list(plain), width, wants_colour(sys.stdout))), None)
     else:
         write(("\t".join(row).encode() + b"\n" for row in _chain(head, plain)), None)
+
+
+def show_json(items: Iterable[Any]) -> None:
+    """Write a line of JSON for each."""
+    write((orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in items), None)
+
+
+def tell(told: Any, line: str, *, json: bool) -> None:
+    """What a broker says it did, in a line: for people, or for programs."""
+    if json:
+        show_json([told])
+    else:
+        write([harmless(line).encode() + b"\n"], None)
 
 
 def _chain(head: Sequence[str], rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from tidings.cli.history.lakes import session_for
 from tidings.cli.input.arguments import UsageError
+from tidings.cli.input.identity import lend
 from tidings.cli.stream.run import refusal, settings_of
 from tidings.model.errors import TidingsError
 
@@ -18,6 +19,7 @@ def replay(arguments: Namespace) -> None:
     from tidings.spark.streaming.output.notifications import manifest_of
     from tidings.spark.streaming.subscriptions.requests import request_source
 
+    lend(arguments, arguments.log, arguments.subscriptions)
     start, settings = time.monotonic(), settings_of(arguments)
     lake = Lake(arguments.lake) if arguments.lake else None
     log = arguments.log or f"lake:{arguments.lake}"

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tidings.cli.history.lakes import session_for
 from tidings.cli.input.arguments import UsageError
+from tidings.cli.input.identity import lend
 from tidings.cli.input.stopping import stopping
 from tidings.cli.output.paint import harmless
 from tidings.model.errors import TidingsError
@@ -36,6 +37,7 @@ def subscriptions(arguments: Namespace) -> None:
     from tidings.spark.streaming.subscriptions.requests import request_source
 
     # What cannot be read is said before Spark is started.
+    lend(arguments, arguments.log, arguments.subscriptions)
     origin = origin_of(arguments.log)
     origin.end()
     request_source(arguments.subscriptions).read()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tidings.cli.input.identity import lend
 from tidings.cli.output.amounts import size
 from tidings.cli.output.paint import harmless
 from tidings.cli.output.writing import write
@@ -25,6 +26,7 @@ def status(arguments: Namespace) -> None:
     from tidings.spark.streaming.monitoring.checkpoint import about_of
     from tidings.spark.streaming.monitoring.figures import Watch
 
+    lend(arguments, arguments.log)
     about = about_of(arguments.checkpoint)
     origin = origin_of(arguments.log) if arguments.log else None
     watch = Watch(arguments.checkpoint, arguments.out or Path(about.out), origin)

@@ -17,6 +17,7 @@ from tidings.client.jsap.addresses import Level, check_gate, http_address, read_
 from tidings.client.jsap.bindings import Namespaces
 from tidings.client.jsap.documents import overlaid, read_document
 from tidings.client.jsap.mistakes import ROOT, BadProfile, Mistake, Mistakes, below, nearest, shown
+from tidings.client.jsap.oauth import OAuth, at_home, read_oauth
 from tidings.client.jsap.primitives import Draft, Graphs, Kind, Primitive, read_graphs, read_primitive
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.terms import RDF, XSD
@@ -37,13 +38,13 @@ _MEMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class Jsap:
-    """An application profile. `oauth`, `security` and `extended` are handed through as they are."""
+    """An application profile. `security` and `extended` are handed through as they are."""
 
     updates: Mapping[str, Primitive]
     queries: Mapping[str, Primitive]
     namespaces: Namespaces
     host: str
-    oauth: Mapping[str, Any] = field(default_factory=dict)
+    oauth: OAuth = field(default_factory=OAuth)
     security: Mapping[str, Any] = field(default_factory=dict)
     extended: Any = None
 
@@ -78,7 +79,7 @@ def load(source: Path | str | Mapping[str, Any]) -> Jsap:
     level = read_level(members, ROOT, mistakes)
     check_gate(Level(None, {}, {}), level, ROOT, mistakes)
     graphs = read_graphs(members.get("graphs"), f"{ROOT}.graphs", namespaces, mistakes)
-    oauth = mistakes.mapping(members.get("oauth"), f"{ROOT}.oauth")
+    oauth = read_oauth(members.get("oauth"), f"{ROOT}.oauth", mistakes)
     drafts = {kind: _drafts(kind, members, namespaces, level, mistakes) for kind in SECTIONS}
     mistakes.check(document.files)
     made = {kind: _made(some, level, graphs) for kind, some in drafts.items()}
@@ -87,7 +88,7 @@ def load(source: Path | str | Mapping[str, Any]) -> Jsap:
         queries=made["query"],
         namespaces=namespaces,
         host=level.host or "localhost",
-        oauth=MappingProxyType(oauth),
+        oauth=at_home(oauth, level),
         security=MappingProxyType(level.ws.get("security") or {}),
         extended=members.get("extended"),
     )

@@ -23,6 +23,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
+from tidings.gates.figures import Figures, no_figures
 from tidings.gates.http import page
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
@@ -40,7 +41,7 @@ from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quota, Quotas
-from tidings.gates.visitors import SECURE, SECURE_IS_OFF
+from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF
 from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
@@ -79,6 +80,8 @@ class HttpSettings:
     """Where the WebSocket gate is, if there is one."""
     wss_port: int | None = None
     """Where it is for those who come with TLS."""
+    figures: Figures = no_figures
+    """What others count, for /metrics."""
 
 
 class HttpGate:
@@ -105,7 +108,9 @@ class HttpGate:
         self._graphs = GraphStore(
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
-        self._operations = Operations(broker, guard, self.quotas, read_only=settings.read_only)
+        self._operations = Operations(
+            broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures
+        )
 
     def end(self) -> None:
         """End the answers that have no end of their own; requests in work go on."""
@@ -119,7 +124,7 @@ class HttpGate:
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
             route("/log", self._feeds.log, "GET", "HEAD"),
-            route("/openapi.json", _openapi, "GET", "HEAD", public=True),
+            route("/openapi.json", self._openapi, "GET", "HEAD", public=True),
             *self._graphs.routes(),
             *self._operations.routes(),
             *self._routes,
@@ -191,6 +196,9 @@ class HttpGate:
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
         return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
 
+    async def _openapi(self, _: Request) -> Response:
+        return Envelope(openapi(secured=self._guard.asks))
+
     def _readable(self, request: Request) -> Graphs:
         """Where the endpoints are is told to everybody; which graphs there are, to those who may read them."""
         try:
@@ -208,7 +216,7 @@ class HttpGate:
         path = request.url.path
         if error.status_code == 405:
             return refusal(MethodNotAllowed(f"{path} does not take {request.method}"), error.headers)
-        if not self._guard.asks and (path == SECURE or path.startswith(SECURE + "/")):
+        if not self._guard.asks and (path == SECURE or path.startswith(OF_SECURITY)):
             return refusal(NotFound(SECURE_IS_OFF.format(path)), error.headers)
         return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
@@ -240,10 +248,6 @@ def _address(request: Request, base: str) -> str:
 def _check_takes(path: str, kinds: tuple[Kind, ...], kind: Kind) -> None:
     if kind not in kinds:
         raise BadRequest(f"{path} takes no {kind}; /{kind} does")
-
-
-async def _openapi(_: Request) -> Response:
-    return Envelope(openapi())
 
 
 async def _accident(_: Request, __: Exception) -> Response:

@@ -1,7 +1,8 @@
-"""What the handlers of all paths share: a route that tells its methods, what a client accepts, whether it is there."""
+"""What the handlers of all paths share: routes that tell their methods, pages, what a client accepts, its presence."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -14,6 +15,8 @@ from tidings.gates.http.security.identification import asker_of
 from tidings.model.errors import BadRequest
 
 T = TypeVar("T")
+PAGE = 100
+MOST_PER_PAGE = 1_000
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -42,6 +45,13 @@ def whole(value: str | None, name: str, default: int, most: int) -> int:
     if not (value.isascii() and value.isdigit() and len(value) < 20):
         raise BadRequest(f"{name} is {value!r}, and must be a whole number")
     return min(int(value), most)
+
+
+def page_of(request: Request, items: Iterator[T]) -> tuple[list[T], bool]:
+    """As many as were asked for, and whether there are more."""
+    limit = max(1, whole(request.query_params.get("limit"), "limit", PAGE, MOST_PER_PAGE))
+    page = list(islice(items, limit))
+    return page, next(items, None) is not None
 
 
 async def while_present(request: Request, work: Awaitable[T]) -> T:

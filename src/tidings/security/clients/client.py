@@ -5,6 +5,7 @@ import re
 from msgspec import Struct
 
 from tidings.security.errors import NotAuthorizedIdentity
+from tidings.security.passport import Passport
 
 _IDENTITY = re.compile(r"[A-Za-z0-9._~@/-]{1,128}")
 
@@ -22,6 +23,10 @@ class Client(Struct, frozen=True, omit_defaults=True):
 
     def __repr__(self) -> str:
         return f"Client({self.id!r})"
+
+    def passport(self) -> Passport:
+        """The client as one who has shown a token with all of its scopes."""
+        return Passport(self.id, self.id, scopes=self.scopes, roles=self.roles)
 
 
 def identity(text: object) -> str:

@@ -72,9 +72,16 @@ class Credentials:
         rule = self._identities.rule_for(identity(name))
         return await self.enroll(name, frozenset(rule.roles), frozenset(rule.scopes))
 
-    async def enroll(self, name: object, roles: frozenset[str], scopes: frozenset[str]) -> Registered:
-        """A client of a new identity, which an operator has chosen. Raises NotAuthorizedIdentity if it is taken,
-        TooManyClients, TooManyAttempts, or that the fact cannot be written."""
+    async def enroll(
+        self,
+        name: object,
+        roles: frozenset[str],
+        scopes: frozenset[str],
+        before: Callable[[str], None] = lambda _: None,
+    ) -> Registered:
+        """A client of a new identity, which an operator has chosen; `before` is told its secret before it counts.
+        Raises NotAuthorizedIdentity if it is taken, TooManyClients, TooManyAttempts, or that the fact cannot be
+        written."""
         wanted = identity(name)
         if wanted in self._clients or wanted in self._reserved:
             raise NotAuthorizedIdentity(f"the identity {wanted} is registered already; an operator can remove it")
@@ -85,6 +92,7 @@ class Credentials:
             secret = self._secrets.generate()
             known, now = await self._secrets.hash(secret), self._clock()
             client = Client(wanted, known, now, now, roles, scopes)
+            before(secret)
             await self._ledger.write(_registration(client))
         finally:
             self._reserved.discard(wanted)
@@ -101,20 +109,21 @@ class Credentials:
 
     async def assign(self, name: str, roles: frozenset[str], scopes: frozenset[str]) -> None:
         """Give a client these roles and scopes instead of those it has; its tokens follow. Raises UnknownClient."""
-        content = {"id": self._known(name).id, "roles": sorted(roles), "scopes": sorted(scopes)}
+        content = {"id": self.known(name).id, "roles": sorted(roles), "scopes": sorted(scopes)}
         await self._ledger.write(Note("client_changed", content))
 
     async def revoke(self, name: str) -> None:
         """None of the client's tokens counts any more; it can ask for new ones. Raises UnknownClient."""
-        client = self._known(name)
+        client = self.known(name)
         generation = max(self._clock(), client.generation + 1)
         await self._ledger.write(Note("client_revoked", {"id": name, "generation": generation}))
 
     async def remove(self, name: str) -> None:
         """Raises UnknownClient."""
-        await self._ledger.write(Note("client_removed", {"id": self._known(name).id}))
+        await self._ledger.write(Note("client_removed", {"id": self.known(name).id}))
 
-    def _known(self, name: str) -> Client:
+    def known(self, name: str) -> Client:
+        """Raises UnknownClient."""
         client = self._clients.get(name)
         if client is None:
             raise UnknownClient(f"there is no client {name[:128]!r}")
@@ -128,11 +137,13 @@ class Credentials:
             self._clients[registered.id] = registered
             return
         fact = msgspec.convert(note.content, _Fact)
-        client = self._clients.pop(fact.id, None)
+        client = self._clients.get(fact.id)
         if client is not None and note.kind == "client_changed":
             self._clients[fact.id] = replace(client, roles=fact.roles, scopes=fact.scopes)
         elif client is not None and note.kind == "client_revoked":
             self._clients[fact.id] = replace(client, generation=fact.generation)
+        elif note.kind == "client_removed":
+            self._clients.pop(fact.id, None)
         self.changed()
 
     def notes(self) -> Iterable[Note]:

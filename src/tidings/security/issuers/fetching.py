@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from tidings.client.errors import NotUnderstood
-from tidings.client.http import AsyncHttpClient, decoded
+from tidings.client.http import AsyncHttpClient
+from tidings.client.responses import decoded
 
 Fetch: TypeAlias = Callable[[str], Awaitable[Any]]
 """The JSON document at an address. Raises TidingsError."""

@@ -23,6 +23,15 @@ class _Published(Struct, frozen=True):
     key: VerifyingKey
 
 
+class KnownKey(Struct, frozen=True):
+    """What everybody may know of a key that counts."""
+
+    kid: str
+    algorithm: str
+    since: int
+    signs: bool
+
+
 class KeyRing:
     """Our keys, oldest first. `clock` tells microseconds since 1970; a token lives `lifetime` of them at most."""
 
@@ -59,6 +68,13 @@ class KeyRing:
     def jwks(self) -> dict[str, Any]:
         """All public keys that count, as a JWKS document (RFC 7517)."""
         return {"keys": [each.jwk for kid, each in self._keys.items() if not self._is_over(kid)]}
+
+    def __iter__(self) -> Iterator[KnownKey]:
+        """All that count, oldest first."""
+        newest = next(reversed(self._keys), None)
+        for kid, each in self._keys.items():
+            if not self._is_over(kid):
+                yield KnownKey(kid, str(each.jwk["alg"]), each.since, kid == newest)
 
     def addition(self, key: SigningKey) -> Note:
         """The fact that a key signs from now on; the vault has it already."""

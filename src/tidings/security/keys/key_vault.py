@@ -10,9 +10,9 @@ from typing import Protocol
 
 import msgspec
 
-from tidings.log.layout import sync_folder
 from tidings.security.errors import KeysUnusable
 from tidings.security.keys.signing_key import SigningKey
+from tidings.security.private_file import write_private
 
 _KID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -71,17 +71,9 @@ class FolderVault:
 
     def store(self, key: SigningKey) -> None:
         path = self._path(key.kid)
-        partial = path.with_suffix(".tmp")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial.unlink(missing_ok=True)
-            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(key.private()))
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-            sync_folder(self._folder)
+            write_private(path, msgspec.json.encode(key.private()))
         except OSError as error:
             raise KeysUnusable(f"the key {path} cannot be written: {error.strerror}") from error
 

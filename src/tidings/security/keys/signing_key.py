@@ -4,7 +4,7 @@ A key says which algorithms it may be used with; what a token says about its alg
 no token is verified without a signature, or with a public key taken for a shared secret.
 """
 
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, assert_never, cast
 
 from joserfc import jws
 from joserfc.errors import JoseError
@@ -75,15 +75,10 @@ class SigningKey(Struct, frozen=True):
 
     @classmethod
     def generate(cls, algorithm: Algorithm) -> "SigningKey":
-        """A new one, named after its thumbprint (RFC 7638). For RSA, this takes its time."""
-        key: Key
-        match algorithm:
-            case "RS256":
-                key = RSAKey.generate_key(_RSA_BITS)
-            case "ES256":
-                key = ECKey.generate_key("P-256")
-            case "Ed25519":
-                key = OKPKey.generate_key("Ed25519")
+        """A new one, named after its thumbprint (RFC 7638), which no command takes for an option. For RSA, this takes
+        its time."""
+        while (key := _generated(algorithm)).thumbprint().startswith("-"):
+            pass
         return cls(key.thumbprint(), algorithm, key)
 
     @classmethod
@@ -109,6 +104,18 @@ class SigningKey(Struct, frozen=True):
         """A compact token."""
         header = {"alg": self.algorithm, "kid": self.kid, "typ": kind}
         return jws.serialize_compact(header, payload, self.key, algorithms=[self.algorithm])
+
+
+def _generated(algorithm: Algorithm) -> Key:
+    match algorithm:
+        case "RS256":
+            return RSAKey.generate_key(_RSA_BITS)
+        case "ES256":
+            return ECKey.generate_key("P-256")
+        case "Ed25519":
+            return OKPKey.generate_key("Ed25519")
+        case _:
+            assert_never(algorithm)
 
 
 def algorithms_of(key: Key) -> tuple[str, ...]:

@@ -1,41 +1,46 @@
-"""The policy that holds now. It has two parts: what the file says, and what was granted while the broker was running.
+"""The policy that holds now. It has parts with names: what the file says, and what was granted while running.
 
-    policy_set   source (file, running), grants: all of that part
+    policy_set   source (file, or the name of another part), grants: all of that part; none for a part that is gone
 
 A part is replaced as a whole, so that a change holds in full or not at all.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from tidings.model.access import Rights
+from tidings.model.errors import BadRequest
 from tidings.protocol.entries import Note
-from tidings.security.errors import BadPolicy
+from tidings.security.errors import BadPolicy, SetByFile
 from tidings.security.ledger import Ledger
 from tidings.security.passport import Passport
 from tidings.security.policy.grants import MOST_GRANTS, Grant, read_grants
 from tidings.security.policy.policy import Policy
 
-Source = Literal["file", "running"]
+FILE = "file"
+MOST_PARTS = 1_000
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,63}")
 
 
 class _Part(Struct):
-    source: Source
+    source: str
     grants: list[dict[str, Any]]
 
 
 class Policies:
-    """Remembers both parts; `changed` is called when another policy holds."""
+    """Remembers all parts; `changed` is called when another policy holds."""
 
     KINDS = ("policy_set",)
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._parts: dict[Source, tuple[Grant, ...]] = {"file": (), "running": ()}
+        self._parts: dict[str, tuple[Grant, ...]] = {FILE: ()}
         self._changing = asyncio.Lock()
         self.policy = Policy()
         self.changed: Callable[[], None] = lambda: None
@@ -43,50 +48,53 @@ class Policies:
     def rights_of(self, passport: Passport) -> Rights:
         return self.policy.rights_of(passport)
 
-    def part(self, source: Source) -> tuple[Grant, ...]:
-        return self._parts[source]
+    @property
+    def parts(self) -> Mapping[str, tuple[Grant, ...]]:
+        """All of them by their names; that of the file, which may be empty, comes first."""
+        return MappingProxyType(self._parts)
 
-    async def replace(self, source: Source, grants: tuple[Grant, ...]) -> None:
-        """Have a part say this from now on. Writes nothing if it does already."""
+    async def replace(self, part: str, grants: tuple[Grant, ...]) -> None:
+        """Have a part say this from now on. Writes nothing if it does already. Raises BadPolicy, or that the fact
+        cannot be written."""
         async with self._changing:
-            await self._replace(source, grants)
+            self._check(part, grants)
+            if grants != self._parts.get(part, ()):
+                await self._ledger.write(_note(part, grants))
 
-    async def grant(self, grant: Grant) -> None:
-        """Raises BadPolicy."""
-        async with self._changing:
-            others = tuple(each for each in self._parts["running"] if each != grant)
-            await self._replace("running", (*others, grant))
-
-    async def withdraw(self, grant: Grant) -> None:
-        """Raises BadPolicy if it was not granted while running: what the file says is changed in the file."""
-        async with self._changing:
-            others = tuple(each for each in self._parts["running"] if each != grant)
-            if len(others) == len(self._parts["running"]):
-                where = (
-                    "the file says so, and has to be changed" if grant in self._parts["file"] else "there is no such"
-                )
-                raise BadPolicy(f"the grant to {grant.to} cannot be withdrawn: {where}")
-            await self._replace("running", others)
-
-    async def _replace(self, source: Source, grants: tuple[Grant, ...]) -> None:
-        if len(grants) > MOST_GRANTS:
+    def _check(self, part: str, grants: tuple[Grant, ...]) -> None:
+        others = {name: each for name, each in self._parts.items() if name not in (part, FILE)}
+        if part != FILE and grants and len(others) >= MOST_PARTS:
+            raise BadPolicy(f"there are grants under {MOST_PARTS:,} names, the limit")
+        if len(grants) + (0 if part == FILE else sum(map(len, others.values()))) > MOST_GRANTS:
             raise BadPolicy(f"more than {MOST_GRANTS:,} grants")
         for grant in grants:
             grant.check()
-        if grants != self._parts[source]:
-            await self._ledger.write(_note(source, grants))
 
     # -- the ledger ---------------------------------------------------------------------------------------------
 
     def restore(self, note: Note) -> None:
         part = msgspec.convert(note.content, _Part)
-        self._parts[part.source] = read_grants(part.grants)
-        self.policy = Policy(self._parts["file"] + self._parts["running"])
+        grants = read_grants(part.grants)
+        if grants or part.source == FILE:
+            self._parts[part.source] = grants
+        else:
+            self._parts.pop(part.source, None)
+        self.policy = Policy(tuple(grant for each in self._parts.values() for grant in each))
         self.changed()
 
     def notes(self) -> Iterable[Note]:
-        return [_note(source, grants) for source, grants in self._parts.items() if grants]
+        return [_note(part, grants) for part, grants in self._parts.items() if grants]
 
 
-def _note(source: Source, grants: tuple[Grant, ...]) -> Note:
-    return Note("policy_set", {"source": source, "grants": [msgspec.to_builtins(grant) for grant in grants]})
+def part_name(text: str) -> str:
+    """The name of a part that can be changed while running. Raises BadRequest, SetByFile."""
+    if text == FILE:
+        raise SetByFile("the grants of the file are changed in the file, which the broker reads again by itself")
+    if not _NAME.fullmatch(text):
+        raise BadRequest("the name of grants has 1 to 64 of the characters A-Z a-z 0-9 . _ ~ - and begins with one of"
+                         " the letters or digits")  # fmt: skip
+    return text
+
+
+def _note(part: str, grants: tuple[Grant, ...]) -> Note:
+    return Note("policy_set", {"source": part, "grants": [msgspec.to_builtins(grant) for grant in grants]})

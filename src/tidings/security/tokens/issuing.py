@@ -49,6 +49,8 @@ class OwnIssuer:
         self._find = find
         self._clock = clock
         self._seconds = seconds
+        self.issued = 0
+        """Tokens since the start."""
 
     def issue(self, client: Client, scopes: frozenset[str]) -> Issued:
         """A token for a client. Raises KeysUnusable."""
@@ -68,6 +70,7 @@ class OwnIssuer:
             "jti": uuid4().hex,
             "gen": client.generation,
         }
+        self.issued += 1
         return Issued(key.sign(msgspec.json.encode(claims), TYPE), self._seconds, str(claims["jti"]))
 
     def key(self, kid: str) -> VerifyingKey | None:

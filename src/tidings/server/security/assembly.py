@@ -6,7 +6,6 @@ running     while it runs: keys, the policy of the file, the first administrator
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -14,11 +13,16 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from tidings.broker.broker import Broker
+from tidings.gates.http.security.administration import AdministrationEndpoints
 from tidings.gates.http.security.authorisation import AuthorisationEndpoints
 from tidings.model.errors import TidingsError
+from tidings.security.administration import Administration
 from tidings.security.audit import AuditLog, Event
 from tidings.security.authority import Authority, vault_of
+from tidings.security.errors import KeysUnusable
 from tidings.security.issuers.fetching import Fetching
+from tidings.security.policy.policies import FILE
+from tidings.security.private_file import write_private
 from tidings.security.settings import SecuritySettings
 from tidings.security.upkeep import upkeep
 from tidings.server.config import Settings
@@ -62,12 +66,16 @@ class Security:
         )  # fmt: skip
         self.guard = SecureGuard(self.authority, broker.now, round(settings.token_grace * _MICROS), self.audit)
         broker.ownership.rights_of = self.guard.rights_of
+        self._administration = Administration(self.authority)
         for kinds, keeper in self.authority.keepers():
             broker.facts.keep(kinds, keeper)
 
     def routes(self) -> list[BaseRoute]:
         """What the HTTP gate serves beside everything else."""
-        return AuthorisationEndpoints(self.authority.server).routes()
+        return [
+            *AuthorisationEndpoints(self.authority.server).routes(),
+            *AdministrationEndpoints(self._administration, self.guard).routes(),
+        ]
 
     @asynccontextmanager
     async def running(self, say: Callable[[str], None]) -> AsyncIterator[None]:
@@ -93,19 +101,22 @@ class Security:
     # -- the first administrator ----------------------------------------------------------------------------------
 
     async def _begin_administration(self, say: Callable[[str], None]) -> None:
-        """At the first start, somebody has to be able to let others in."""
-        if len(self.authority.credentials) or not needs_administrator(self._chosen):
+        """Somebody has to be able to let others in. The file with the secret is there before the client is: after a
+        crash between the two, the next start makes another one."""
+        credentials = self.authority.credentials
+        if (
+            not needs_administrator(self._chosen)
+            or self._administration.is_in_hands()
+            or credentials.find(ADMIN) is not None
+        ):
             return
-        registered = await self.authority.credentials.enroll(ADMIN, frozenset({ADMINISTRATORS}), frozenset())
+        path = None if self._folder is None else self._folder / SECRET
+        registered = await credentials.enroll(
+            ADMIN, frozenset({ADMINISTRATORS}), frozenset(), lambda secret: _keep_secret(path, secret)
+        )
         self.audit(Event("enroll", target=ADMIN))
-        if self._folder is None:
-            say(f"the client {ADMIN} may do everything; its secret is {registered.secret}")
-            return
-        path = self._folder / SECRET
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(f"{registered.secret}\n")
-        say(f"the client {ADMIN} may do everything; its secret is in {path}: keep it elsewhere, and remove the file")
+        where = registered.secret if path is None else f"in {path}: keep it elsewhere, and remove the file"
+        say(f"the client {ADMIN} may do everything; its secret is {where}")
 
     # -- the file -------------------------------------------------------------------------------------------------
 
@@ -126,7 +137,7 @@ class Security:
         assert self._settings.security is not None
         try:
             content = read_file(self._settings.security, self._chosen.issuer)
-            await self.authority.policies.replace("file", granted(content))
+            await self.authority.policies.replace(FILE, granted(content))
         except TidingsError as error:
             log.error("the policy stays as it is: %s", error)  # noqa: TRY400
             self.audit(Event("policy", decision="refused", reason=error.code))
@@ -144,6 +155,16 @@ def _audit_path(settings: Settings) -> Path | None:
     if settings.audit_log is not None:
         return Path(settings.audit_log)
     return None if settings.memory else Path(settings.data) / AUDIT
+
+
+def _keep_secret(path: Path | None, secret: str) -> None:
+    """Raises KeysUnusable."""
+    if path is None:
+        return
+    try:
+        write_private(path, f"{secret}\n".encode())
+    except OSError as error:
+        raise KeysUnusable(f"the secret {path} cannot be written: {error.strerror}") from error
 
 
 def _version(path: Path) -> tuple[int, int] | None:

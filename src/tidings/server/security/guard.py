@@ -5,11 +5,12 @@ a token        its client, or the subject of an external issuer, with what the p
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tidings.broker.errors import NotYours
 from tidings.gates.asking import Asker, Changed, Deed, Leave
 from tidings.gates.errors import ForAdministrators
+from tidings.gates.figures import Figure
 from tidings.model.access import NO_RIGHTS, Rights
 from tidings.model.errors import GraphNotWritable, MayNotSubscribe, TidingsError
 from tidings.security.audit import Audit, Event
@@ -37,6 +38,13 @@ class SecureGuard:
         self.presences = Presences(self._standing, self.anybody, clock, grace)
         self.refusals: Counter[str] = Counter()
         authority.followers.add(self.presences.doubt)
+
+    def figures(self) -> Iterable[Figure]:
+        authority = self._authority
+        yield Figure("clients", "Clients that are registered", len(authority.credentials))
+        yield Figure("keys", "Keys whose tokens count", sum(1 for _ in authority.keys))
+        yield Figure("grants", "Grants that hold", len(authority.policies.policy.grants))
+        yield Figure("tokens_issued", "Tokens issued since the start", authority.issuer.issued, grows=True)
 
     # -- for the gates --------------------------------------------------------------------------------------------
 
@@ -71,8 +79,7 @@ class SecureGuard:
             return self.anybody()
         client = self._authority.credentials.find(subject)
         if client is not None:
-            passport = Passport(client.id, client.id, scopes=client.scopes, roles=client.roles)
-            return self._authority.rights_of(passport)
+            return self._authority.rights_of(client.passport())
         stranger = self._strangers.get(subject)
         if stranger is None or self._clock() >= stranger.expires:
             return NO_RIGHTS

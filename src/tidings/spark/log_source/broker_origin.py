@@ -1,4 +1,4 @@
-"""A running broker as a place where commits come from, by its `/log`."""
+"""A running broker as a place where commits come from, by its `/log`. Who reads it is as its environment says."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ import msgspec
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.http import HttpClient
+from tidings.client.login.environment import shown_at, trusted
 from tidings.log.entry import Entry
 from tidings.log.errors import HistoryGone
 from tidings.protocol.entry_lines import IncompleteEntry, IncompleteLine, read_feed
@@ -48,7 +49,7 @@ class BrokerOrigin:
     def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
         """A connection to ask for a path; what goes wrong is FeedFailed, or HistoryGone."""
         try:
-            with HttpClient(self._address) as client:
+            with HttpClient(self._address, trust=trusted(), credentials=shown_at(self._address)) as client:
                 yield client
         except Refused as error:
             if error.code == HistoryGone.code and isinstance(oldest := error.data().get("oldest"), int):

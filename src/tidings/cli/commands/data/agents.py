@@ -10,6 +10,7 @@ from tidings.cli.commands.data.subscribe import add_following
 from tidings.cli.input.addresses import http_of, trust_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
 from tidings.cli.input.binding import read_term
+from tidings.cli.input.identity import given_at, shown_of
 from tidings.cli.output.following import Wanted, follow
 from tidings.cli.output.listing import show_list
 from tidings.cli.output.names import Names, instant
@@ -20,6 +21,7 @@ from tidings.client.endpoint import Endpoint
 from tidings.client.jsap.bindings import Bindable, ForcedBinding
 from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
+from tidings.client.login.credentials import Shown
 from tidings.client.terms import from_term
 from tidings.client.trust import Trust
 from tidings.model.terms import iri
@@ -53,9 +55,9 @@ def run(arguments: Namespace) -> int:
         raise UsageError("say what to do with which: tidings agents PROFILE produce NAME, or consume NAME")
     match arguments.action:
         case "produce":
-            return _produce(profile.update(arguments.name), arguments)
+            return _produce(profile, profile.update(arguments.name), arguments)
         case "consume":
-            return _consume(profile.query(arguments.name), arguments)
+            return _consume(profile, profile.query(arguments.name), arguments)
         case _:
             return _list(profile)
 
@@ -102,12 +104,13 @@ def _declared(binding: ForcedBinding, names: Names) -> str:
 # -- agents -----------------------------------------------------------------------------------------------------
 
 
-def _produce(update: Primitive, arguments: Namespace) -> int:
+def _produce(profile: Jsap, update: Primitive, arguments: Namespace) -> int:
     if arguments.json or arguments.changes or arguments.count or arguments.span:
         raise UsageError("an update has no changes to be shown; --json, --changes, --count and --for are for consume")
     text = update.bind(_values(update, arguments))
     url = f"{http_of(arguments)}/update" if arguments.http else update.http.url
-    done = asyncio.run(_send(url, text, update, trust_of(arguments)))
+    shown = _shown(profile, url, arguments, elsewhere=bool(arguments.http))
+    done = asyncio.run(_send(url, text, update, trust_of(arguments), shown))
     if done is None:
         print("done")  # by a store that is no broker
     else:
@@ -115,17 +118,25 @@ def _produce(update: Primitive, arguments: Namespace) -> int:
     return 0
 
 
-async def _send(url: str, text: str, update: Primitive, trust: Trust) -> Committed | None:
-    async with Endpoint(url, trust=trust) as store:
+async def _send(url: str, text: str, update: Primitive, trust: Trust, shown: Shown | None) -> Committed | None:
+    async with Endpoint(url, trust=trust, credentials=shown) as store:
         dataset = update.dataset
         return await store.update(text, using_graphs=dataset.default, using_named_graphs=dataset.named)
 
 
-def _consume(query: Primitive, arguments: Namespace) -> int:
+def _consume(profile: Jsap, query: Primitive, arguments: Namespace) -> int:
     text = query.bind(_values(query, arguments))
-    url = ws_of(arguments) if arguments.ws or arguments.http else query.ws
-    follow(Wanted(url, text, query.dataset.default, query.dataset.named), arguments)
+    elsewhere = bool(arguments.ws or arguments.http)
+    url = ws_of(arguments) if elsewhere else query.ws
+    shown = _shown(profile, url, arguments, elsewhere=elsewhere)
+    follow(Wanted(url, text, query.dataset.default, query.dataset.named, shown), arguments)
     return 0
+
+
+def _shown(profile: Jsap, url: str, arguments: Namespace, *, elsewhere: bool) -> Shown | None:
+    """Who one is at the broker of the profile is as the profile says; `elsewhere` is one that somebody named."""
+    oauth = profile.oauth
+    return shown_of(arguments, url) if elsewhere else oauth.shown_at(url, given_at(arguments, oauth.broker))
 
 
 def _values(primitive: Primitive, arguments: Namespace) -> dict[str, Bindable]:

@@ -8,9 +8,9 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker, seconds
 from tidings.cli.input.genids import unnamed
+from tidings.cli.input.identity import calling
 from tidings.cli.input.loading import absolute
 from tidings.cli.output.writing import write
 from tidings.client.errors import NotUnderstood, Refused
@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> int:
     format_ = _format(arguments)
     if graph is None and not format_.has_graphs:
         raise UsageError(f"{format_.media.name} has no place for graphs: give --graph, or another format")
-    with HttpClient(http_of(arguments), seconds=arguments.timeout, trust=trust_of(arguments)) as calls:
+    with calling(arguments, seconds=arguments.timeout) as calls:
         before = calls.json("/status")["sequence"]
         quads, parts = _quads(calls, graph)
         counted = _Counted(map(unnamed, quads) if arguments.blank_nodes else quads)

@@ -83,11 +83,10 @@ def _show(plan: Any, arguments: Namespace) -> None:
 
 
 def _show_running(spuid: str, arguments: Namespace) -> int:
-    from tidings.cli.input.addresses import http_of, trust_of
-    from tidings.client.http import HttpClient
+    from tidings.cli.input.identity import calling
 
     path = f"/subscriptions/{quote(spuid, safe=':')}"
-    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
+    with calling(arguments) as calls:
         if arguments.json:
             _show(calls.json(path)["explain"], arguments)
         else:
@@ -100,10 +99,12 @@ def _show_tried(text: str, arguments: Namespace) -> int:
     """Subscribe just to see how; nobody else notices."""
     from tidings.cli.input.addresses import trust_of, ws_of
     from tidings.cli.input.asking import based
+    from tidings.cli.input.identity import shown_of
     from tidings.client import sync
 
+    url = ws_of(arguments)
     with (
-        sync.connect(ws_of(arguments), trust=trust_of(arguments)) as broker,
+        sync.connect(url, trust=trust_of(arguments), credentials=shown_of(arguments, url)) as broker,
         broker.subscribe(based(text, arguments)) as subscription,
     ):
         spuid = subscription.spuid

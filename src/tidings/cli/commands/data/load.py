@@ -20,6 +20,7 @@ from tidings.cli.input.addresses import trust_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker, count
 from tidings.cli.input.batches import Batch, batches
 from tidings.cli.input.genids import Genids, content_key, fresh_key
+from tidings.cli.input.identity import shown_of
 from tidings.cli.input.loading import Document, absolute, base_of, located
 from tidings.cli.input.positions import Positions
 from tidings.cli.output.tempo import Tempo
@@ -155,8 +156,13 @@ class _Steps:
 
 
 async def _load(sources: list[Source], positions: Positions, arguments: Namespace) -> None:
+    url = ws_of(arguments)
     async with connect(
-        ws_of(arguments), timeout=_PATIENCE, publisher=arguments.publisher, trust=trust_of(arguments)
+        url,
+        timeout=_PATIENCE,
+        publisher=arguments.publisher,
+        trust=trust_of(arguments),
+        credentials=shown_of(arguments, url),
     ) as broker:
         for source in sources:
             start = time.monotonic()

@@ -6,6 +6,7 @@ from tidings.cli.input.addresses import ws_of
 from tidings.cli.input.arguments import Parser, add_broker, add_text, count, read_text, seconds
 from tidings.cli.input.asking import based
 from tidings.cli.input.binding import add_bindings, bound_text
+from tidings.cli.input.identity import shown_of
 from tidings.cli.input.loading import absolute, base_of
 from tidings.cli.output.complaint import warn
 from tidings.cli.output.following import Wanted, follow
@@ -52,5 +53,6 @@ def run(arguments: Namespace) -> int:
     default, named = (
         tuple(absolute(name)[1:-1] for name in graphs) for graphs in (arguments.default_graph, arguments.named_graph)
     )
-    follow(Wanted(ws_of(arguments), based(text, arguments), default, named), arguments)
+    url = ws_of(arguments)
+    follow(Wanted(url, based(text, arguments), default, named, shown_of(arguments, url)), arguments)
     return 0

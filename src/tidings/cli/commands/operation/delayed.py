@@ -7,12 +7,11 @@ from urllib.parse import quote
 
 import orjson
 
-from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
 from tidings.cli.output.writing import write
-from tidings.client.http import HttpClient
 
 DESCRIPTION = """\
 List the updates that wait for their time at the broker, the next one first, or cancel some of them. `tidings update`
@@ -38,7 +37,7 @@ def parser() -> Parser:
 def run(arguments: Namespace) -> int:
     if (arguments.action == "cancel") != bool(arguments.ids):
         raise UsageError("give the names of what to cancel: tidings delayed cancel ID")
-    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
+    with calling(arguments) as calls:
         if arguments.action == "cancel":
             for name in arguments.ids:
                 told = calls.json(f"/delayed/{quote(name, safe='')}", "DELETE")["cancelled"]

@@ -8,7 +8,7 @@ from tidings.cli.history import analytics as history_analytics
 from tidings.cli.history import graph as history_graph
 from tidings.cli.history import ingest as history_ingest
 from tidings.cli.history import query as history_query
-from tidings.cli.input.arguments import Parser, UsageError, seconds
+from tidings.cli.input.arguments import Parser, UsageError, add_identity, seconds
 from tidings.extras import needing
 
 DESCRIPTION = """\
@@ -70,6 +70,8 @@ def parser() -> Parser:
         "--wait", metavar="SECONDS", type=seconds, default=10.0, help="how long the master may take to answer (10)"
     )
     result.add_argument("--quiet", "-q", action="store_true", help="say nothing of progress")
+    result.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
+    add_identity(result)
     return result
 
 

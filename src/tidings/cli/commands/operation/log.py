@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 
 import orjson
 
-from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, add_broker, count
+from tidings.cli.input.identity import calling
 from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood
-from tidings.client.http import HttpClient
 from tidings.model.formats.streams import whole_lines
 
 DESCRIPTION = """\
@@ -69,7 +68,7 @@ def _commits(
     if arguments.follow:
         given["follow"] = "true"
     with (
-        HttpClient(http_of(arguments), endless=arguments.follow, trust=trust_of(arguments)) as calls,
+        calling(arguments, endless=arguments.follow) as calls,
         calls.streamed("/log", params=given, accept="*/*") as chunks,
     ):
         yield first - 1, b""  # it answers

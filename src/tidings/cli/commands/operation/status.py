@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 
-from tidings.cli.input.addresses import http_of, trust_of
+from tidings.cli.input.addresses import http_of
 from tidings.cli.input.arguments import Parser, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.amounts import duration, size
 from tidings.cli.output.writing import write
 from tidings.client.errors import NotUnderstood
-from tidings.client.http import HttpClient
 
 DESCRIPTION = """\
 Say how the broker is: what it holds, who has subscribed, what waits, where the time goes. The exit code is 0 if
@@ -31,7 +31,7 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
+    with calling(arguments) as calls:
         status = calls.json("/status")
         calls.json("/healthz")  # which refuses, and says why, if updates are not welcome
     if arguments.json:

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from tidings.cli.input.arguments import Parser, UsageError, count, seconds
+from tidings.cli.input.arguments import Parser, UsageError, add_identity, count, seconds
 from tidings.cli.stream import jobs as stream_jobs
 from tidings.cli.stream import read as stream_read
 from tidings.cli.stream import run as stream_run
@@ -75,6 +75,8 @@ def parser() -> Parser:
     add("--memory", metavar="SIZE", help="memory of Spark here and of each worker, as 4g (here: 2g)")
     add("--wait", metavar="SECONDS", type=seconds, default=10.0, help="how long the master may take to answer (10)")
     add("--quiet", "-q", action="store_true", help="say nothing of progress")
+    result.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
+    add_identity(result)
     return result
 
 

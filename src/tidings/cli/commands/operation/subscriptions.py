@@ -5,12 +5,11 @@ from typing import Any
 
 import orjson
 
-from tidings.cli.input.addresses import http_of, trust_of
 from tidings.cli.input.arguments import Parser, add_broker
+from tidings.cli.input.identity import calling
 from tidings.cli.output.amounts import duration
 from tidings.cli.output.listing import show_list
 from tidings.cli.output.writing import write
-from tidings.client.http import HttpClient
 
 DESCRIPTION = """\
 List the subscriptions of the broker: the name by which `tidings explain` shows the plan, how many notifications there
@@ -30,7 +29,7 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    with HttpClient(http_of(arguments), trust=trust_of(arguments)) as calls:
+    with calling(arguments) as calls:
         found = calls.pages("/subscriptions", "subscriptions")
         if arguments.json:
             write((orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in found), None)

@@ -1,7 +1,6 @@
 """For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -17,10 +16,11 @@ from tidings.broker.updates.schedule import Delayed
 from tidings.engine.explain import is_incremental
 from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
+from tidings.gates.figures import Figures, no_figures
 from tidings.gates.http.monitoring.metrics import Metrics
 from tidings.gates.http.monitoring.status import status
 from tidings.gates.http.responses import Envelope
-from tidings.gates.http.routing import accept_of, route, whole
+from tidings.gates.http.routing import accept_of, page_of, route
 from tidings.gates.http.security.identification import asker_of, deed_of
 from tidings.gates.quotas import Quotas
 from tidings.log.errors import LogBroken
@@ -28,19 +28,19 @@ from tidings.model.errors import NotAllowed, TidingsError
 from tidings.model.terms import iri_text
 
 T = TypeVar("T")
-PAGE = 100
-MOST_PER_PAGE = 1_000
 
 
 class Operations:
     """The handlers, on one broker."""
 
-    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, *, read_only: bool) -> None:
+    def __init__(
+        self, broker: Broker, guard: Guard, quotas: Quotas, *, read_only: bool, figures: Figures = no_figures
+    ) -> None:
         self._broker = broker
         self._guard = guard
         self._read_only = read_only
         self._started = broker.now()
-        self._metrics = Metrics(broker, guard, quotas, self._started)
+        self._metrics = Metrics(broker, guard, quotas, self._started, figures)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -78,7 +78,7 @@ class Operations:
         roll = self._broker.roll
         ended = None if since is None else roll.ended_since(since, sees)
         start = after if after is not None else (since if ended is not None else None)
-        page, more = _page(request, roll.all(sees) if start is None else roll.after(start, sees))
+        page, more = page_of(request, roll.all(sees) if start is None else roll.after(start, sees))
         content: dict[str, Any] = {
             "total": roll.count(sees), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
         }  # fmt: skip
@@ -118,7 +118,7 @@ class Operations:
         rest = iter(waiting)
         if after is not None:
             rest = _behind(rest, self._delayed_of(request, after))
-        page, more = _page(request, rest)
+        page, more = page_of(request, rest)
         content: dict[str, Any] = {"total": len(waiting), "delayed": [_delayed(each) for each in page]}
         return Envelope(content | ({"after": page[-1].id} if more else {}))
 
@@ -158,10 +158,3 @@ def _behind(items: Iterable[T], last: T) -> Iterator[T]:
         if item is last:
             break
     return rest
-
-
-def _page(request: Request, items: Iterator[T]) -> tuple[list[T], bool]:
-    """As many as were asked for, and whether there are more."""
-    limit = max(1, whole(request.query_params.get("limit"), "limit", PAGE, MOST_PER_PAGE))
-    page = list(islice(items, limit))
-    return page, next(items, None) is not None

@@ -4,6 +4,7 @@ T_UPDATE, T_LUTT, T_BOOSTER and T_NOTIFY are the components of the time of an up
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from math import inf
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
@@ -18,6 +19,7 @@ from tidings.broker.broker import Broker
 from tidings.broker.latency import Latency
 from tidings.broker.status import BrokerStatus
 from tidings.gates.asking import Guard
+from tidings.gates.figures import Figures, no_figures
 from tidings.gates.http.routing import accept_of
 from tidings.gates.http.security.identification import administrator
 from tidings.gates.quotas import Quotas
@@ -79,10 +81,11 @@ HISTOGRAMS: dict[str, tuple[str, Callable[[BrokerStatus], Latency]]] = {
 class BrokerCollector(Collector):
     """The broker's own counters, under names that begin with `tidings_`."""
 
-    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, started: int) -> None:
+    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, started: int, figures: Figures) -> None:
         self._broker = broker
         self._guard = guard
         self._quotas = quotas
+        self._figures = figures
         self._started = started
 
     def describe(self) -> list[Metric]:
@@ -102,6 +105,9 @@ class BrokerCollector(Collector):
             yield CounterMetricFamily(f"tidings_{name}", text, value(status))
         yield _by_code("tidings_refusals", "Requests refused for want of a token or of rights", self._guard.refusals)
         yield _by_code("tidings_limits_met", "Requests refused because of a limit", self._quotas.refusals)
+        for figure in chain(self._guard.figures(), self._figures()):
+            family = CounterMetricFamily if figure.grows else GaugeMetricFamily
+            yield family(f"tidings_{figure.name}", figure.text, figure.value)
         for name, (text, latency) in HISTOGRAMS.items():
             measured = latency(status)
             buckets = [("+Inf" if bound == inf else str(bound), count) for bound, count in measured.buckets()]
@@ -118,9 +124,11 @@ def _by_code(name: str, text: str, counts: Mapping[str, int]) -> Metric:
 class Metrics:
     """Answers `GET /metrics`: the broker, its process, its garbage collector."""
 
-    def __init__(self, broker: Broker, guard: Guard, quotas: Quotas, started: int) -> None:
+    def __init__(
+        self, broker: Broker, guard: Guard, quotas: Quotas, started: int, figures: Figures = no_figures
+    ) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(BrokerCollector(broker, guard, quotas, started))
+        self._registry.register(BrokerCollector(broker, guard, quotas, started, figures))
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
 

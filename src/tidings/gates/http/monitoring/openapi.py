@@ -1,24 +1,37 @@
 """What can be asked over HTTP, as an OpenAPI 3.1 document, served at `/openapi.json`.
 
-Every path is also served below `/secure`; the document's second server says so.
+With security on, every path is also served below `/secure`; the document's second server says so.
 """
 
-from typing import Any
-
 from tidings import __version__
+from tidings.gates.http.monitoring import openapi_security as security
+from tidings.gates.http.monitoring.openapi_parts import (
+    OBJECT,
+    TEXT,
+    WHOLE,
+    Json,
+    array,
+    content,
+    get,
+    in_path,
+    in_query,
+    json_of,
+    operation,
+    page,
+    paging,
+    parameter,
+    ref,
+    struct,
+)
 from tidings.gates.http.streaming.event_stream import MEDIA_TYPE
+from tidings.gates.visitors import SECURE
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.publishers import HEADER, LONGEST
 from tidings.protocol.commit_feed import FeedFormat
 from tidings.protocol.sparql_http import DIRECT, FORM
 
-Json = dict[str, Any]
-
-_TEXT: Json = {"type": "string"}
-_WHOLE: Json = {"type": "integer", "minimum": 0}
 _IRIS: Json = {"type": "array", "items": {"type": "string", "format": "iri-reference"}}
-_OBJECT: Json = {"type": "object"}
 _PUBLISHER: Json = {
     "in": "header",
     "name": HEADER,
@@ -29,8 +42,9 @@ _RDF = [format_.media.types[0] for format_ in RdfFormat]
 _RESULTS = [format_.media.types[0] for format_ in ResultFormat]
 
 
-def openapi() -> Json:
-    return {
+def openapi(*, secured: bool = False) -> Json:
+    """`secured`: of a broker that asks everybody who they are."""
+    document: Json = {
         "openapi": "3.1.0",
         "info": {
             "title": "Tidings",
@@ -42,87 +56,107 @@ def openapi() -> Json:
         "paths": {path: _path(item) for path, item in _paths().items()},
         "components": {"schemas": _schemas(), "responses": {"Error": _error_response()}},
     }
+    return _secured(document) if secured else document
+
+
+def _secured(document: Json) -> Json:
+    paths = document["paths"] | {path: _path(item) for path, item in security.paths().items()}
+    for path in security.PUBLIC:
+        paths[path] = {
+            method: {"security": []} | described if isinstance(described, dict) else described
+            for method, described in paths[path].items()
+        }
+    components = document["components"]
+    return document | {
+        "servers": [{"url": "/"}, {"url": SECURE}],
+        "paths": paths,
+        "components": components
+        | {"schemas": components["schemas"] | security.schemas(), "securitySchemes": security.SCHEMES},
+        "security": security.SECURITY,
+    }
 
 
 def _paths() -> dict[str, Json]:
     return {
-        "/": {"get": _get("introduce", "A page for browsers, the service description for programs", _description())},
+        "/": {"get": get("introduce", "A page for browsers, the service description for programs", _description())},
         "/query": {
-            "get": _get("query", "Ask a query", _answer(), *_query_parameters(required=False)),
+            "get": get("query", "Ask a query", _answer(), *_query_parameters(required=False)),
             "post": _post("queryByPost", "Ask a query", _answer(), "query"),
         },
         "/update": {"post": _post("update", "Carry out an update, now or in its time", _updated(), "update")},
         "/sparql": {
-            "get": _get("sparql", "Ask a query", _answer(), *_query_parameters(required=False)),
+            "get": get("sparql", "Ask a query", _answer(), *_query_parameters(required=False)),
             "post": _post("sparqlByPost", "Ask a query, or carry out an update", _answer(), "query", "update"),
         },
         "/subscribe": {
-            "get": _get(
+            "get": get(
                 "subscribe",
                 "Subscribe: an event stream of notifications; the first has the whole answer",
-                _content("Notifications, each with the id SPUID#SEQUENCE", {MEDIA_TYPE: _TEXT}),
+                content("Notifications, each with the id SPUID#SEQUENCE", {MEDIA_TYPE: TEXT}),
                 *_query_parameters(required=False, format_=False),
-                _query("alias", "Echoed in every notification", _TEXT),
-                _query("last-event-id", "As the header, for those who cannot set it", _TEXT),
-                _parameter("header", "Last-Event-ID", "The id of the last event seen, to go on from there", _TEXT),
+                in_query("alias", "Echoed in every notification", TEXT),
+                in_query("last-event-id", "As the header, for those who cannot set it", TEXT),
+                parameter("header", "Last-Event-ID", "The id of the last event seen, to go on from there", TEXT),
             )
         },
         "/rdf-graphs/service": _graph_store(
             "Graph",
-            _query("graph", "The graph, by its IRI, perhaps relative", {"type": "string", "format": "iri-reference"}),
-            _query("default", "The graph without a name", _TEXT) | {"allowEmptyValue": True},
+            in_query("graph", "The graph, by its IRI, perhaps relative", {"type": "string", "format": "iri-reference"}),
+            in_query("default", "The graph without a name", TEXT) | {"allowEmptyValue": True},
         ),
-        "/rdf-graphs/{name}": _graph_store("NamedByPath", _in_path("name", "The end of the graph's IRI; may have /")),
+        "/rdf-graphs/{name}": _graph_store("NamedByPath", in_path("name", "The end of the graph's IRI; may have /")),
         "/log": {
-            "get": _get(
+            "get": get(
                 "log",
                 "The commits from one on",
-                _content("Changes, in the order of their commits", _feed()),
-                _query("from", "The first commit", _WHOLE | {"default": 1}),
-                _query("limit", "How many commits at most", _WHOLE | {"default": 10_000}),
-                _query("follow", "Whether to go on with what will be committed", {"type": "boolean"}),
-                _query("format", "jsonl or patch, instead of the Accept header", _TEXT),
+                content("Changes, in the order of their commits", _feed()),
+                in_query("from", "The first commit", WHOLE | {"default": 1}),
+                in_query("limit", "How many commits at most", WHOLE | {"default": 10_000}),
+                in_query("follow", "Whether to go on with what will be committed", {"type": "boolean"}),
+                in_query("format", "jsonl or patch, instead of the Accept header", TEXT),
             )
         },
-        "/healthz": {"get": _get("health", "Whether updates are welcome", _json("They are", _ref("Health")))},
+        "/healthz": {"get": get("health", "Whether updates are welcome", json_of("They are", ref("Health")))},
         "/metrics": {
-            "get": _get("metrics", "What is counted, for Prometheus", _content("Metrics", {"text/plain": _TEXT}))
+            "get": get("metrics", "What is counted, for Prometheus", content("Metrics", {"text/plain": TEXT}))
         },
-        "/status": {"get": _get("status", "How the broker is", _json("Counters and indicators", _OBJECT))},
+        "/status": {"get": get("status", "How the broker is", json_of("Counters and indicators", OBJECT))},
         "/subscriptions": {
-            "get": _get(
+            "get": get(
                 "subscriptions",
                 "All subscriptions, or those that began and ended since a version, a page at a time",
-                _page("subscriptions", version=_TEXT, ended={"type": "array", "items": _TEXT}),
-                *_paging(),
-                _query("since", "The `version` of an earlier answer: only what has changed since is told", _TEXT),
+                page("subscriptions", ref("Subscription"), version=TEXT, ended=array(TEXT)),
+                *paging(),
+                in_query("since", "The `version` of an earlier answer: only what has changed since is told", TEXT),
             )
         },
         "/subscriptions/{spuid}": {
-            "parameters": [_in_path("spuid", "Its identifier")],
-            "get": _get(
+            "parameters": [in_path("spuid", "Its identifier")],
+            "get": get(
                 "subscription",
                 "One subscription, and the plan that keeps its answer",
-                _content("It", {"application/json": _ref("Subscription"), "text/plain": _TEXT}),
-                _query("format", "text for the plan as a tree", _TEXT),
+                content("It", {"application/json": ref("Subscription"), "text/plain": TEXT}),
+                in_query("format", "text for the plan as a tree", TEXT),
             ),
         },
         "/delayed": {
-            "get": _get("agenda", "Delayed updates that wait, a page at a time", _page("delayed"), *_paging())
+            "get": get(
+                "agenda", "Delayed updates that wait, a page at a time", page("delayed", ref("Delayed")), *paging()
+            )
         },
         "/delayed/{id}": {
-            "parameters": [_in_path("id", "Its identifier")],
-            "get": _get("delayed", "One delayed update", _json("It", _ref("Delayed"))),
-            "delete": _operation("cancel", "Cancel it", {"200": _json("It was, and will not happen", _OBJECT)}),
+            "parameters": [in_path("id", "Its identifier")],
+            "get": get("delayed", "One delayed update", json_of("It", ref("Delayed"))),
+            "delete": operation("cancel", "Cancel it", {"200": json_of("It was, and will not happen", OBJECT)}),
         },
-        "/openapi.json": {"get": _get("openapi", "This document", _json("It", _OBJECT))},
+        "/openapi.json": {"get": get("openapi", "This document", json_of("It", OBJECT))},
     }
 
 
 def _path(item: Json) -> Json:
     """What can be asked by GET can be asked by HEAD, and every path names its methods."""
     options = {"operationId": "", "summary": "The methods of this path", "responses": {"204": {"description": "Allow"}}}
-    name = item["get" if "get" in item else "post"]["operationId"]
+    name = next(item[method]["operationId"] for method in ("get", "post", "delete") if method in item)
     more: Json = {"options": options | {"operationId": f"{name}Options"}}
     if "get" in item:
         more["head"] = item["get"] | {"operationId": f"{name}Head"}
@@ -132,147 +166,91 @@ def _path(item: Json) -> Json:
 # -- operations -------------------------------------------------------------------------------------------------
 
 
-def _operation(name: str, summary: str, responses: Json, *parameters: Json) -> Json:
-    return {
-        "operationId": name,
-        "summary": summary,
-        "parameters": list(parameters),
-        "responses": responses | {"default": {"$ref": "#/components/responses/Error"}},
-    }
-
-
-def _get(name: str, summary: str, response: Json, *parameters: Json) -> Json:
-    return _operation(name, summary, {"200": response}, *parameters)
-
-
 def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
     """As a form or as the bare text (SPARQL 1.1 Protocol, sections 2.1.2, 2.1.3, 2.2.1 and 2.2.2)."""
-    members = dict.fromkeys(kinds, _TEXT) | {"format": _TEXT}
+    members = dict.fromkeys(kinds, TEXT) | {"format": TEXT}
     if "query" in kinds:
         members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
     if "update" in kinds:
-        members |= {"using-graph-uri": _IRIS, "using-named-graph-uri": _IRIS, "at": _TEXT, "delay": _TEXT}
-    direct = {media_type: {"schema": _TEXT} for media_type, kind in DIRECT.items() if kind in kinds}
+        members |= {"using-graph-uri": _IRIS, "using-named-graph-uri": _IRIS, "at": TEXT, "delay": TEXT}
+    direct = {media_type: {"schema": TEXT} for media_type, kind in DIRECT.items() if kind in kinds}
     form: Json = {"schema": {"type": "object", "properties": members}}
     body = {"requestBody": {"required": True, "content": {FORM: form, **direct}}}
-    return _operation(name, summary, {"200": response}, *([_PUBLISHER] if "update" in kinds else [])) | body
+    return operation(name, summary, {"200": response}, *([_PUBLISHER] if "update" in kinds else [])) | body
 
 
 def _graph_store(name: str, *parameters: Json) -> Json:
-    body = {"requestBody": {"required": True, "content": {media_type: {"schema": _TEXT} for media_type in _RDF}}}
+    body = {"requestBody": {"required": True, "content": {media_type: {"schema": TEXT} for media_type in _RDF}}}
     changed = {"200": _updated(), "201": _updated("The graph was created")}
-    format_ = _query("format", "A format, instead of the Accept header", _TEXT)
+    format_ = in_query("format", "A format, instead of the Accept header", TEXT)
     return {
         "parameters": list(parameters),
-        "get": _get(f"get{name}", "The triples of a graph", _content("Them", dict.fromkeys(_RDF, _TEXT)), format_),
-        "put": _operation(f"put{name}", "Replace a graph", changed, _PUBLISHER) | body,
-        "post": _operation(f"post{name}", "Add to a graph", changed, _PUBLISHER) | body,
-        "delete": _operation(f"delete{name}", "Remove a graph", {"200": _updated()}, _PUBLISHER),
+        "get": get(f"get{name}", "The triples of a graph", content("Them", dict.fromkeys(_RDF, TEXT)), format_),
+        "put": operation(f"put{name}", "Replace a graph", changed, _PUBLISHER) | body,
+        "post": operation(f"post{name}", "Add to a graph", changed, _PUBLISHER) | body,
+        "delete": operation(f"delete{name}", "Remove a graph", {"200": _updated()}, _PUBLISHER),
     }
 
 
 # -- parameters -------------------------------------------------------------------------------------------------
 
 
-def _parameter(where: str, name: str, text: str, schema: Json) -> Json:
-    return {"in": where, "name": name, "description": text, "schema": schema}
-
-
-def _query(name: str, text: str, schema: Json) -> Json:
-    return _parameter("query", name, text, schema)
-
-
-def _in_path(name: str, text: str) -> Json:
-    return _parameter("path", name, text, _TEXT) | {"required": True}
-
-
 def _query_parameters(*, required: bool, format_: bool = True) -> list[Json]:
     parameters = [
-        _query("query", "The query", _TEXT) | {"required": required},
-        _query("default-graph-uri", "A graph to ask by default; replaces FROM", _IRIS),
-        _query("named-graph-uri", "A graph that GRAPH can name; replaces FROM NAMED", _IRIS),
+        in_query("query", "The query", TEXT) | {"required": required},
+        in_query("default-graph-uri", "A graph to ask by default; replaces FROM", _IRIS),
+        in_query("named-graph-uri", "A graph that GRAPH can name; replaces FROM NAMED", _IRIS),
     ]
     if format_:
-        parameters.append(_query("format", "A format by name or media type, instead of the Accept header", _TEXT))
+        parameters.append(in_query("format", "A format by name or media type, instead of the Accept header", TEXT))
     return parameters
-
-
-def _paging() -> list[Json]:
-    limit = {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
-    return [
-        _query("limit", "How many at most", limit),
-        _query("after", "The `after` of the page before", _TEXT),
-    ]
 
 
 # -- responses --------------------------------------------------------------------------------------------------
 
 
-def _content(text: str, schemas: Json) -> Json:
-    content = {media_type: {"schema": schema} for media_type, schema in schemas.items()}
-    return {"description": text, "content": content}
-
-
-def _json(text: str, schema: Json) -> Json:
-    return _content(text, {"application/json": schema})
-
-
 def _answer() -> Json:
-    tables = dict.fromkeys(_RESULTS, _TEXT) | {ResultFormat.JSON.media.types[0]: _OBJECT}
-    return _content("The answer", tables | dict.fromkeys(_RDF, _TEXT) | {"application/json": _ref("Updated")})
+    tables = dict.fromkeys(_RESULTS, TEXT) | {ResultFormat.JSON.media.types[0]: OBJECT}
+    return content("The answer", tables | dict.fromkeys(_RDF, TEXT) | {"application/json": ref("Updated")})
 
 
 def _description() -> Json:
-    return _content("The page or the description", {"text/html": _TEXT} | dict.fromkeys(_RDF, _TEXT))
+    return content("The page or the description", {"text/html": TEXT} | dict.fromkeys(_RDF, TEXT))
 
 
 def _updated(text: str = "What it did, or when it will be done") -> Json:
-    return _json(text, _ref("Updated"))
+    return json_of(text, ref("Updated"))
 
 
 def _feed() -> Json:
     lines, patch = FeedFormat.JSON_LINES.media.types[0], FeedFormat.RDF_PATCH.media.types[0]
-    return {lines: _ref("Changed"), patch: _TEXT}
-
-
-def _page(member: str, **more: Json) -> Json:
-    items = {"subscriptions": _ref("Subscription"), "delayed": _ref("Delayed")}[member]
-    properties = {"total": _WHOLE, member: {"type": "array", "items": items}, "after": _TEXT, **more}
-    return _json("A page; `after` is there if there are more", {"type": "object", "properties": properties})
+    return {lines: ref("Changed"), patch: TEXT}
 
 
 def _error_response() -> Json:
-    return _json("What went wrong", _ref("Error"))
+    return json_of("What went wrong", ref("Error"))
 
 
 # -- schemas ----------------------------------------------------------------------------------------------------
 
 
-def _ref(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _struct(**members: Json) -> Json:
-    return {"type": "object", "properties": members}
-
-
 def _schemas() -> Json:
-    done = _struct(sequence=_WHOLE, time=_WHOLE, added=_WHOLE, removed=_WHOLE)
-    subscription = _struct(
-        spuid=_TEXT, alias={"type": ["string", "null"]}, sparql=_TEXT, sequence={"type": "integer"},
-        incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=_OBJECT,
+    done = struct(sequence=WHOLE, time=WHOLE, added=WHOLE, removed=WHOLE)
+    subscription = struct(
+        spuid=TEXT, alias={"type": ["string", "null"]}, sparql=TEXT, sequence={"type": "integer"},
+        incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=OBJECT,
     )  # fmt: skip
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
-    changed = _struct(
-        seq=_WHOLE, time=_WHOLE, op={"enum": ["add", "remove"]},
-        s=_TEXT, p=_TEXT, o=_TEXT, g=_TEXT, by=_TEXT, left=_WHOLE,
+    changed = struct(
+        seq=WHOLE, time=WHOLE, op={"enum": ["add", "remove"]},
+        s=TEXT, p=TEXT, o=TEXT, g=TEXT, by=TEXT, left=WHOLE,
     )  # fmt: skip
     return {
-        "Error": _struct(error=_TEXT, status_code=_WHOLE, error_description=_TEXT)
+        "Error": struct(error=TEXT, status_code=WHOLE, error_description=TEXT)
         | {"required": ["error", "status_code", "error_description"]},
-        "Health": _struct(status=_TEXT, version=_TEXT),
-        "Updated": _struct(response={"anyOf": [done, _ref("Delayed")]}),
-        "Delayed": _struct(delayed=_TEXT, at={"type": "string", "format": "date-time"}, time=_WHOLE, sparql=_TEXT),
+        "Health": struct(status=TEXT, version=TEXT),
+        "Updated": struct(response={"anyOf": [done, ref("Delayed")]}),
+        "Delayed": struct(delayed=TEXT, at={"type": "string", "format": "date-time"}, time=WHOLE, sparql=TEXT),
         "Subscription": subscription,
         "Changed": changed,
     }

@@ -1,1 +1,1 @@
-"""Security over HTTP: the endpoints of the authorisation server."""
+"""Security over HTTP: who asks, the endpoints of the authorisation server, and those of administrators."""

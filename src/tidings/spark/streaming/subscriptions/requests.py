@@ -14,6 +14,7 @@ import msgspec
 
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.http import HttpClient
+from tidings.client.login.environment import shown_at, trusted
 from tidings.spark.errors import FeedFailed
 from tidings.spark.streaming.errors import StreamUnusable
 from tidings.spark.streaming.unit import Member
@@ -134,7 +135,7 @@ class BrokerRequests:
 
     def read(self) -> dict[str, SubscriptionRequest] | None:
         try:
-            with HttpClient(self._address) as client:
+            with HttpClient(self._address, trust=trusted(), credentials=shown_at(self._address)) as client:
                 first, *rest = _pages(client, self._version)
         except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused, msgspec.ValidationError) as error:
             raise FeedFailed(f"{self._address}/subscriptions cannot be read: {error}") from error

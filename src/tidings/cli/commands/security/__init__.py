@@ -1,0 +1,1 @@
+"""Commands for administrators of a broker with security: clients, grants, keys."""

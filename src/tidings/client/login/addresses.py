@@ -1,0 +1,70 @@
+"""Which broker an address is of, and who somebody is, if the address says so: `wss://name:password@host/subscribe`.
+
+A password in an address is for a proxy in front of a broker (RFC 7617, Basic). Messages name the address without it.
+"""
+
+import re
+from base64 import b64encode
+from typing import NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+_SCHEMES = {"ws": "http", "wss": "https"}
+_SECURE = ("https", "wss")
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_BESIDE = {9000: 8000, 9443: 8443}
+"""Where a broker answers over HTTP whose WebSockets are at these ports, unless it was told otherwise."""
+_PATHS = re.compile(r"(/secure)?(/(query|update|sparql|subscribe))?/?\Z")
+
+
+class Host(NamedTuple):
+    """A machine, and whether the way to it is encrypted."""
+
+    name: str
+    secure: bool
+
+
+class Origin(NamedTuple):
+    """A token is shown where all three are those of its broker."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+
+def without_credentials(url: str) -> tuple[str, dict[str, str]]:
+    """An address without name and password, and the headers that say them instead."""
+    parts = urlsplit(url)
+    credentials, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    name, _, password = credentials.partition(":")
+    token = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode("ascii")
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+
+
+def host_of(url: str) -> Host:
+    parts = urlsplit(url)
+    return Host((parts.hostname or "").rstrip("."), parts.scheme in _SECURE)
+
+
+def origin_of(url: str) -> Origin:
+    parts = urlsplit(url)
+    return Origin(parts.scheme, parts.hostname or "", _port(parts) or _PORTS.get(parts.scheme))
+
+
+def broker_of(url: str) -> str:
+    """The address of a broker over HTTP, by that of one of its endpoints, also the one for subscriptions."""
+    parts = urlsplit(without_credentials(url)[0])
+    host, port = parts.hostname or "", _port(parts)
+    scheme = _SCHEMES.get(parts.scheme, parts.scheme)
+    if parts.scheme in _SCHEMES and port is not None:
+        port = _BESIDE.get(port, port)
+    netloc = f"[{host}]" if ":" in host else host
+    return urlunsplit((scheme, netloc if port is None else f"{netloc}:{port}", _PATHS.sub("", parts.path), "", ""))
+
+
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port
+    except ValueError:  # it is no number; whoever connects says so
+        return None

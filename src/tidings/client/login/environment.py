@@ -1,0 +1,47 @@
+"""What the surroundings of a program say of who it is, for commands and for tasks of Spark, whose options are logged.
+
+TIDINGS_TOKEN                                a token
+TIDINGS_CLIENT_ID, TIDINGS_CLIENT_SECRET     credentials
+TIDINGS_CREDENTIALS                          a file of them
+~/.config/tidings/logins                     a file for each broker that somebody has logged in to
+"""
+
+import os
+from pathlib import Path
+
+from tidings.client.login.addresses import broker_of, origin_of
+from tidings.client.login.credentials import Credentials, CredentialsFile, Shown, Token
+from tidings.client.trust import Trust
+
+TOKEN = "TIDINGS_TOKEN"
+ID, SECRET = "TIDINGS_CLIENT_ID", "TIDINGS_CLIENT_SECRET"
+FILE = "TIDINGS_CREDENTIALS"
+CA, CERTIFICATE, KEY = "TIDINGS_CA", "TIDINGS_CERTIFICATE", "TIDINGS_KEY"
+PASSED_ON = (TOKEN, ID, SECRET, FILE, CA, CERTIFICATE, KEY)
+"""What processes elsewhere need to be who this one is."""
+
+
+def shown_at(url: str) -> Shown | None:
+    """What to show to the broker that an address is of, if anything. Raises BadCredentials."""
+    environment = os.environ
+    if token := environment.get(TOKEN):
+        return Token(token)
+    if environment.get(ID) or environment.get(SECRET):
+        return Credentials(environment.get(ID, ""), environment.get(SECRET, ""))
+    if file := environment.get(FILE):
+        return CredentialsFile(file)
+    path = login_path(url)
+    return CredentialsFile(path) if path.exists() else None
+
+
+def trusted() -> Trust:
+    """Whom to believe over TLS, and the certificate to show."""
+    ca, certificate, key = (os.environ.get(name) or None for name in (CA, CERTIFICATE, KEY))
+    return Trust(ca=ca, certificate=certificate, key=key)
+
+
+def login_path(url: str) -> Path:
+    """Where the login at the broker of an address is kept."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    scheme, host, port = origin_of(broker_of(url))
+    return Path(home) / "tidings" / "logins" / f"{scheme}_{host.replace(':', '_')}_{port}.json"

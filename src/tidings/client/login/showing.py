@@ -1,0 +1,77 @@
+"""The token on a socket: shown in the handshake, and again, in any message, before the one that was shown expires.
+
+A connection that does nothing but listen has nothing to say; so a question that costs nothing carries the new token.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.http import AsyncHttpClient
+from tidings.client.link import Link
+from tidings.client.login.credentials import Token
+from tidings.client.login.login import Login
+from tidings.client.trust import Trust
+from tidings.model.errors import TidingsError
+
+_PAUSE = 5.0
+_LONGEST = 3600.0
+_BUSY = (429, 503)
+
+log = logging.getLogger("tidings.client")
+
+
+def is_passing(error: TidingsError) -> bool:
+    """Whether it may be better later: nobody was there, or too many were."""
+    return isinstance(error, CannotConnect | ConnectionLost | NoAnswer) or (
+        isinstance(error, Refused) and error.status in _BUSY
+    )
+
+
+class Showing:
+    """What one connection shows. `login` is None where nobody is asked who they are."""
+
+    def __init__(self, login: Login | None, seconds: float, trust: Trust) -> None:
+        self._login = login
+        self._seconds = seconds
+        self._trust = trust
+
+    async def token(self) -> Token | None:
+        """One that will do. Raises what keeps somebody from getting it."""
+        login = self._login
+        if login is None:
+            return None
+        if login.wanted() is not None:
+            async with AsyncHttpClient(seconds=self._seconds, trust=self._trust) as client:
+                await client.log_in(login)
+        return login.token
+
+    async def another(self, link: Link, error: Refused) -> bool:
+        """A request was refused. Whether to send it again: then another token goes with it."""
+        shown = link.shown
+        if self._login is None or shown is None or not self._login.doubt(shown.text, error):
+            return False
+        await self._renew(link)
+        return True
+
+    async def keep(self, link: Link, ask: Callable[[], Awaitable[object]]) -> None:
+        """Until the link closes: whenever a token is due, show the next one; `ask` sends any request."""
+        while self._login is not None and link.shown is not None and link.shown.due is not None and link.is_open:
+            left = link.shown.due - self._login.now()
+            if left > 0:
+                await asyncio.sleep(min(left, _LONGEST))  # a clock may be set meanwhile
+                continue
+            try:
+                await self._renew(link)
+                await ask()
+            except TidingsError as error:
+                log.warning("no new token could be shown: %s", error)
+                if not is_passing(error):
+                    return  # the broker says what becomes of subscriptions
+                await asyncio.sleep(_PAUSE)
+
+    async def _renew(self, link: Link) -> None:
+        token = await self.token()
+        if token is not None and token != link.shown:
+            link.show(token)

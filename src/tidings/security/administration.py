@@ -1,0 +1,139 @@
+"""Changes of who may do what, by administrators, while the broker runs. Each is a fact, durable before it holds.
+
+Nobody locks everybody out by mistake: after a change there is still somebody who may administer, be it a client that is
+registered or, from elsewhere, the one who asks. Changes come one after the other, so that no two of them together do
+what neither may.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from itertools import chain
+
+from msgspec.structs import replace
+
+from tidings.model.errors import BadRequest
+from tidings.security.authority import Authority
+from tidings.security.clients.client import Client, identity
+from tidings.security.clients.credentials import Registered
+from tidings.security.errors import (
+    BadPolicy,
+    ClientExists,
+    LastAdministrator,
+    NotAuthorizedIdentity,
+    TooManyKeys,
+    UnknownGrants,
+    UnknownKey,
+)
+from tidings.security.passport import Passport
+from tidings.security.policy.grants import Grant, names_of
+from tidings.security.policy.policies import part_name
+
+MOST_KEYS = 32
+"""That count at the same time: each is published, and looked through when it has to be found whether it is over."""
+
+
+class Administration:
+    """What administrators may change. `asker` is always one of them."""
+
+    def __init__(self, authority: Authority) -> None:
+        self.authority = authority
+        self._turn = asyncio.Lock()
+
+    # -- clients --------------------------------------------------------------------------------------------------
+
+    async def enroll(self, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Registered:
+        """A new client. Raises BadRequest, ClientExists, and as `Credentials.enroll`."""
+        try:
+            identity(name)
+        except NotAuthorizedIdentity as error:
+            raise BadRequest(f"client_id: {error}") from error
+        try:
+            return await self.authority.credentials.enroll(name, roles, scopes)
+        except NotAuthorizedIdentity as error:
+            raise ClientExists(f"there is a client {name} already") from error
+
+    async def assign(self, asker: Passport, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Client:
+        """Give a client other roles and scopes. Raises UnknownClient, LastAdministrator."""
+        credentials = self.authority.credentials
+        async with self._turn:
+            changed = replace(credentials.known(name), roles=roles, scopes=scopes)
+            self._check_remains(asker, chain([changed], self._clients_but(name)), self._grants())
+            await credentials.assign(name, roles, scopes)
+        return credentials.known(name)
+
+    async def revoke(self, name: str) -> None:
+        """None of a client's tokens counts any more. Raises UnknownClient."""
+        await self.authority.credentials.revoke(name)
+
+    async def remove(self, asker: Passport, name: str) -> None:
+        """Raises UnknownClient, LastAdministrator."""
+        async with self._turn:
+            self.authority.credentials.known(name)
+            self._check_remains(asker, self._clients_but(name), self._grants())
+            await self.authority.credentials.remove(name)
+
+    # -- grants ---------------------------------------------------------------------------------------------------
+
+    async def grant(self, asker: Passport, part: str, grants: tuple[Grant, ...]) -> None:
+        """Have these grants under a name, instead of those it has. Raises BadRequest, BadPolicy, SetByFile,
+        LastAdministrator."""
+        part_name(part)
+        if not grants:
+            raise BadPolicy("grants: there is none; DELETE removes those of a name")
+        async with self._turn:
+            await self._replace(asker, part, grants)
+
+    async def withdraw(self, asker: Passport, part: str) -> None:
+        """Raises SetByFile, UnknownGrants, LastAdministrator."""
+        part_name(part)
+        async with self._turn:
+            if part not in self.authority.policies.parts:
+                raise UnknownGrants(f"there are no grants under the name {part}")
+            await self._replace(asker, part, ())
+
+    async def _replace(self, asker: Passport, part: str, grants: tuple[Grant, ...]) -> None:
+        self._check_remains(asker, self.authority.credentials, chain(grants, self._grants(without=part)))
+        await self.authority.policies.replace(part, grants)
+
+    # -- keys -----------------------------------------------------------------------------------------------------
+
+    async def rotate(self) -> str:
+        """Have a new key sign; its name. Raises TooManyKeys, KeysUnusable."""
+        async with self._turn:
+            if sum(1 for _ in self.authority.keys) >= MOST_KEYS:
+                raise TooManyKeys(
+                    f"{MOST_KEYS} keys count, the limit; those before the newest expire with their tokens"
+                )
+            return await self.authority.rotate()
+
+    async def drop(self, kid: str) -> None:
+        """Nothing that a key has signed counts any more. Raises UnknownKey."""
+        async with self._turn:
+            if all(key.kid != kid for key in self.authority.keys):
+                raise UnknownKey(f"there is no key {kid[:100]!r}, or not any longer")
+            await self.authority.drop(kid)
+
+    # -- who remains ----------------------------------------------------------------------------------------------
+
+    def is_in_hands(self) -> bool:
+        """Whether a client that is registered may administer."""
+        return _somebody_administers((each.passport() for each in self.authority.credentials), self._grants())
+
+    def _grants(self, without: str | None = None) -> Iterable[Grant]:
+        parts = self.authority.policies.parts.items()
+        return (grant for name, grants in parts if name != without for grant in grants)
+
+    def _clients_but(self, name: str) -> Iterable[Client]:
+        return (client for client in self.authority.credentials if client.id != name)
+
+    def _check_remains(self, asker: Passport, clients: Iterable[Client], grants: Iterable[Grant]) -> None:
+        """Raise LastAdministrator unless somebody may administer with these clients and grants."""
+        is_ours = asker.issuer == self.authority.issuer.expected.issuer
+        outsiders = () if is_ours else (asker,)
+        if not _somebody_administers(chain(outsiders, (client.passport() for client in clients)), grants):
+            raise LastAdministrator("nobody could administer the broker any more; make somebody else an administrator")
+
+
+def _somebody_administers(passports: Iterable[Passport], grants: Iterable[Grant]) -> bool:
+    names = {grant.to for grant in grants if grant.administer}
+    return any(not names.isdisjoint(names_of(passport)) for passport in passports)
