@@ -1,16 +1,17 @@
 // Runs sepa-js for the tests. A line of stdin is a call, `{"id", "name", "arguments"}`. A line of stdout is its answer,
 // `{"id", "answer"}` or `{"id", "refusal"}`, or an event of a subscription, `{"alias", "event", "body"}`.
-// The argument is the configuration of the client, which is a JSAP as well.
+// The argument is the configuration of the client, which is a JSAP as well. `register` and `become` make the client one
+// that shows who it is.
 "use strict";
 
 const readline = require("node:readline");
-const { SEPA, Jsap } = require("@arces-wot/sepa-js");
+const { SEPA, Jsap, client: shared } = require("@arces-wot/sepa-js");
 const defaults = require("@arces-wot/sepa-js/lib/defaults");
 
 const EVENTS = ["subscribed", "notification", "added", "removed", "unsubscribed", "error", "connection-error"];
 
 const profile = JSON.parse(process.argv[2]);
-const client = new SEPA({ ...defaults, ...profile });
+let client = new SEPA({ ...defaults, ...profile });
 const app = new Jsap(profile);
 const subscriptions = new Map();
 
@@ -34,7 +35,22 @@ function watch(subscription) {
   return alias;
 }
 
+// Registration hands back a client for the ports 8443 and 9443; ours is for those of the profile.
+async function register(identity) {
+  const { clientID, clientSecret } = await shared.secure.register(identity, { oauth: profile.oauth });
+  become(clientID, clientSecret);
+  return { id: clientID, secret: clientSecret };
+}
+
+function become(id, secret) {
+  client = new shared.secure(id, secret, { ...defaults, ...profile });
+}
+
 const calls = {
+  register,
+  become,
+  login: () => client.login(),
+  token: () => client.webToken?.access_token,
   query: (text, config) => client.query(text, config),
   update: (text, config) => client.update(text, config),
   subscribe,

@@ -135,9 +135,10 @@ class SepaJs:
 
 
 @contextmanager
-def running(node: str, modules: Path, profile: dict[str, Any]) -> Iterator[SepaJs]:
+def running(node: str, modules: Path, profile: dict[str, Any], ca: Path | None = None) -> Iterator[SepaJs]:
+    """`ca` are authorities that Node trusts besides its own."""
     command = [node, str(HERE / "sepa_driver.cjs"), json.dumps(profile)]
-    environment = os.environ | {"NODE_PATH": str(modules)}
+    environment = os.environ | {"NODE_PATH": str(modules)} | ({} if ca is None else {"NODE_EXTRA_CA_CERTS": str(ca)})
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -15,16 +15,6 @@ pytestmark = pytest.mark.server
 LAMP = "select ?o where { <urn:lamp> <urn:status> ?o }"
 
 
-@pytest.fixture(scope="session")
-def node() -> str:
-    return sepa_js.node()
-
-
-@pytest.fixture(scope="session")
-def modules(node: str) -> Path:
-    return sepa_js.install(node)
-
-
 def profile(broker: Broker) -> dict[str, Any]:
     """A JSAP, with the ports as strings, as some profiles have them."""
     return {

@@ -1,0 +1,88 @@
+"""The log of a broker that asks everybody who they are, for Spark: its tasks are who their environment says."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gates.wire import Broker, serving
+from tidings.client.http import HttpClient
+from tidings.client.login.credentials import Credentials
+from tidings.spark.errors import FeedFailed
+from tidings.spark.log_source.broker_origin import BrokerOrigin
+from tidings.spark.session import _lent
+from tidings.spark.streaming.subscriptions.requests import BrokerRequests
+from waiting import PATIENCE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("secured")
+
+
+@pytest.fixture(scope="module")
+def broker(folder: Path) -> Iterator[Broker]:
+    with serving(folder, "--secure") as running:
+        with HttpClient(running.http, credentials=Credentials("admin", secret_of(folder))) as calls:
+            for number in range(3):
+                calls.json("/update", "POST", form={"update": f"INSERT DATA {{ <urn:s> <urn:p> {number} }}"})
+        yield running
+
+
+def secret_of(folder: Path) -> str:
+    return (folder / "tidings-data" / "admin.secret").read_text().strip()
+
+
+@pytest.mark.server
+def test_a_log_is_read_by_whoever_the_environment_says(
+    broker: Broker, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for read in (BrokerOrigin(broker.http).end, BrokerRequests(broker.http).read):
+        with pytest.raises(FeedFailed, match="there is no token"):
+            read()
+    monkeypatch.setenv("TIDINGS_CLIENT_ID", "admin")
+    monkeypatch.setenv("TIDINGS_CLIENT_SECRET", secret_of(folder))
+    end = BrokerOrigin(broker.http).end()
+    assert end.commit == 3
+    assert [entry.commit for entry in BrokerOrigin(broker.http).commits(0, 3)] == [1, 2, 3]
+    assert BrokerRequests(broker.http).read() == {}
+    logins = (folder / "tidings-data" / "audit.jsonl").read_text().count('"what":"token"')
+    assert logins <= 2  # of the fixture, and of this process: all that read share one
+
+
+def test_workers_elsewhere_are_lent_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDINGS_TOKEN", "abc")
+    monkeypatch.delenv("TIDINGS_CA", raising=False)
+    assert _lent("spark://master:7077") == {"spark.executorEnv.TIDINGS_TOKEN": "abc"}
+    assert _lent("local[2]") == {}
+
+
+@pytest.mark.spark
+def test_history_is_ingested_from_a_broker_that_asks_who_it_is(broker: Broker, folder: Path, tmp_path: Path) -> None:
+    secret = folder / "tidings-data" / "admin.secret"
+    lake = tmp_path / "lake"
+    call = ["history", "ingest", "--log", broker.http, "--lake", str(lake), "--client-id", "admin"]
+    environment = os.environ | {"XDG_CONFIG_HOME": str(tmp_path)}
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tidings", *call, *more]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=5 * PATIENCE, check=False
+        )
+
+    done = run("--client-secret-file", str(secret))
+    assert done.returncode == 0, done.stderr
+    assert "the lake has 3 commits" in done.stderr
+    kept = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert kept
+    assert not any(secret.read_bytes().strip() in each for each in kept)
+    call[-1] = "nobody"
+    refused = run("--client-secret-file", str(secret))
+    assert refused.returncode == 1
+    assert "tidings login" in refused.stderr
+    assert secret.read_text().strip() not in refused.stderr + json.dumps(done.stdout)
