@@ -80,6 +80,12 @@ def _paths() -> dict[str, Json]:
                 _content("Changes, in the order of their commits", _feed()),
                 _query("from", "The first commit", _WHOLE | {"default": 1}),
                 _query("limit", "How many commits at most", _WHOLE | {"default": 10_000}),
+                _query(
+                    "graphs",
+                    "Just these graphs, as IRIs, IRIs that end in *, or default; refused if not all of "
+                    "them may be read",
+                    {"type": "array", "items": _TEXT},
+                ),
                 _query("follow", "Whether to go on with what will be committed", {"type": "boolean"}),
                 _query("format", "jsonl or patch, instead of the Accept header", _TEXT),
             )
@@ -260,6 +266,7 @@ def _schemas() -> Json:
     done = _struct(sequence=_WHOLE, time=_WHOLE, added=_WHOLE, removed=_WHOLE)
     subscription = _struct(
         spuid=_TEXT, alias={"type": ["string", "null"]}, sparql=_TEXT, sequence={"type": "integer"},
+        graphs={"type": "array", "items": _TEXT},
         incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=_OBJECT,
     )  # fmt: skip
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
