@@ -27,7 +27,7 @@ from tidings.engine.updates.executor import Core
 from tidings.log import journal
 from tidings.log.folder import Folder
 from tidings.model.access import ALL_RIGHTS, Rights
-from tidings.model.errors import TidingsError
+from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.results import Row
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -237,14 +237,17 @@ class Client:
             known.begin(parcel)
 
         def refused(error: TidingsError) -> None:
-            if isinstance(error, UnknownSubscription) and line.session.open:
+            again = isinstance(error, UnknownSubscription) or (
+                isinstance(error, MayNotSubscribe) and self.rights.subscribe
+            )
+            if again and line.session.open:
                 self.broker.subscribe(
                     line.session,
                     known.text,
                     None,
                     None,
                     answered,
-                    self.errors.append,
+                    refused,
                     rights=self.rights,
                     owner=self.owner,
                 )

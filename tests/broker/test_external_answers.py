@@ -18,12 +18,15 @@ from tidings.broker.errors import NotToldInTime, UnknownSubscription
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.broker.updates import queue as room
 from tidings.log.entry import Entry
-from tidings.model.access import Graphs, Rights
+from tidings.model.access import ALL_RIGHTS, Graphs, Rights
 from tidings.model.errors import BadRequest, EvaluationError, MayNotSubscribe, SparqlSyntaxError
 from tidings.model.zset import ZSet
 from tidings.spark.streaming.unit import Member, Notification
 from tidings.sparql.algebra import Dataset
 from waiting import asynchronous
+
+DEFAULT_ONLY = Rights(read=Graphs(names=frozenset(("",))), subscribe=Graphs(names=frozenset(("",))))
+EVERYWHERE = "SELECT * { { ?s <p> ?o } UNION { GRAPH ?g { ?s <p> ?o } } }"
 
 
 class Office:
@@ -40,9 +43,9 @@ class Office:
         if "RAND" in text:
             raise BadRequest("no chance")
 
-    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
-        graphs = dataset or Dataset()
-        self.wanted[spuid] = Member(spuid, f"BASE <{BASE}> {text}", graphs.default, graphs.named)
+    def request(self, spuid: str, text: str, dataset: Dataset | None, graphs: Graphs) -> None:
+        asked = dataset or Dataset()
+        self.wanted[spuid] = Member(spuid, f"BASE <{BASE}> {text}", asked.default, asked.named, graphs)
 
     def end(self, spuid: str) -> None:
         self.ended.append(spuid)
@@ -56,7 +59,7 @@ class Office:
         self.told.begin(dict(self.wanted), 0, len(self.batches) - 1)
         self.wanted.clear()
         for each in broker.subscriptions:
-            self.request(each.spuid, each.text, each.dataset)
+            self.request(each.spuid, each.text, each.dataset, each.rights.subscribe)
         self.tell()
         return broker
 
@@ -103,6 +106,16 @@ class RelayedScene(Scene):
         await settled(self.broker)
         await super().settle()
 
+    async def rights(self, number: int, rights: Rights) -> None:
+        """Who has other rights is told that it is over, and begins anew."""
+        await super().rights(number, rights)
+        client = self.clients[number]
+        client.errors = [error for error in client.errors if not isinstance(error, MayNotSubscribe)]
+        ended, client.line.dismissed = client.line.dismissed, {}
+        for spuid in ended:
+            if not self.away[number] and spuid in client.known:
+                client.resume(spuid)
+
     async def work(self, rows: int | None) -> None:
         await settled(self.broker)
         self.office.work()
@@ -115,7 +128,6 @@ def test_whatever_happens_everybody_is_told_everything_once_and_in_order(
 ) -> None:
     for place, rows in work:
         history.insert(place, ("work", rows))
-    history = [step for step in history if step[0] != "rights"]  # the engine out there knows none
 
     async def story() -> None:
         with TemporaryDirectory() as folder:
@@ -166,24 +178,64 @@ async def test_what_cannot_be_worked_out_is_refused_at_once_and_leaves_nothing(c
 
 
 @asynchronous
-async def test_who_may_subscribe_to_some_graphs_only_is_refused_and_who_no_longer_may_to_all_is_let_go(
+async def test_who_may_subscribe_to_some_graphs_only_sees_these_and_who_has_other_rights_is_told_that_it_is_over(
     clock: Clock, tmp_path: Path
 ) -> None:
-    """Whoever works out the answers knows nothing of rights."""
     office = Office()
-    default = Graphs(names=frozenset(("",)))
-    some = Rights(read=default, subscribe=default)
     async with office.open(clock, tmp_path / "data") as broker:
-        with pytest.raises(MayNotSubscribe):
-            Client(broker, "anna", some).subscribe(ALL)
-        assert not office.wanted
+        await broker.update("INSERT DATA { <s> <p> 1 GRAPH <g> { <s> <p> 2 } }")
+        client = Client(broker, "anna", DEFAULT_ONLY)
+        client.subscribe(EVERYWHERE)
+        await office.settled(broker)
+        assert len(client.only.answer) == 1
+        client.check()
+        await broker.update("INSERT DATA { <t> <p> 1 GRAPH <g> { <t> <p> 2 } }")
+        await office.settled(broker)
+        client.check()
+        (spuid,) = office.wanted
+        client.rights = ALL_RIGHTS
+        await broker.update("INSERT DATA { <u> <p> 1 }")
+        broker.rights_changed("anna", ALL_RIGHTS, "granted")
+        assert client.line.dismissed == {spuid: "granted"}
+        assert office.ended == [spuid]
+        await office.settled(broker)  # what was told of it meanwhile is told to nobody
+        client.resume(spuid)
+        await office.settled(broker)
+        assert len(client.only.answer) == 5
+        client.check()
+
+
+@asynchronous
+async def test_whose_rights_change_before_a_first_answer_is_told_so_instead_of_it(clock: Clock, tmp_path: Path) -> None:
+    office = Office()
+    async with office.open(clock, tmp_path / "data") as broker:
         client = Client(broker, "anna")
         client.subscribe(ALL)
         await settled(broker)
-        (spuid,) = office.wanted
-        broker.rights_changed("anna", some, "revoked")
-        assert client.line.dismissed == {spuid: "revoked"}
-        assert office.ended == [spuid]
+        broker.rights_changed("anna", DEFAULT_ONLY, "revoked")
+        assert [(type(error), str(error)) for error in client.errors] == [(MayNotSubscribe, "revoked; subscribe again")]
+        assert not client.line.dismissed
+        await office.settled(broker)
+        assert not client.known
+        assert not office.wanted
+
+
+@asynchronous
+async def test_a_subscription_to_some_graphs_goes_on_with_these_after_a_restart(clock: Clock, tmp_path: Path) -> None:
+    office = Office()
+    async with office.open(clock, tmp_path / "data") as broker:
+        client = Client(broker, "anna", DEFAULT_ONLY)
+        client.subscribe(EVERYWHERE)
+        await office.settled(broker)
+        await broker.update("INSERT DATA { <s> <p> 1 GRAPH <g> { <s> <p> 2 } }")
+        await settled(broker)
+    async with office.open(clock, tmp_path / "data") as broker:
+        assert [member.graphs for member in office.wanted.values()] == [DEFAULT_ONLY.subscribe]
+        client.come_back(broker)
+        client.resume(client.only.spuid)
+        await office.settled(broker)
+        assert client.only.resumed == [True]
+        client.check()
 
 
 @asynchronous

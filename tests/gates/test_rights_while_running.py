@@ -1,5 +1,6 @@
 """What becomes of subscriptions while tokens are revoked, expire and are renewed, and while grants change."""
 
+import json
 from pathlib import Path
 
 import httpx
@@ -149,6 +150,28 @@ async def test_the_feed_of_commits_has_what_may_be_read_from_the_disk_and_as_it_
             await house.security.authority.credentials.remove("reader")
             rest = "".join([line async for line in lines])  # it ends: what its client may read has changed
             assert "new-b" not in line + rest
+
+
+@asynchronous
+async def test_a_feed_of_just_some_graphs_has_every_commit_or_is_refused(tmp_path: Path) -> None:
+    async with secured(tmp_path, data=str(tmp_path / "data")) as house:
+        reader, boss = await house.newcomer("reader"), await house.newcomer("boss")
+        await house.broker.update(f"INSERT DATA {{ GRAPH <{B}> {{ <s> <p> <more> }} }}")
+
+        async def feed(token: str, *graphs: str) -> tuple[int, list[dict[str, object]]]:
+            answer = await house.http.get("/log", params={"graphs": graphs}, headers={"authorization": token})
+            return answer.status_code, [json.loads(line) for line in answer.text.splitlines() if line]
+
+        status, lines = await feed(reader, A)
+        assert status == 200
+        assert [(line["seq"], line["op"]) for line in lines] == [(1, "add"), (2, "none")]
+        assert set(lines[1]) == {"seq", "time", "op", "left"}
+        for graphs in ((B,), (A, B), (f"{A}*",), ("default",), ("*",)):
+            status, (error,) = await feed(reader, *graphs)
+            assert (status, error["error"]) == (403, "graph_not_readable"), graphs
+        assert [line["g"] for line in (await feed(boss, B))[1]] == [f"<{B}>", f"<{B}>"]
+        assert [line["op"] for line in (await feed(boss, "urn:nothing", A))[1]] == ["add", "none"]
+        assert (await feed(boss, "nothing"))[0] == 400
 
 
 @asynchronous

@@ -3,15 +3,20 @@
 What may not be read does not exist; what may not be written or subscribed to is an error; without a token, all is.
 """
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
 import httpx
+from starlette.routing import BaseRoute, Route
 
 from gates.client import connected
-from gates.secured import A, B, House, secured
+from gates.secured import DATA, A, B, House, secured
 from gates.sockets import asynchronous
+from tidings.model.iris import DEFAULT_BASE
+from tidings.server import app as wiring
+from tidings.server.config import Settings
 
 WHO = ("nobody", "stranger", "reader", "writer", "listener", "boss")
 GRAPHS = (A, B)
@@ -49,6 +54,26 @@ def query_at(path: str) -> Way:
     return ask
 
 
+def query_by_get(path: str) -> Way:
+    async def ask(house: House, token: str | None, graph: str) -> str:
+        return _of_answer(await house.http.get(path, params={"query": _select(graph)}, headers=_headers(token)))
+
+    return ask
+
+
+async def logged(house: House, token: str | None, graph: str) -> str:
+    answer = await house.http.get("/log", headers=_headers(token))
+    return _of_answer(answer, _seen([line for line in answer.text.splitlines() if f'"<{graph}>"' in line]))
+
+
+async def described(house: House, token: str | None, graph: str) -> str:
+    """The service description says which graphs there are, and is for everybody; so it is asked for by the reader's."""
+    if token is None:
+        return _of_answer(await house.http.get("/sparql"))
+    answer = await house.http.get("/sparql", headers=_headers(token) | {"accept": "text/turtle"})
+    return _seen([graph] if f"<{graph}>" in answer.text else [])
+
+
 def update_at(path: str, **headers: str) -> Way:
     async def ask(house: House, token: str | None, graph: str) -> str:
         form = {"update": _insert(graph)}
@@ -70,16 +95,48 @@ async def stored_change(house: House, token: str | None, graph: str) -> str:
     )
 
 
-async def event_stream(house: House, token: str | None, graph: str) -> str:
-    parameters = {"query": _select(graph)}
-    async with house.http.stream("GET", "/subscribe", params=parameters, headers=_headers(token)) as answer:
-        if answer.status_code != 200:
-            await answer.aread()
-            return _of_answer(answer)
-        async for line in answer.aiter_lines():
-            if line.startswith("data:"):
-                return "seen" if "in " in line else "nothing"
-    raise AssertionError("there was no event")
+async def stored_whole(house: House, token: str | None, graph: str) -> str:
+    """PUT, of what the graph has already."""
+    headers = _headers(token) | {"content-type": "application/n-triples"}
+    triple = f'<{DEFAULT_BASE}s> <{DEFAULT_BASE}p> "in {graph[-1]}" .'
+    return _of_answer(
+        await house.http.put("/rdf-graphs/service", params={"graph": graph}, content=triple, headers=headers), "done"
+    )
+
+
+async def removed(house: House, token: str | None, graph: str) -> str:
+    """DELETE, of what is there again afterwards."""
+    answer = await house.http.delete("/rdf-graphs/service", params={"graph": graph}, headers=_headers(token))
+    await house.broker.update(DATA)
+    # Who may not read what was there hears that there was nothing, but it is gone.
+    return "done" if answer.status_code == 404 else _of_answer(answer, "done")
+
+
+async def prepared(house: House, token: str | None, graph: str) -> str:
+    shown = {} if token is None else {"authorization": token}
+    async with connected(house) as client:
+        text = "INSERT { GRAPH ?graph { <s> <q> 3 } } WHERE { }"
+        ready = await client.ask({"prepare": {"sparql": text} | shown})
+        if "error" in ready:
+            return f"{ready['status_code']} {ready['error']}"
+        bound = {"graph": {"type": "uri", "value": graph}}
+        answer = await client.ask({"update": {"prepared": ready["response"]["prepared"], "bindings": bound}})
+    return f"{answer['status_code']} {answer['error']}" if "error" in answer else "done"
+
+
+def event_stream_at(path: str) -> Way:
+    async def ask(house: House, token: str | None, graph: str) -> str:
+        parameters = {"query": _select(graph)}
+        async with house.http.stream("GET", path, params=parameters, headers=_headers(token)) as answer:
+            if answer.status_code != 200:
+                await answer.aread()
+                return _of_answer(answer)
+            async for line in answer.aiter_lines():
+                if line.startswith("data:"):
+                    return "seen" if "in " in line else "nothing"
+        raise AssertionError("there was no event")
+
+    return ask
 
 
 def on_socket(member: str, text: Callable[[str], str], *, top: bool) -> Way:
@@ -108,6 +165,10 @@ WAYS: dict[str, dict[str, Way]] = {
         "/query": query_at("/query"),
         "/secure/query": query_at("/secure/query"),
         "/sparql": query_at("/sparql"),
+        "/secure/sparql": query_at("/secure/sparql"),
+        "/query by GET": query_by_get("/query"),
+        "/log": logged,
+        "service description": described,
         "graph store": stored_graph,
         "socket": on_socket("query", _select, top=False),
     },
@@ -116,11 +177,16 @@ WAYS: dict[str, dict[str, Way]] = {
         "/update, the long way": update_at("/update", **{"content-encoding": "identity"}),
         "/secure/update": update_at("/secure/update"),
         "/sparql": update_at("/sparql"),
-        "graph store": stored_change,
+        "/secure/sparql": update_at("/secure/sparql"),
+        "graph store, POST": stored_change,
+        "graph store, PUT": stored_whole,
+        "graph store, DELETE": removed,
+        "socket, prepared": prepared,
         "socket": on_socket("update", _insert, top=True),
     },
     "subscribe": {
-        "event stream": event_stream,
+        "event stream": event_stream_at("/subscribe"),
+        "event stream below /secure": event_stream_at("/secure/subscribe"),
         "socket": on_socket("subscribe", _select, top=False),
         "socket, the token beside": on_socket("subscribe", _select, top=True),
     },
@@ -141,11 +207,39 @@ def expected(who: str, operation: str, graph: str) -> str:
 
 @asynchronous
 async def test_everybody_may_do_what_was_granted_to_them_whichever_way_they_come(tmp_path: Path) -> None:
-    async with secured(tmp_path) as house:
+    async with secured(tmp_path, data=str(tmp_path / "data"), durability="os") as house:
         tokens = {who: None if who == "nobody" else await house.newcomer(who) for who in WHO}
         cases = [(who, op, graph, way) for who, op, graph in product(WHO, WAYS, GRAPHS) for way in WAYS[op]]
         found = {case: await WAYS[case[1]][case[3]](house, tokens[case[0]], case[2]) for case in cases}
         assert found == {case: expected(*case[:3]) for case in cases}
+
+
+PUBLIC = ("/", "/healthz", "/openapi.json", "/oauth/", "/.well-known/")
+"""Where everybody may go, below `/secure` as well."""
+
+
+@asynchronous
+async def test_no_path_serves_one_who_shows_nothing_unless_it_is_for_everybody(tmp_path: Path) -> None:
+    async with secured(tmp_path) as house:
+        gate = wiring.http_gate(house.broker, Settings(memory=True), security=house.security)
+        found = [
+            (path, method)
+            for path, methods in _paths(gate.app().routes)
+            for method in methods - {"OPTIONS"}
+            if path != "/" and not path.startswith(PUBLIC[1:])
+        ]
+        assert len(found) > 20
+        for path, method in found:
+            filled = re.sub(r"\{[^}]*\}", "x", path)
+            for prefix in ("", "/secure"):
+                answer = await house.http.request(method, prefix + filled)
+                assert answer.status_code == 401, (method, prefix + filled, answer.text)
+
+
+def _paths(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, set[str]]]:
+    for route in routes:
+        if isinstance(route, Route):
+            yield route.path, route.methods or set()
 
 
 @asynchronous
@@ -165,7 +259,13 @@ async def test_what_is_for_operators_is_for_administrators_and_what_is_public_is
             assert ("www-authenticate" in answer.headers) == (status == 401)
         counted = (await house.http.get("/metrics", headers=_headers(boss))).text
         assert 'tidings_refusals_total{code="for_administrators"} 1.0' in counted
-        assert (await house.http.get("/status", headers=_headers(reader))).json()["quads"] == 1
+        seen = (await house.http.get("/status", headers=_headers(reader))).json()
+        assert (seen["quads"], seen["readable"]) == (1, [A])
+        whole = (await house.http.get("/status", headers=_headers(boss))).json()
+        assert (whole["quads"], whole["readable"]) == (2, ["*"])
+        assert set(whole) - set(seen) == {  # what counts everybody's deeds
+            "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory"
+        }  # fmt: skip
 
 
 @asynchronous

@@ -5,6 +5,7 @@ from typing import get_args
 import pytest
 
 from strategies.data import EX, GRAPHS, PREFIX, ex
+from tidings.model.access import Graphs
 from tidings.model.terms import XSD, Quad
 from tidings.sparql.algebra import Expression, Node, Service, every_expression
 from tidings.sparql.parser import parse_query
@@ -52,6 +53,9 @@ VARIED: list[Quad] = [
     (ex("b"), ex("likes"), ex("b"), ex("h")),
     (ex("c"), ex("v"), typed("0", "integer"), ex("h")),
 ]
+
+ONLY_G, NOT_G = Graphs(names=frozenset((ex("g"),))), Graphs(names=frozenset(("", ex("h"))))
+BY_PREFIX = Graphs(names=frozenset(("",)), prefixes=(f"{EX}g",))
 
 FUNCTIONS = (
     *("STR(?o)", "LANG(?o)", "DATATYPE(?o)", "ISIRI(?o)", "ISBLANK(?o)", "ISLITERAL(?o)", "ISNUMERIC(?o)"),
@@ -154,6 +158,25 @@ def test_every_construct_gives_what_it_gives_in_the_engine(spark: SparkSession) 
     said |= {type(each) for each in map(expression, FUNCTIONS)}
     assert said == {*get_args(Expression)}
     assert check(spark, questions) > 200
+
+
+@pytest.mark.parametrize("readable", [ONLY_G, NOT_G, BY_PREFIX, Graphs.NONE], ids=["g", "not g", "prefix", "none"])
+def test_every_construct_sees_the_graphs_that_may_be_read_and_no_others(spark: SparkSession, readable: Graphs) -> None:
+    texts = [text for text in PATTERNS if any(word in text for word in ("GRAPH", "FROM", "COUNT", "EXISTS", "@FR"))]
+    rows = check(spark, [(PROLOGUE + text, VARIED) for text in texts], readable=readable)
+    assert rows > len(texts) // 2
+
+
+def test_a_question_is_answered_from_the_graphs_that_may_be_read(spark: SparkSession) -> None:
+    quads = table(spark, VARIED)
+    for text, told in (
+        ("ASK { GRAPH ?g { :b :v ?o } }", [True, False]),
+        ("ASK { GRAPH :h { } }", [True, False]),
+        ("ASK FROM :h { ?s ?p ?o }", [True, False]),
+        ("ASK { ?s :kind ?k }", [True, False]),
+        ("ASK { GRAPH :g { :a :likes :a } }", [True, True]),
+    ):
+        assert [ask(quads, PROLOGUE + text, readable=each) for each in (Graphs.ALL, ONLY_G)] == told, text
 
 
 def expression(text: str) -> Expression:

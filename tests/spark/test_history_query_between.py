@@ -12,10 +12,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from strategies.data import BLANKS, GRAPHS, NUMBERS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.queries import selects
 from tidings.engine.updates.executor import Core
+from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest
 from tidings.model.results import Row, Solutions
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet
+from tidings.protocol.entries import within
 from tidings.sparql.parser import parse_query
 
 pytest.importorskip("pyspark")
@@ -80,11 +82,11 @@ def _rows(core: Core, text: str) -> set[Row]:
     return set(answer.rows)
 
 
-def found(spark: SparkSession, asked: Sequence[Asked]) -> Iterator[Held]:
+def found(spark: SparkSession, asked: Sequence[Asked], readable: Graphs = Graphs.ALL) -> Iterator[Held]:
     """The intervals of every question, all from one job."""
     numbered: DataFrame | None = None
     for number, (text, commits, t1, t2) in enumerate(asked):
-        variables, frame = between(changes(spark, commits), text, t1, t2)
+        variables, frame = between(changes(spark, commits), text, t1, t2, readable=readable)
         cells = f.array(*[f.col(f"`{name}`") for name in variables]).cast("array<string>")
         rows = frame.select(f.lit(number), cells, *[f.unix_micros(name) for name in INTERVAL[:2]])
         numbered = rows if numbered is None else numbered.union(rows)
@@ -96,10 +98,11 @@ def found(spark: SparkSession, asked: Sequence[Asked]) -> Iterator[Held]:
         yield set(rows_of)
 
 
-def check(spark: SparkSession, asked: Sequence[Asked]) -> int:
+def check(spark: SparkSession, asked: Sequence[Asked], readable: Graphs = Graphs.ALL) -> int:
     total = 0
-    for question, held in zip(asked, found(spark, asked), strict=True):
-        wanted = replayed(*question)
+    for question, held in zip(asked, found(spark, asked, readable), strict=True):
+        text, commits, *span = question
+        wanted = replayed(text, [within(delta, readable) for delta in commits], *span)
         assert held == wanted, f"{question}\n  too much: {held - wanted}\n  missing: {wanted - held}"
         total += len(wanted)
     return total
@@ -212,6 +215,24 @@ def test_rows_hold_from_the_commit_that_brings_them_to_the_one_that_ends_them(
     whole = [(PREFIX + text, STORY, 0, 9 * SECOND) for text in texts]
     cut = [(PREFIX + text, STORY, 2 * SECOND + 1, 4 * SECOND) for text in texts[:3]]
     assert check(spark, whole + cut) > 2 * len(texts)
+
+
+@pytest.mark.parametrize("texts", [MONOTONE, OTHERS], ids=["monotone", "others"])
+@pytest.mark.parametrize("graph", ["", ex("g")], ids=["default", "g"])
+def test_rows_hold_as_if_there_were_just_the_graphs_that_may_be_read(
+    spark: SparkSession, texts: Sequence[str], graph: str
+) -> None:
+    readable = Graphs(names=frozenset((graph,)))
+    whole = [(PREFIX + text, STORY, 0, 9 * SECOND) for text in texts]
+    cut = [(PREFIX + text, STORY, 2 * SECOND + 1, 4 * SECOND) for text in texts]
+    assert check(spark, whole + cut, readable) > len(texts)
+
+
+def test_no_commit_is_named_that_did_nothing_in_a_graph_that_may_be_read(spark: SparkSession) -> None:
+    readable = Graphs(names=frozenset((ex("g"),)))
+    text = f"{PREFIX}SELECT ?l {{ GRAPH ?g {{ ?s :level ?l }} }}"
+    _, frame = between(changes(spark, STORY), text, int(4.5 * SECOND), 9 * SECOND, readable=readable)
+    assert {(start, end) for _, _, _, start, end in frame.collect()} == {(3, None), (5, None)}
 
 
 def test_an_interval_names_its_commits_and_is_open_where_the_row_still_held(spark: SparkSession) -> None:

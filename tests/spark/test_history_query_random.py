@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from spark.histories import log_with
-from strategies.data import BLANKS, GRAPHS, LITERALS, PREDICATES, RESOURCES
+from strategies.data import BLANKS, EX, GRAPHS, LITERALS, PREDICATES, RESOURCES
 from strategies.data import quads as dataset_quads
 from strategies.graph_names import named_inside
 from strategies.queries import asks, ordered, selects
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
+from tidings.model.access import Graphs
 from tidings.model.results import Boolean
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -39,7 +40,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark.questions import Question, check, expected, parts, table
+from spark.questions import Question, check, expected, parts, seen, table
 from tidings.spark.lake import travel
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.writing import append
@@ -50,6 +51,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("unhurried")]
 
 States: TypeAlias = Sequence[tuple[list[Quad], DataFrame]]
 
+SOME = (
+    Graphs(names=frozenset(("", GRAPHS[0]))),
+    Graphs(names=frozenset(GRAPHS)),
+    Graphs(names=frozenset(("",)), prefixes=(f"{EX}h",)),
+    Graphs(prefixes=(EX,)),
+)
 EXAMPLES = int(os.environ.get("TIDINGS_QUERIES", "25"))
 """Random queries in a run; a campaign asks thousands."""
 MOST_ROWS = 400
@@ -183,6 +190,23 @@ def test_random_queries_at_any_commit_are_answered_as_the_engine_does(spark: Spa
     assert len(questions) >= EXAMPLES
     rows = check(spark, questions, {id(quads): frame for quads, frame in states})
     assert rows > 2 * EXAMPLES
+
+
+@pytest.mark.no_cover
+def test_random_queries_of_one_who_may_read_some_graphs_are_answered_as_if_there_were_no_others(
+    spark: SparkSession, states: States
+) -> None:
+    questions, _ = drawn(EXAMPLES, [quads for quads, _ in states])
+    known = {id(quads): frame for quads, frame in states}
+    rows = 0
+    for number, readable in enumerate(SOME):
+        asked = [
+            (text, quads)
+            for text, quads in questions[number :: len(SOME)]
+            if is_settled(text, seen(quads, readable))  # what is not visible may have been what settled it
+        ]
+        rows += check(spark, asked, known, readable)
+    assert rows > EXAMPLES
 
 
 @pytest.mark.no_cover

@@ -111,7 +111,7 @@ class Broker:
         self.updates = UpdateQueue(engine, log, self.forks, self.notifier, self.spawn, most=policy.queue, **limits)
         alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
-        self.changes = RightsChanges(self.subscriptions, self.notifier, self.outboxes, self.queries, log)
+        self.changes = RightsChanges(self.subscriptions, self.notifier, self.outboxes, self.queries, log, self.spawn)
         self.seeding = Seeding()
         self.facts = facts = Facts(log)
         facts.keep(Seeding.KINDS, self.seeding)
@@ -308,12 +308,12 @@ class Broker:
         """A subject has other rights from here on, on one connection or on all: its subscriptions are told what they
         may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
         self.admission.rights_changed(owner, rights, session)
+        self.resumption.rights_changed(owner, rights, session)
         if session is None:
             concerned = self.subscriptions.of_owner(owner)
         else:
             concerned = [each for each in session.subscribers.values() if each.owner == owner]
-        for subscriber in concerned:
-            self.changes.change(subscriber, rights, reason)
+        self.changes.begin(concerned, rights, reason, session)
 
     @property
     def roll(self) -> Roll:

@@ -114,7 +114,7 @@ class PendingContinuation(Struct, frozen=True):
     answered: Answered
 
 
-class PendingResume(Struct, frozen=True):
+class PendingResume(Struct, eq=False):
     """A client that came back: it is told first what is on its way to the disk, and then what it missed."""
 
     subscriber: Subscriber
@@ -124,9 +124,10 @@ class PendingResume(Struct, frozen=True):
     refused: Refused
     encode: Encoder | None
     """How its gate writes a fresh answer, should it need one."""
+    asker: str | None
+    """Who came: the owner, or somebody who may take it over."""
     rights: Rights
-    turn: int
-    """How often the rights of the subscription had changed by then: if they have since, those are what counts."""
+    """What they may do, which may change while they wait."""
 
 
 class PendingRights(Struct, frozen=True):

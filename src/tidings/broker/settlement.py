@@ -134,8 +134,8 @@ class Settlement:
                     ended()
             case PendingNotification(subscriber) | PendingContinuation(subscriber):
                 self._outboxes.lose_number(subscriber, error)
-            case PendingResume(_, _, _, _, refused):
-                refused(error)
+            case PendingResume():
+                self._resumption.lose(pending, error)
             case PendingRights():
                 self._rights.lose(pending, error)
             case _:

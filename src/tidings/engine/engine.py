@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from tidings.engine.commit import Commit, Failure, Notification
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
-from tidings.engine.lutt import EVERYTHING, Key, Lutt
+from tidings.engine.lutt import Key, Lutt, everything_in
 from tidings.engine.operators.base import Changes
 from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.newcomer import Newcomer, Wish
@@ -211,13 +211,13 @@ class Engine:
         """The patterns of all quads that may concern a subscription."""
         spu = subscription.spu
         if spu in self._routing.every_commit:
-            yield from EVERYTHING
+            yield from everything_in(spu.dataset.readable)
         for route in spu.routes:
             yield from keys_of(spu, route, subscription.member, spu.dataset)
 
     def concerns(self, quad: Quad) -> bool:
         """Whether a quad may concern any subscription."""
-        return bool(self._routing.every_commit) or bool(self.lutt.find(((quad, 1),)))
+        return self._routing.always_concerns(quad) or bool(self.lutt.find(((quad, 1),)))
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
         """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""

@@ -11,7 +11,8 @@ from collections.abc import Collection, Hashable
 from typing import Generic, TypeAlias, TypeGuard, TypeVar
 
 from tidings.engine.leaves import Leaf, drop_once, put_again, values_of
-from tidings.model.terms import Quad, Term, fold, is_tagged
+from tidings.model.access import Graphs
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
 
 T = TypeVar("T", bound=Hashable)
 
@@ -26,8 +27,12 @@ Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
 does not end with `>` stands for all whose names begin so."""
 
 
-EVERYTHING: tuple[Key, ...] = ((None, None, None, ""), (None, None, None, ANY_NAMED))
-"""Patterns that every quad matches one of."""
+def everything_in(readable: Graphs | None) -> list[Key]:
+    """Patterns that every quad matches one of that is in a readable graph; None means all graphs."""
+    if readable is None:
+        return [(None, None, None, DEFAULT_GRAPH), (None, None, None, ANY_NAMED)]
+    graphs = (*readable.names, *(f"<{prefix}" for prefix in readable.prefixes))
+    return [(None, None, None, graph) for graph in graphs]
 
 
 class _Place(Generic[T]):

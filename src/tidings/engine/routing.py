@@ -5,7 +5,7 @@ from msgspec import Struct
 from tidings.engine.lutt import Lutt
 from tidings.engine.operators.base import Hits, Route
 from tidings.engine.plans.spu import Routed, keys_of
-from tidings.model.terms import Quad
+from tidings.model.terms import Quad, Term
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.layout import Row
 
@@ -19,6 +19,11 @@ class Wake(Struct, frozen=True, eq=False):
     """Whether the pattern has constants that differ from member to member."""
 
 
+def _sees(spu: Routed, graph: Term) -> bool:
+    readable = spu.dataset.readable
+    return readable is None or readable.has(graph)
+
+
 class Routing:
     """Files the routes of plans in the LUTT, and finds them there."""
 
@@ -29,7 +34,7 @@ class Routing:
         self.sizes: dict[Routed, int] = {}
         """How many subscribers each plan has."""
         self.every_commit: dict[Routed, None] = {}
-        """Those that are concerned by every commit, whatever it is about."""
+        """Those that are concerned by every commit, whatever it does to graphs that they may read."""
         self._wakes: dict[Routed, dict[Route, Wake]] = {}
 
     def __contains__(self, spu: Routed) -> bool:
@@ -70,11 +75,18 @@ class Routing:
                 for key in keys_of(spu, route, member, spu.dataset):
                     self.lutt.drop(key, wake)
 
+    def always_concerns(self, quad: Quad) -> bool:
+        """Whether any is concerned by whatever becomes of this quad."""
+        return any(_sees(spu, quad[3]) for spu in self.every_commit)
+
     def find(self, delta: ZSet[Quad]) -> tuple[dict[Routed, Hits], int]:
         """Which plans may be concerned, and by which quads; and how many subscribers that are."""
         touched: dict[Routed, Hits] = {}
-        for spu in self.every_commit:
-            touched[spu] = {}
+        if self.every_commit:
+            graphs = {quad[3] for quad, _ in delta.items()}
+            for spu in self.every_commit:
+                if any(_sees(spu, graph) for graph in graphs):
+                    touched[spu] = {}
         partly: dict[Routed, bool] = {}
         for wake, found in self.lutt.find(delta.items()).items():
             hits = touched.get(wake.spu)

@@ -13,6 +13,7 @@ TidingsError                       internal_error         500
 │   ├── LoadFailed                 load_failed            502   LOAD could not be done
 │   └── ServiceFailed              service_failed         502   SERVICE could not be asked
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
+│   ├── GraphNotReadable           graph_not_readable     403   graphs asked for by name that may not be read
 │   ├── GraphNotWritable           graph_not_writable     403   graph: an update of what its sender may not write
 │   └── MayNotSubscribe            may_not_subscribe      403   a subscription of one who may subscribe to no graph
 ├── NotFound                       not_found              404   no such subscription
@@ -141,6 +142,13 @@ class ServiceFailed(EvaluationError):
 class NotAllowed(TidingsError):
     status = 403
     code = "not_allowed"
+
+
+class GraphNotReadable(NotAllowed):
+    """A request for just these graphs, which would be incomplete without some that may not be read. It is refused in
+    the same words whether there are such graphs or not."""
+
+    code = "graph_not_readable"
 
 
 class GraphNotWritable(NotAllowed):

@@ -8,7 +8,7 @@ import orjson
 from tidings.model.formats.media import Media
 from tidings.model.terms import XSD, literal
 from tidings.protocol.entries import Entry
-from tidings.protocol.entry_lines import change_lines
+from tidings.protocol.entry_lines import change_lines, empty_line
 from tidings.protocol.instants import shown
 
 Text = Callable[[Entry], Iterator[bytes]]
@@ -16,7 +16,9 @@ Text = Callable[[Entry], Iterator[bytes]]
 
 
 def json_lines(commit: Entry) -> Iterator[bytes]:
-    """One line for each change."""
+    """One line for each change; one that says so, if there is none to be seen."""
+    if not commit.delta:
+        return iter((empty_line(commit),))
     return change_lines(commit, publisher=commit.publisher, option=orjson.OPT_APPEND_NEWLINE)
 
 

@@ -3,8 +3,11 @@
     {"seq":7,"time":1794732833718878,"op":"add","s":"<…>","p":"<…>","o":"\\"100\\"","g":"","left":0}
     {"seq":7,"time":1794732833718878,"op":"subscribed","note":{…},"left":0}
 
+    {"seq":8,"time":1794732833718901,"op":"none","left":0}
+
 `left` lines of the entry follow, so that its end can be told. The log seals its lines; the feed has no notes, and says
-in each line `by` whom the commit was published, if that is known.
+in each line `by` whom the commit was published, if that is known. A feed of some graphs only has the last of these for
+a commit that did nothing in any of them, so that no number is missing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +21,8 @@ from tidings.model.zset import ZSet
 from tidings.protocol.entries import Entry, Note, published_by
 
 WEIGHTS = {"add": 1, "remove": -1}
+NONE = "none"
+"""The operation of a line that says of a commit only that there was one."""
 _OPS = {1: "add", -1: "remove"}  # a quad is there or not: it cannot change by more
 
 
@@ -79,6 +84,13 @@ def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, opt
         yield dumps(line, None, option)
 
 
+def empty_line(entry: Entry) -> bytes:
+    """The line of a commit of which nothing can be seen."""
+    return orjson.dumps(
+        {"seq": entry.commit, "time": entry.time, "op": NONE, "left": 0}, None, orjson.OPT_APPEND_NEWLINE
+    )
+
+
 def note_lines(entry: Entry) -> Iterator[bytes]:
     """A line for each note, the last lines of an entry."""
     left = len(entry.notes)
@@ -105,9 +117,9 @@ def assemble(lines: Iterable[Line]) -> Iterator[Entry]:
             line.left != former.left - 1 or line.commit != former.commit or line.time != former.time
         ):
             raise ForeignLine(former.commit, former.left)
-        if line.note is None:
+        if line.note is None and line.op != NONE:
             delta[intern(line.s), intern(line.p), intern(line.o), intern(line.g)] = WEIGHTS[line.op]
-        else:
+        elif line.note is not None:
             notes.append(Note(line.op, line.note))
         if line.left:
             former = line
@@ -135,7 +147,8 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
 
 
 def read_feed(pieces: Iterable[bytes]) -> Iterator[Entry]:
-    """The commits of a feed in JSON lines, as `GET /log` sends it in pieces.
+    """The commits of a feed in JSON lines, as `GET /log` sends it in pieces. One that was made in other graphs than the
+    feed is of has an empty delta.
 
     Raises IncompleteEntry, IncompleteLine, msgspec.DecodeError; KeyError where a line is no change."""
     return assemble(split_lines(pieces))

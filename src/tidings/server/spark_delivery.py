@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.external_batches import ExternalBatches
+from tidings.model.access import Graphs
 from tidings.model.errors import TidingsError
+from tidings.model.graph_patterns import written
 from tidings.model.iris import DEFAULT_BASE
 from tidings.spark.lock import locked
 from tidings.spark.streaming.errors import DependsOnChance, StreamUnusable
@@ -68,15 +70,16 @@ class Delivery:
         if asks_for_chance(text):
             raise DependsOnChance
 
-    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
-        self._put(self._request(spuid, text, dataset))
+    def request(self, spuid: str, text: str, dataset: Dataset | None, graphs: Graphs) -> None:
+        self._put(self._request(spuid, text, dataset, graphs))
 
     def end(self, spuid: str) -> None:
         self._put(SubscriptionRequest(spuid=spuid, ended=True))
 
-    def _request(self, spuid: str, text: str, dataset: Dataset | None) -> SubscriptionRequest:
-        graphs = dataset or Dataset()
-        return SubscriptionRequest(self._prologue + text, spuid, None, graphs.default, graphs.named)
+    def _request(self, spuid: str, text: str, dataset: Dataset | None, graphs: Graphs) -> SubscriptionRequest:
+        asked = dataset or Dataset()
+        seen = tuple(written(graphs))
+        return SubscriptionRequest(self._prologue + text, spuid, None, asked.default, asked.named, seen)
 
     def _put(self, request: SubscriptionRequest) -> None:
         self._unwritten.append(request)
@@ -98,7 +101,9 @@ class Delivery:
         there = await asyncio.to_thread(numbers, self._out)
         batches.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
         self._unwritten.clear()  # whoever is still there is all that is wanted
-        requests = [self._request(each.spuid, each.text, each.dataset) for each in broker.subscribers()]
+        requests = [
+            self._request(each.spuid, each.text, each.dataset, each.rights.subscribe) for each in broker.subscribers()
+        ]
         await asyncio.to_thread(self._list.begin, requests)
         await self._tell(batches)
         broker.spawn(self._follow(broker, batches))

@@ -7,6 +7,7 @@ TidingsError
 ├── OutOfMemory          out_of_memory         500   Spark needs more than it was given
 ├── FeedFailed           feed_failed           502   a broker's /log cannot be read
 ├── LogDiverged          log_diverged          409   the log is not the one that the lake was made from
+├── OtherGraphs          other_graphs          409   a lake of some graphs, a log that shows others
 ├── LakeUnusable         lake_unusable         500   no lake, another format, no permission
 ├── LakeInUse            lake_in_use           500   another ingest writes to it
 ├── LakeDamaged          lake_damaged          500   a file is missing or not what its manifest says
@@ -48,6 +49,13 @@ class FeedFailed(TidingsError):
 class LogDiverged(TidingsError):
     status = 409
     code = "log_diverged"
+
+
+class OtherGraphs(TidingsError):
+    """What would be mixed has different graphs."""
+
+    status = 409
+    code = "other_graphs"
 
 
 class LakeUnusable(TidingsError):

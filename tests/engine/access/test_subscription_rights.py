@@ -69,6 +69,30 @@ def test_a_plan_is_not_woken_by_what_it_may_not_read(rights: Rights) -> None:
     assert engine.lutt.hits == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT (NOW() AS ?now) { }",
+        "SELECT ?s (NOW() AS ?now) { GRAPH ?g { ?s ?p ?o } }",
+        "SELECT (RAND() AS ?r) { GRAPH :g { ?s ?p ?o } }",
+        'SELECT * { VALUES ?o { "s"@en } GRAPH ?g { ?s ?p ?o } }',
+        'SELECT ("s"@en AS ?x) { }',
+    ],
+)
+def test_a_query_for_every_commit_does_not_hear_of_those_that_it_may_not_read(text: str) -> None:
+    """Else it would tell its subscriber whenever somebody does something somewhere else."""
+    engine = Engine()
+    subscription, _ = engine.subscribe(PREFIX + text, now=0, rights=some(ex("g")))
+    hidden, seen = (f'INSERT DATA {{ GRAPH :{graph} {{ :a :p "s"@EN }} }}' for graph in "hg")
+    assert engine.apply(PREFIX + hidden, now=1).notifications == []
+    assert (engine.timing.hits, subscription.sequence) == (0, 0)
+    assert not engine.concerns((ex("a"), ex("p"), ex("b"), ex("h")))
+    assert engine.concerns((ex("a"), ex("p"), ex("b"), ex("g")))
+    engine.apply(PREFIX + seen, now=2)
+    assert engine.timing.hits == 1
+    assert {key[3] for key in engine.keys(subscription)} == {ex("g")}
+
+
 def test_the_same_readable_graphs_share_one_plan_and_others_never_do() -> None:
     engine = Engine()
     text = PREFIX + "SELECT * FROM :g { ?s :p ?o }"

@@ -1,7 +1,7 @@
 """Days in the life of a graph with subscriptions that come and go: what everybody should be told, by one engine."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -12,11 +12,15 @@ import pyarrow.parquet as pq
 
 from spark.histories import log_with
 from strategies.busy import query, update
+from strategies.data import EX, GRAPHS
 from tidings.engine.engine import Engine
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.log.entry import Entry
+from tidings.model.access import Graphs
 from tidings.model.errors import GraphExists, GraphMissing
+from tidings.model.zset import ZSet
+from tidings.protocol.entries import within
 from tidings.spark.lake.manifest import File
 from tidings.spark.streaming.router import Router
 from tidings.spark.streaming.subscriptions.registrar import Registrar
@@ -53,22 +57,30 @@ class Day:
         return store
 
     def news(self) -> dict[str, list[News]]:
-        """What every subscriber is told by an engine that has all of it."""
+        """What every subscriber is told by an engine that has all of it: of the graphs that it may see."""
+        told: dict[str, list[News]] = {}
+        for graphs in {stay.member.graphs for stay in self.stays}:
+            told |= self._news([stay for stay in self.stays if stay.member.graphs == graphs], graphs)
+        return told
+
+    def _news(self, stays: list[Stay], graphs: Graphs) -> dict[str, list[News]]:
+        """What is told where there are no other graphs than these."""
         engine = Engine(Core(random=Random(1)))
         here: dict[int, str] = {}
         told: dict[str, list[News]] = {}
-        for entry in (Entry(0, 0, None), *self.entries):  # type: ignore[arg-type]  # before the first commit
-            if entry.commit:
-                for each in engine.absorb(entry.delta, now=entry.time).notifications:
+        for entry in (Entry(0, 0, ZSet()), *self.entries):
+            delta = within(entry.delta, graphs)
+            if delta:
+                for each in engine.absorb(delta, now=entry.time).notifications:
                     added, removed = Counter(each.changes.added()), Counter(each.changes.removed())
                     told[here[each.subscription.id]].append((each.sequence, entry.commit, added, removed))
-            for stay in self.stays:
+            for stay in stays:
                 if stay.begins == entry.commit:
                     member = stay.member
                     subscription, answer = engine.subscribe(member.text, member.dataset, now=self.time(entry.commit))
                     here[subscription.id] = member.spuid
                     told[member.spuid] = [(0, entry.commit, Counter(answer), Counter())]
-            for stay in self.stays:
+            for stay in stays:
                 if stay.ends == entry.commit:
                     number = next(number for number, spuid in here.items() if spuid == stay.member.spuid)
                     engine.unsubscribe(number)
@@ -76,8 +88,19 @@ class Day:
         return told
 
 
-def random_day(seed: int, commits: int = 60, stays: int = 25) -> Day:
-    random = Random(seed)
+SEEN = (
+    Graphs.ALL,
+    Graphs(names=frozenset(("",))),
+    Graphs(names=frozenset(("", GRAPHS[0]))),
+    Graphs(names=frozenset((GRAPHS[1],))),
+    Graphs(prefixes=(EX,)),
+    Graphs(names=frozenset(("",)), prefixes=(f"{EX}g",)),
+)
+
+
+def random_day(seed: int, commits: int = 60, stays: int = 25, seen: Sequence[Graphs] = (Graphs.ALL,)) -> Day:
+    """Everybody may see one or another of some sets of graphs."""
+    random, rights = Random(seed), Random(seed)
     core = Core(random=Random(1))
     day = Day()
     time = 1_700_000_000_000_000
@@ -92,7 +115,7 @@ def random_day(seed: int, commits: int = 60, stays: int = 25) -> Day:
     for number in range(stays):
         begins = random.choice((0, random.randint(0, commits)))
         ends = random.choice((None, random.randint(begins, commits)))
-        member = Member(f"sepa://spuid/{number}", query(random))
+        member = Member(f"sepa://spuid/{number}", query(random), graphs=rights.choice(seen))
         day.stays.append(Stay(member, begins, ends))
     return day
 

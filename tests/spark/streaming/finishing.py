@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 from pyspark.sql import SparkSession
 
-from spark.streaming.days import Day, heard, random_day
+from spark.streaming.days import SEEN, Day, heard, random_day
+from tidings.model.graph_patterns import written
 from tidings.spark.streaming.job import Settings, StreamJob
 from tidings.spark.streaming.output.notifications import manifests, read_notifications
 from tidings.spark.streaming.subscriptions.registrar import asks_for_chance
@@ -14,15 +15,18 @@ from tidings.spark.streaming.unit import Notification
 
 
 def early_day(seed: int, commits: int, stays: int = 15) -> Day:
-    """A day on which everybody comes at one of two commits, and stays."""
-    day = random_day(seed, commits, stays)
+    """A day on which everybody comes at one of two commits, and stays; some may not see every graph."""
+    day = random_day(seed, commits, stays, SEEN)
     for number, stay in enumerate(day.stays):
         stay.begins, stay.ends = (0, commits // 4)[number % 2], None
     return day
 
 
 def request_all(day: Day, path: Path) -> None:
-    lines = [{"spuid": s.member.spuid, "query": s.member.text, "from": s.begins} for s in day.stays]
+    lines = [
+        {"spuid": s.member.spuid, "query": s.member.text, "from": s.begins, "graphs": written(s.member.graphs)}
+        for s in day.stays
+    ]
     path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from gates.wire import serving
 from tidings.client import connect
+from tidings.model.access import Graphs
 from tidings.spark.errors import FeedFailed
 from tidings.spark.streaming.errors import StreamUnusable
 from tidings.spark.streaming.subscriptions.requests import BrokerRequests, FileRequests, SubscriptionRequest
@@ -44,7 +45,14 @@ def test_the_last_line_of_a_subscription_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["no JSON", '{"spuid": "a"}', '{"query": "ASK { }", "from": -1}', '{"query": "ASK { }", "from": "x"}']
+    "line",
+    [
+        "no JSON",
+        '{"spuid": "a"}',
+        '{"query": "ASK { }", "from": -1}',
+        '{"query": "ASK { }", "from": "x"}',
+        '{"query": "ASK { }", "graphs": ["x"]}',
+    ],
 )
 def test_a_line_that_makes_no_sense_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "wanted.jsonl"
@@ -85,8 +93,10 @@ def test_a_spuid_that_is_not_given_is_that_of_text_and_graphs_in_every_run() -> 
         SubscriptionRequest("ASK { }", default=("urn:g",)),
         SubscriptionRequest("ASK { }", named=("urn:g",)),
         SubscriptionRequest("ASK { }", default=()),
+        SubscriptionRequest("ASK { }", graphs=("default",)),
     ]
-    assert len({each.member.spuid for each in (plain, *others)}) == 4
+    assert len({each.member.spuid for each in (plain, *others)}) == 5
+    assert others[-1].member.graphs == Graphs(names=frozenset(("",)))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from random import Random
 import msgspec
 import pytest
 
-from spark.streaming.days import Day, Stay, heard, random_day, seeds_of, write_day
+from spark.streaming.days import SEEN, Day, Stay, heard, random_day, seeds_of, write_day
+from tidings.model.access import Graphs
 from tidings.model.terms import Quad
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.streaming.errors import DependsOnChance
@@ -14,7 +15,7 @@ from tidings.spark.streaming.input.routed_source import Feed, Offset
 from tidings.spark.streaming.input.unit_rows import UnitRow, inbox_of
 from tidings.spark.streaming.router import Following
 from tidings.spark.streaming.subscriptions.registrar import Registrar
-from tidings.spark.streaming.subscriptions.registry import Registry
+from tidings.spark.streaming.subscriptions.registry import Begin, Registry
 from tidings.spark.streaming.unit import Arrival, Change, Inbox, Member, Notification, Record, Unit
 
 
@@ -80,8 +81,26 @@ class Cluster:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_units_tell_what_one_engine_tells(seed: int, tmp_path: Path) -> None:
-    day, random = random_day(seed), Random(seed)
-    cluster = Cluster(tmp_path, day, random)
+    live(random_day(seed), Random(seed), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_units_tell_what_an_engine_tells_that_has_just_the_graphs_that_may_be_seen(seed: int, tmp_path: Path) -> None:
+    cluster = live(random_day(seed, seen=SEEN), Random(seed), tmp_path)
+    seen: dict[int, set[Graphs]] = {}
+    for _, commands in cluster.registrar.registry.everything():
+        for command in commands:
+            if isinstance(command, Begin):
+                seen.setdefault(command.unit, set()).add(command.member.graphs)
+    assert {len(graphs) for graphs in seen.values()} == {1}  # who may see other graphs shares nothing
+    for number, quads in cluster.quads.items():
+        (graphs,) = seen[number]
+        assert all(graphs.has(quad[3]) for quad in quads)
+
+
+def live(day: Day, random: Random, folder: Path) -> Cluster:
+    """Have a cluster live through a day, and compare what it tells."""
+    cluster = Cluster(folder, day, random)
     commits = len(day.entries)
     to_come = {stay.member.spuid: random.randint(stay.begins, commits) for stay in day.stays}
     to_end = {stay.member.spuid for stay in day.stays if stay.ends is not None}
@@ -103,6 +122,7 @@ def test_units_tell_what_one_engine_tells(seed: int, tmp_path: Path) -> None:
     assert {each.spuid for each in cluster.told if each.reason} == {
         stay.member.spuid for stay in day.stays if stay.ends is not None
     }
+    return cluster
 
 
 def test_who_asks_something_else_begins_anew(tmp_path: Path) -> None:

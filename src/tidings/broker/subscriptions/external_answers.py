@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from tidings.broker.errors import NotToldInTime, UnknownSubscription
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Answered, Parcel, Reached, Refused, Subscriber
+from tidings.model.access import Graphs
 from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.sparql.algebra import Dataset
@@ -20,8 +21,8 @@ class ExternalEngine(Protocol):
     def check(self, text: str) -> None:
         """Raises what is wrong with a query that cannot be worked out there."""
 
-    def request(self, spuid: str, text: str, dataset: Dataset | None) -> None:
-        """Begin a subscription."""
+    def request(self, spuid: str, text: str, dataset: Dataset | None, graphs: Graphs) -> None:
+        """Begin a subscription, which sees these graphs and no others."""
 
     def end(self, spuid: str) -> None:
         """End one, which may have ended already."""
@@ -76,7 +77,7 @@ class ExternalAnswers:
     def request(self, subscriber: Subscriber) -> None:
         """Ask for a subscriber's answers, unless it has gone meanwhile."""
         if subscriber in self._waiting:
-            self._engine.request(subscriber.spuid, subscriber.text, subscriber.dataset)
+            self._engine.request(subscriber.spuid, subscriber.text, subscriber.dataset, subscriber.rights.subscribe)
 
     def answer(self, subscriber: Subscriber, parcel: Parcel) -> None:
         """The first answer is here. After a restart nobody waits for it."""

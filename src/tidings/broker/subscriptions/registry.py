@@ -134,6 +134,7 @@ class Subscriptions:
         now = self._commit_log.now()
         rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
         subscriber.rights = rights
+        self.roll.move(subscriber)
         return rows
 
     def remove(self, subscriber: Subscriber) -> None:

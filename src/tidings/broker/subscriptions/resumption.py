@@ -34,6 +34,8 @@ class Resumption:
         self._outboxes = outboxes
         self._commit_log = commit_log
         self._grace = grace
+        self._coming: dict[PendingResume, None] = {}
+        """Who is about to go on, and waits for the disk."""
         self.resumed = 0
         self.refreshed = 0
         self.released = 0
@@ -77,20 +79,33 @@ class Resumption:
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
         subscriber.rename(alias)
+        pending = PendingResume(subscriber, session, sequence, answered, refused, encode, asker, rights)
+        self._coming[pending] = None
         # What is on its way to the disk is told first; then it is known what was missed.
-        self._commit_log.wait(
-            PendingResume(subscriber, session, sequence, answered, refused, encode, rights, subscriber.turns)
-        )
+        self._commit_log.wait(pending)
+
+    def rights_changed(self, owner: str | None, rights: Rights, session: Session | None) -> None:
+        """Whoever is about to go on, on one connection or on all, does so with other rights."""
+        for pending in self._coming:
+            if pending.asker == owner and (session is None or pending.session is session):
+                pending.rights = rights
+
+    def lose(self, pending: PendingResume, error: TidingsError) -> None:
+        """What should have been told first could not be written."""
+        self._coming.pop(pending, None)
+        pending.refused(error)
 
     def resume(self, pending: PendingResume) -> None:
         """Everything before has been told."""
         subscriber, session = pending.subscriber, pending.session
+        self._coming.pop(pending, None)
         if not session.open:
             return
         if subscriber not in self._subscriptions:
             pending.refused(UnknownSubscription("the subscription was released"))
             return
         if subscriber.flushing:  # a number of it is on its way to the disk: what comes after that comes after that
+            self._coming[pending] = None
             self._commit_log.wait(pending)
             return
         self._take_over(subscriber, session)
@@ -98,9 +113,9 @@ class Resumption:
             parcel, subscriber.pending = subscriber.pending, None
             self._outboxes.number(subscriber, parcel)
         missed = subscriber.missed(pending.sequence)
-        rights = pending.rights if subscriber.turns == pending.turn else subscriber.rights
-        if missed is None or subscriber.rights.subscribe != rights.subscribe:
-            self._refresh(pending, rights)
+        same = subscriber.owner == pending.asker and subscriber.rights.subscribe == pending.rights.subscribe
+        if missed is None or not same:
+            self._refresh(pending)
         else:
             self._continue(pending, missed)
 
@@ -124,8 +139,9 @@ class Resumption:
         self._outboxes.number(subscriber, whole)
         self._outboxes.anchor(PendingContinuation(subscriber, whole, pending.answered))
 
-    def _refresh(self, pending: PendingResume, rights: Rights) -> None:
-        """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones."""
+    def _refresh(self, pending: PendingResume) -> None:
+        """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones. Whoever takes
+        over what was another's has a subscription of their own, which their rights decide about from here on."""
         self.refreshed += 1
         old = pending.subscriber
         self._subscriptions.release(old)
@@ -134,10 +150,10 @@ class Resumption:
             old.text,
             old.dataset,
             old.alias,
-            rights,
+            pending.rights,
             pending.answered,
             pending.refused,
-            old.owner,
+            pending.asker,
             pending.encode,
         )
         try:

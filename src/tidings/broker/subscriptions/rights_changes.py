@@ -3,27 +3,34 @@
     answer over the graphs of now  -  answer over those of before        with the next number, and the reason
 
 It is durable and can be resumed like any other change: the log says which graphs it sees from here on, and a replay
-works out the same difference. Whoever may subscribe to nothing any more is told that the subscription has ended.
+works out the same difference. Whoever may subscribe to nothing any more is told that the subscription has ended; so is
+everybody whose answers are worked out elsewhere, where what was asked of others may still be on its way.
+
+Many subscriptions of one subject have their turns a few at a time, and others theirs in between; each change is exact
+at the moment of its own turn.
 """
 
+import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import PendingRights
 from tidings.broker.queries import Queries
+from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
-from tidings.broker.subscriptions.outbox import Outboxes
+from tidings.broker.subscriptions.outbox import LOST, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import rights_to_subscribe
-from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
 from tidings.log.entry import Note
 from tidings.model.access import Graphs, Rights
-from tidings.model.errors import LimitExceeded, TidingsError
+from tidings.model.errors import LimitExceeded, MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
@@ -32,13 +39,23 @@ Find: TypeAlias = Callable[[str, Dataset | None, Rights], list[Row] | None]
 """How the first answer of a subscription is found."""
 
 ANEW = "your rights changed; come back for a fresh answer"
-
+AT_ONCE = 5
+"""Subscriptions that have their turn together."""
 
 log = logging.getLogger("tidings")
 
 
+class _Due(NamedTuple):
+    """A change that has not had its turn yet."""
+
+    rights: Rights
+    reason: str
+    session: Session | None
+    """The connection that it is about; None if it is about all."""
+
+
 class RightsChanges:
-    """Applies changes of rights to the subscriptions of a broker."""
+    """Applies changes of rights to the subscriptions of a broker. `spawn` has something done meanwhile."""
 
     def __init__(
         self,
@@ -47,53 +64,95 @@ class RightsChanges:
         outboxes: Outboxes,
         queries: Queries,
         commit_log: CommitLog,
+        spawn: Spawn,
     ) -> None:
+        self._spawn = spawn
+        self._due: dict[Subscriber, _Due] = {}
+        self._working = False
         self._subscriptions = subscriptions
         self._notifier = notifier
         self._outboxes = outboxes
         self._queries = queries
         self._commit_log = commit_log
 
-    def change(self, subscriber: Subscriber, rights: Rights, reason: str) -> None:
-        """From here on a subscription sees the graphs that these rights let it subscribe to."""
+    def begin(self, concerned: Sequence[Subscriber], rights: Rights, reason: str, session: Session | None) -> None:
+        """From here on these subscriptions see the graphs that the rights let them subscribe to: a few at once, the
+        others soon. What was due for them before is not, any more."""
+        for subscriber in concerned:
+            self._due.pop(subscriber, None)
+        for subscriber in concerned[:AT_ONCE]:
+            self._change(subscriber, rights, reason)
+        self._due.update(dict.fromkeys(concerned[AT_ONCE:], _Due(rights, reason, session)))
+        if self._due and not self._working:
+            self._working = True
+            self._spawn(self._work())
+
+    async def _work(self) -> None:
+        """Until nothing is due any more."""
+        while self._due:
+            await asyncio.sleep(0)
+            for subscriber in list(islice(self._due, AT_ONCE)):
+                due = self._due.pop(subscriber)
+                elsewhere = due.session is not None and subscriber.session is not due.session
+                if subscriber in self._subscriptions and not elsewhere:  # who comes back does so with what counts then
+                    self._change(subscriber, due.rights, due.reason)
+        self._working = False
+
+    def _change(self, subscriber: Subscriber, rights: Rights, reason: str) -> None:
+        """From here on a subscription sees other graphs; it ends if that is impossible, whatever the reason."""
+        try:
+            self._move(subscriber, rights, reason)
+        except TidingsError as error:
+            self.end(subscriber, f"{reason}: {error}")
+        except Exception:
+            log.exception("internal error while the rights of a subscription change")
+            self.end(subscriber, f"{reason}: {internal_error()}")
+
+    def _move(self, subscriber: Subscriber, rights: Rights, reason: str) -> None:
         if subscriber.rights.subscribe == rights.subscribe:
             return
         if not rights.subscribe or self._subscriptions.external is not None:
             self.end(subscriber, reason)
             return
-        try:
-            changes = self._moved(subscriber, rights, self._queries.first_answer)
-        except TidingsError as error:
-            self.end(subscriber, f"{reason}: {error}")
-            return
+        changes = self._moved(subscriber, rights, self._queries.first_answer)
         if changes is None:
-            self._outboxes.invalidate(subscriber, ANEW)
+            self._begin_anew(subscriber)
+            return
         turn = subscriber.turns = subscriber.turns + 1
         content: dict[str, Any] = {"spuid": subscriber.spuid, "turn": turn, "reason": reason}
         if not rights.subscribe.everything:
             content["graphs"] = msgspec.to_builtins(rights.subscribe)
-        if changes is None:
-            content["anew"] = True
-        parcel = self._parcel(subscriber, changes or ZSet(), turn, reason)
+        parcel = self._parcel(subscriber, changes, turn, reason)
         self._commit_log.note(Note("rights", content), PendingRights(subscriber, parcel))
 
-    def end(self, subscriber: Subscriber, reason: str) -> None:
-        """End a subscription, and say why."""
+    def _begin_anew(self, subscriber: Subscriber) -> None:
+        """Have a client come back for a fresh answer, as a newcomer: it takes too long to be found here."""
         session = subscriber.session
         self._subscriptions.release(subscriber)
         if session is not None:
+            self._outboxes.close(session, LOST, ANEW)
+
+    def end(self, subscriber: Subscriber, reason: str) -> None:
+        """End a subscription, and say why: to one who still waits for a first answer, instead of that."""
+        session, external = subscriber.session, self._subscriptions.external
+        waited = external is not None and external.refuse(subscriber, MayNotSubscribe(f"{reason}; subscribe again"))
+        self._subscriptions.release(subscriber)
+        if session is not None and not waited:
             session.link.dismiss(subscriber, reason)
 
     def _moved(self, subscriber: Subscriber, rights: Rights, find: Find) -> ZSet[Row] | None:
-        """Have its plan see other graphs; by what its answer differs then, None if that cannot be found out in time.
+        """Have its plan see other graphs; by what its answer differs then. None if that cannot be found out in time:
+        then it is not moved, for to build what its plan remembers would take as long.
 
         Raises what keeps the plan from seeing them."""
         if self._subscriptions.is_evaluated_every_time(subscriber):  # only its plan knows what it was told
             before = list(self._subscriptions.answer(subscriber))
             return _difference(before, list(self._subscriptions.move(subscriber, rights)))
         old, new = _found(find, subscriber, subscriber.rights), _found(find, subscriber, rights)
+        if old is None or new is None:
+            return None
         self._subscriptions.move(subscriber, rights)
-        return None if old is None or new is None else _difference(old, new)
+        return _difference(old, new)
 
     def _parcel(self, subscriber: Subscriber, changes: ZSet[Row], turn: int, reason: str) -> Parcel:
         commit, time = self._commit_log.last_commit, self._commit_log.now()
@@ -126,17 +185,20 @@ class RightsChanges:
             log.warning("the subscription %s cannot be restored: %s", subscriber.spuid, error)
             self._subscriptions.remove(subscriber)
             return
-        known = changes is not None and "anew" not in content and subscriber.sequence != UNKNOWN
-        if not known or self._subscriptions.depends_on_chance(subscriber):
+        if changes is None:
+            self._subscriptions.remove(subscriber)
+        elif subscriber.sequence == UNKNOWN or self._subscriptions.depends_on_chance(subscriber):
             subscriber.forget()
         elif changes:
             self._outboxes.number(subscriber, self._parcel(subscriber, changes, content["turn"], content["reason"]))
 
 
 def _found(find: Find, subscriber: Subscriber, rights: Rights) -> list[Row] | None:
-    """An answer with some rights; None if it takes too long, or has too many rows."""
+    """An answer with some rights; None if it takes too long, or has too many rows. It is tried twice: a machine may
+    stutter, and of many subscriptions one is always hit."""
     try:
-        return find(subscriber.text, subscriber.dataset, rights)
+        first = find(subscriber.text, subscriber.dataset, rights)
+        return find(subscriber.text, subscriber.dataset, rights) if first is None else first
     except LimitExceeded:
         return None
 

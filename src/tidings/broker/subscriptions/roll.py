@@ -68,6 +68,12 @@ class Roll:
             self._forgotten = self._ended[0][0]
         self._ended.append((self._last, spuid, owner))
 
+    def move(self, subscriber: Subscriber) -> None:
+        """It is another one for those who look at what it sees: they hear that it left, and that it came."""
+        if subscriber.spuid in self._number_of:
+            self.leave(subscriber)
+            self.enter(subscriber)
+
     def _close_holes(self) -> None:
         kept = [
             (number, each) for number, each in zip(self._numbers, self._subscribers, strict=True) if each is not None

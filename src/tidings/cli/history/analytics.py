@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.cli.history.lakes import instant_of, session_for
+from tidings.cli.history.lakes import graphs_of, instant_of, session_for
 from tidings.cli.history.tables import FORMATS, MOST_LINES, documents
 from tidings.cli.input.arguments import Parser, UsageError, count
 from tidings.cli.input.loading import absolute
@@ -111,13 +111,14 @@ def _run(arguments: Namespace, figures: Callable[[_Asked], _Figures]) -> None:
 
     _check(arguments)
     chosen = _format(arguments)
+    readable = graphs_of(arguments)
     lake = Lake(arguments.lake)
     series = Series(arguments.predicate, tuple(arguments.subject or ()), arguments.graph)
     span = _span(lake, arguments)
     if arguments.every is not None:
         check_windows(span, arguments.every)
     with session_for(arguments) as spark:
-        asked = _Asked(changes(spark, lake), series, span)
+        asked = _Asked(changes(spark, lake, readable=readable), series, span)
         found = figures(asked)
         with _kept(found.frame) as frame:
             rows = frame.count()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from tidings.cli.history.lakes import session_for
+from tidings.cli.history.lakes import graphs_of, session_for
 from tidings.cli.input.arguments import Parser, UsageError, count
 from tidings.cli.input.identity import lend
 from tidings.cli.input.stopping import stopping
@@ -35,12 +35,13 @@ def ingest(arguments: Namespace) -> None:
     from tidings.spark.lake.ingest import Ingest
     from tidings.spark.lake.lake import Lake
     from tidings.spark.log_source.data_source import COMMITS
-    from tidings.spark.log_source.origin import origin_of
+    from tidings.spark.log_source.origin import graphs_at, origin_of
 
     lend(arguments, arguments.log)
-    origin = origin_of(arguments.log)
+    wanted = graphs_of(arguments, graphs_at(arguments.log))
+    origin = origin_of(arguments.log, wanted)
     origin.end()  # what cannot be read is said before Spark is started
-    lake = Lake.make(arguments.lake)
+    lake = Lake.make(arguments.lake, wanted)
     stop = threading.Event()
     with session_for(arguments) as spark, stopping(stop):
         tell = _Progress(origin, quiet=arguments.quiet)

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tidings.model.access import Graphs
+from tidings.model.graph_patterns import read_graphs
 from tidings.protocol.instants import read_instant
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ def session_for(
     finally:
         if ours:
             stop(made)
+
+
+def graphs_of(arguments: Namespace, otherwise: Graphs = Graphs.ALL) -> Graphs:
+    """The graphs that somebody wants. Raises BadRequest."""
+    return otherwise if arguments.graphs is None else read_graphs(arguments.graphs)
 
 
 def mark_of(lake: "Lake", at: str | None) -> "Mark":

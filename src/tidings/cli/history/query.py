@@ -6,10 +6,11 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from tidings.cli.commands.data.query import choose_format, deliver
-from tidings.cli.history.lakes import instant_of, mark_of, session_for
+from tidings.cli.history.lakes import graphs_of, instant_of, mark_of, session_for
 from tidings.cli.input.arguments import Parser, UsageError, add_text, read_text
 from tidings.cli.output.complaint import warn
 from tidings.cli.output.writing import write
+from tidings.model.access import Graphs
 from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.results import Boolean, Solutions
@@ -35,11 +36,12 @@ def query(arguments: Namespace) -> None:
     asked = _read(text, arguments)  # what is wrong with the call is told before Spark is started
     warn(asked.warnings, quiet=arguments.quiet)
     chosen = _format(asked, arguments)
+    readable = graphs_of(arguments)
     lake = Lake(arguments.lake)
     when = _when(lake, arguments)
     with session_for(arguments) as spark:
         start = time.monotonic()
-        answer = _answer(spark, lake, when, text, is_ask=isinstance(asked, Ask))
+        answer = _answer(spark, lake, when, text, readable, is_ask=isinstance(asked, Ask))
         if isinstance(answer, bool):
             deliver(Boolean(answer), chosen, text, arguments, start)
         elif chosen == PARQUET:
@@ -89,12 +91,13 @@ def _when(lake: "Lake", arguments: Namespace) -> "int | tuple[int, int]":
 
 
 def _answer(
-    spark: "SparkSession", lake: "Lake", when: int | tuple[int, int], text: str, *, is_ask: bool
+    spark: "SparkSession", lake: "Lake", when: int | tuple[int, int], text: str, readable: Graphs, *, is_ask: bool
 ) -> "DataFrame | bool":
     from tidings.spark.lake.travel import changes, commit_at, quads
     from tidings.spark.sparql.query import ask, between, run
 
     if isinstance(when, tuple):
-        return between(changes(spark, lake, last=commit_at(lake, when[1]).commit), text, *when)[1]
+        history = changes(spark, lake, last=commit_at(lake, when[1]).commit)
+        return between(history, text, *when, readable=readable)[1]
     state = quads(spark, lake, when)
-    return ask(state, text) if is_ask else run(state, text)[1]
+    return ask(state, text, readable=readable) if is_ask else run(state, text, readable=readable)[1]

@@ -33,7 +33,7 @@ from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
-from tidings.gates.http.security.identification import asker_of, judged
+from tidings.gates.http.security.identification import asker_now, asker_of, judged
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.service_description import PREFIXES, describe
 from tidings.gates.http.streaming.event_stream import EventStreams
@@ -169,6 +169,7 @@ class HttpGate:
         if request.method != "POST":
             return read_get(query_string, self._settings.base)
         body = await read_body(request, self._settings.max_body)
+        await asker_now(self._guard, request.scope)
         return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:

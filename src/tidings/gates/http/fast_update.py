@@ -13,7 +13,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.asking import Guard
 from tidings.gates.http.limits import collect, read_aside
 from tidings.gates.http.responses import advice
-from tidings.gates.http.security.identification import asker_of, judged
+from tidings.gates.http.security.identification import asker_now, asker_of, judged
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quotas
 from tidings.model.errors import BadRequest, TidingsError, internal_error
@@ -50,6 +50,7 @@ class FastUpdate:
         try:
             asker_of(scope)
             body = await collect(headers.get(b"content-length"), receive, self._max_body)
+            await asker_now(self._guard, scope)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
             request = await read_aside(content_type, scope["query_string"], body, self._base)
             if not isinstance(request, UpdateRequest | DelayedUpdateRequest):

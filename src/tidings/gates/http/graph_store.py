@@ -20,7 +20,7 @@ from tidings.gates.asking import Guard
 from tidings.gates.http.limits import read_body, share_of
 from tidings.gates.http.results import chosen, content_type
 from tidings.gates.http.routing import accept_of, route, while_present
-from tidings.gates.http.security.identification import asker_of, deed_of
+from tidings.gates.http.security.identification import asker_now, asker_of, deed_of
 from tidings.gates.http.sending import SpoolResponse
 from tidings.gates.http.updates import publisher_of
 from tidings.model.errors import BadRequest, GraphMissing, NotAllowed, NotFound, UnsupportedFormat
@@ -73,12 +73,12 @@ class GraphStore:
             return await self._get(request, name)
         if self._read_only:
             raise NotAllowed("this endpoint is read-only")
-        asker = asker_of(request.scope)
-        publisher = asker.publisher(publisher_of(dict(request.scope["headers"])))
         if request.method == "DELETE":
             change = GraphChange(name, replaces=True, size=0, read=tuple)
         else:
             change = await self._change(request, name)
+        asker = await asker_now(self._guard, request.scope)
+        publisher = asker.publisher(publisher_of(dict(request.scope["headers"])))
         done = await self._broker.change(change, publisher, asker.rights)
         if self._guard.asks:
             self._guard.judge(asker, deed_of(request.scope, name, done.commit))

@@ -6,18 +6,16 @@
     subscribe = ["*"]                whoever may subscribe to a graph may query it
     administer = true
 
-A graph is an IRI, an IRI that ends in `*` for all that begin so, `default` for the graph without a name, or `*`.
+Graphs are written as in `model/graph_patterns.py`.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from tidings.model.access import Graphs, Rights
-from tidings.model.formats.grammar import ABSOLUTE_IRI
-from tidings.model.terms import DEFAULT_GRAPH, iri
+from tidings.model.access import Rights
+from tidings.model.graph_patterns import graphs, wrong_with
 from tidings.security.errors import BadPolicy
 from tidings.security.passport import Passport
 
@@ -46,7 +44,8 @@ class Grant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
             if len(texts) > _MOST_GRAPHS:
                 raise BadPolicy(f"{member}: more than {_MOST_GRAPHS:,} graphs; a prefix stands for many")
             for number, text in enumerate(texts):
-                _check_graph(f"{member}[{number}]", text)
+                if wrong := wrong_with(text):
+                    raise BadPolicy(f"{member}[{number}]: {wrong}")
         if not (self.query or self.update or self.subscribe or self.administer):
             raise BadPolicy("it grants nothing: query, update, subscribe and administer are missing")
 
@@ -54,33 +53,6 @@ class Grant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         """What it grants, by itself."""
         subscribe = graphs(self.subscribe)
         return Rights(graphs(self.query) | subscribe, graphs(self.update), subscribe, self.administer)
-
-
-def graphs(texts: Iterable[str]) -> Graphs:
-    """Graphs as they are written, all of which make sense."""
-    names: list[str] = []
-    prefixes: list[str] = []
-    for text in texts:
-        if text == "*":
-            return Graphs.ALL
-        if text.endswith("*"):
-            prefixes.append(text[:-1])
-        else:
-            names.append(DEFAULT_GRAPH if text == "default" else iri(text))
-    return Graphs(names=frozenset(names), prefixes=tuple(prefixes))
-
-
-def _check_graph(place: str, text: str) -> None:
-    if text in ("*", "default"):
-        return
-    name = text.removesuffix("*")
-    if "*" in name:
-        raise BadPolicy(f"{place}: {text!r} has a * that is not at its end")
-    if not ABSOLUTE_IRI.fullmatch(name):
-        raise BadPolicy(f"{place}: {text!r} is no absolute IRI, IRI with * at its end, default or *")
-    scheme, slashes, rest = name.partition("://")
-    if text != name and slashes and "/" not in rest:
-        raise BadPolicy(f"{place}: {text!r} would have other hosts that begin so; write {scheme}://{rest}/*")
 
 
 def names_of(passport: Passport) -> tuple[str, ...]:

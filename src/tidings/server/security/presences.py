@@ -7,6 +7,7 @@ Whoever has nothing left to show has the rights of anybody.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -17,7 +18,11 @@ from tidings.security.errors import IssuerUnreachable
 
 PAUSE = 0.5
 """Seconds between two looks at what expires."""
+AT_ONCE = 20
+"""Those who are looked at before it is the turn of others."""
 OTHER_GRANTS = "your rights have changed"
+
+log = logging.getLogger("tidings")
 
 Standing: TypeAlias = tuple[Rights, int | None]
 """What something gives that was shown, and when it expires, in microseconds since 1970."""
@@ -84,10 +89,12 @@ class Presences:
         """At whoever may have other rights than before."""
         doubted, now = self._news.is_set(), self._clock()
         self._news.clear()
-        for number, presence in list(self._all.items()):
+        for count, (number, presence) in enumerate(list(self._all.items()), 1):
             late = presence.expires is not None and now >= presence.expires + self._grace
             if (doubted or late) and number in self._all:
                 await self._look_at(presence)
+            if count % AT_ONCE == 0:
+                await asyncio.sleep(0)  # a grant may concern everybody
 
     async def _look_at(self, presence: Presence) -> None:
         reason = OTHER_GRANTS
@@ -100,4 +107,7 @@ class Presences:
             presence.shown = None
         if rights != presence.rights:
             presence.rights = rights
-            presence.changed(rights, reason)
+            try:
+                presence.changed(rights, reason)
+            except Exception:  # whatever became of one, the others have to be looked at
+                log.exception("internal error while somebody's rights change")

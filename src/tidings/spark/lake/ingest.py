@@ -19,7 +19,7 @@ from tidings.spark.errors import CheckpointForeign, LakeUnusable, SparkFailed
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.manifest import Batch
 from tidings.spark.lake.writing import Upkeep, append, compact, snapshot, snapshot_due
-from tidings.spark.log_source.data_source import COMMITS, FORMAT, TidingsLog
+from tidings.spark.log_source.data_source import COMMITS, FORMAT, TidingsLog, graphs_option
 from tidings.spark.log_source.origin import absolute, check_holds, origin_of
 from tidings.spark.session import adopt, started_again, translated
 
@@ -34,7 +34,8 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Ingest:
-    """One run. `told` is called after each batch, in another thread, with what it brought."""
+    """One run, for the graphs that the lake is of. `told` is called after each batch, in another thread, with what it
+    brought."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Ingest:
         """Take in what there is; with `follow`, also what comes, until `stop` is set. Raises what went wrong."""
         adopt(self._spark)
         with self._lake.locked():
-            check_holds(origin_of(self._log), self._lake.end())
+            check_holds(origin_of(self._log, self._lake.graphs), self._lake.end())
             self._claim()
             self._forget_unfinished()
             self._lake.sweep()
@@ -92,6 +93,7 @@ class Ingest:
             self._spark.readStream.format(FORMAT)
             .option("after", self._lake.end().commit)
             .option("commits", self._commits)
+            .option("graphs", graphs_option(self._lake.graphs))
             .option("partitions", self._spark.sparkContext.defaultParallelism)
             .load(self._log)
         )

@@ -1,6 +1,6 @@
 """The history lake: a folder that all machines see, with every change as Parquet and a snapshot now and then.
 
-    LAKE/lake.json        what this folder is
+    LAKE/lake.json        what this folder is, and of which graphs
     LAKE/lock             held by the one process that writes
     LAKE/changes/…        Parquet: seq, time, op, s, p, o, g, by, sorted by predicate, so that a query passes others
     LAKE/states/…         Parquet: s, p, o, g of snapshots
@@ -23,7 +23,10 @@ import msgspec
 import pyarrow.parquet as pq
 
 from tidings.log.layout import sync_file, sync_folder, write_whole
-from tidings.spark.errors import LakeDamaged, LakeUnusable
+from tidings.model.access import Graphs
+from tidings.model.errors import BadRequest
+from tidings.model.graph_patterns import ALL, read_graphs, written
+from tidings.spark.errors import LakeDamaged, LakeUnusable, OtherGraphs
 from tidings.spark.lake import manifest
 from tidings.spark.lake.manifest import Batch, File, Snapshot
 from tidings.spark.lock import locked
@@ -41,6 +44,8 @@ class About(msgspec.Struct, frozen=True):
     format: str
     version: int
     id: str
+    graphs: tuple[str, ...] = (ALL,)
+    """As `model/graph_patterns.py` has them: what is in the lake. Of other graphs it knows nothing."""
 
 
 class Lake:
@@ -58,24 +63,36 @@ class Lake:
             raise LakeUnusable(f"{path / 'lake.json'} is not that of a history lake: {error}") from error
         if self.about.format != "tidings-lake" or self.about.version != VERSION:
             raise LakeUnusable(f"{path} is a lake of version {self.about.version}, this Tidings knows {VERSION} only")
+        try:
+            self.graphs = read_graphs(self.about.graphs)
+        except BadRequest as error:
+            raise LakeUnusable(f"{path / 'lake.json'}: {error}") from error
 
     @classmethod
-    def make(cls, path: Path) -> "Lake":
-        """The lake in a folder, which may be new or empty."""
+    def make(cls, path: Path, graphs: Graphs = Graphs.ALL) -> "Lake":
+        """The lake of some graphs in a folder, which may be new or empty. Raises OtherGraphs if it has others."""
+        if not graphs:
+            raise OtherGraphs("there is nothing to take in: no graph was named, or none may be read")
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not (path / "lake.json").exists():
                 others = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith(("lake.", "lock")))
                 if others:
                     raise LakeUnusable(f"{path} has no lake.json but other things in it ({others[0]})")
-                about = About("tidings-lake", VERSION, uuid4().hex)
+                about = About("tidings-lake", VERSION, uuid4().hex, tuple(written(graphs)))
                 write_whole(path / "lake.json", msgspec.json.encode(about) + b"\n")
             for name in ("changes", "states", "manifests", "snapshots"):
                 (path / name).mkdir(exist_ok=True)
             sync_folder(path)
         except OSError as error:
             raise LakeUnusable(f"{path} cannot be used for a lake: {error.strerror}") from error
-        return cls(path)
+        lake = cls(path)
+        if lake.graphs != graphs:
+            raise OtherGraphs(
+                f"the lake {path} has {', '.join(lake.about.graphs)}, and what is to be taken in has "
+                f"{', '.join(written(graphs)) or 'no graph'}: begin another lake, or say --graphs as it was begun"
+            )
+        return lake
 
     # -- what is there -----------------------------------------------------------------------------------------------
 

@@ -23,10 +23,13 @@ from tidings.engine.store.store import Store
 from tidings.log.entry import Place
 from tidings.log.folder import Folder
 from tidings.log.snapshot import write_snapshot
+from tidings.model.access import Graphs
 from tidings.model.terms import Quad, intern
+from tidings.protocol.entry_lines import NONE
 from tidings.spark.errors import BeyondHistory, LakeDamaged, LakeUnusable
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.manifest import Batch, File
+from tidings.spark.lake.visible import visible
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.session import translated
 
@@ -95,24 +98,28 @@ def commit_at(lake: Lake, instant: int) -> Mark:
     return Mark(commit, time)
 
 
-def changes(spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None) -> DataFrame:
-    """Every change in (after, last], in no order."""
+def changes(
+    spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None, readable: Graphs = Graphs.ALL
+) -> DataFrame:
+    """Every change in (after, last] of graphs that may be read, in no order."""
     batches = [each for each in lake.batches() if each.last > after and (last is None or each.first <= last)]
     rows = read(spark, lake, tuple(file for each in batches for file in each.files))
     if batches and batches[0].first <= after:
         rows = rows.where(f.col("seq") > after)
     if last is not None and batches and batches[-1].last > last:
         rows = rows.where(f.col("seq") <= last)
-    return rows
+    if not lake.graphs.everything:
+        rows = rows.where(f.col("op") != NONE)
+    return visible(rows, readable)
 
 
-def quads(spark: SparkSession, lake: Lake, at: int) -> DataFrame:
-    """The quads after a commit: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
+def quads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> DataFrame:
+    """The quads after a commit, of graphs that may be read: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
     needed = plan(lake, at)
-    after = changes(spark, lake, needed.base, at)
+    after = changes(spark, lake, needed.base, at, readable)
     if not needed.states:
         return folded(after)
-    base = spark.read.schema(STATE).parquet(*lake.paths(needed.states))
+    base = visible(spark.read.schema(STATE).parquet(*lake.paths(needed.states)), readable)
     return folded(after, base, needed.base) if needed.changes else base
 
 
@@ -134,9 +141,9 @@ def read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
 # -- out of Spark ----------------------------------------------------------------------------------------------------
 
 
-def each_quad(spark: SparkSession, lake: Lake, at: int) -> Iterator[Quad]:
+def each_quad(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Iterator[Quad]:
     """The quads, here. One string for a term, however often it occurs."""
-    with _written(spark, lake, at, lambda found: found.write.parquet) as parts:
+    with _written(spark, lake, at, readable, lambda found: found.write.parquet) as parts:
         for part in parts:
             for batch in pq.ParquetFile(part).iter_batches(_ROWS):
                 for s, p, o, g in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -145,13 +152,17 @@ def each_quad(spark: SparkSession, lake: Lake, at: int) -> Iterator[Quad]:
 
 @contextmanager
 def _written(
-    spark: SparkSession, lake: Lake, at: int, writer: Callable[[DataFrame], Callable[[str], None]]
+    spark: SparkSession,
+    lake: Lake,
+    at: int,
+    readable: Graphs,
+    writer: Callable[[DataFrame], Callable[[str], None]],
 ) -> Iterator[list[Path]]:
     """Files with the quads, written by all machines beside the lake and not kept: no process has to hold them all."""
     folder = lake.path / f"output-{uuid4().hex[:12]}"
     try:
         with translated():
-            writer(quads(spark, lake, at))(str(folder.absolute()))
+            writer(quads(spark, lake, at, readable))(str(folder.absolute()))
         yield sorted(folder.glob("part-*"))
     except OSError as error:
         raise LakeUnusable(f"{folder}: {error.strerror}") from error
@@ -159,24 +170,24 @@ def _written(
         rmtree(folder, ignore_errors=True)
 
 
-def store(spark: SparkSession, lake: Lake, at: int) -> Store:
+def store(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Store:
     """The graph in a store of its own."""
-    return Store(each_quad(spark, lake, at))
+    return Store(each_quad(spark, lake, at, readable))
 
 
-def nquads(spark: SparkSession, lake: Lake, at: int) -> Iterator[bytes]:
+def nquads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Iterator[bytes]:
     """The graph as N-Quads, in pieces."""
     line = f.concat_ws(" ", *"spo", f.when(f.col("g") != "", f.col("g")), f.lit("."))
-    with _written(spark, lake, at, lambda found: found.select(line).write.text) as parts:
+    with _written(spark, lake, at, readable, lambda found: found.select(line).write.text) as parts:
         for part in parts:
             with part.open("rb") as file:
                 while chunk := file.read(_CHUNK):
                     yield chunk
 
 
-def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path) -> None:
+def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path, readable: Graphs = Graphs.ALL) -> None:
     """A data folder for a fresh broker that starts with the graph of that commit, and counts on from it."""
     with Folder(folder):
         if any((folder / "log").iterdir()) or any((folder / "snapshots").iterdir()):
             raise LakeUnusable(f"{folder} has data already: give an empty or a new folder")
-        write_snapshot(folder, Place(mark.commit, mark.time), each_quad(spark, lake, mark.commit), ())
+        write_snapshot(folder, Place(mark.commit, mark.time), each_quad(spark, lake, mark.commit, readable), ())

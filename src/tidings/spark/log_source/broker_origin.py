@@ -1,7 +1,12 @@
-"""A running broker as a place where commits come from, by its `/log`. Who reads it is as its environment says."""
+"""A running broker as a place where commits come from, by its `/log`. Who reads it is as its environment says.
+
+It is asked for just the graphs that are wanted, and refuses if not all of them may be read: nobody gets less than they
+asked for without hearing so, not even if their rights change between two questions.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 
@@ -10,16 +15,28 @@ from tidings.client.http import HttpClient
 from tidings.client.login.environment import shown_at, trusted
 from tidings.log.entry import Entry
 from tidings.log.errors import HistoryGone
+from tidings.model.access import Graphs
+from tidings.model.errors import BadRequest, GraphNotReadable
+from tidings.model.graph_patterns import ALL, read_graphs, written
 from tidings.protocol.entry_lines import IncompleteEntry, IncompleteLine, read_feed
-from tidings.spark.errors import FeedFailed
+from tidings.spark.errors import FeedFailed, OtherGraphs
 from tidings.spark.log_source.origin import Mark
 
 
 class BrokerOrigin:
     """A running broker, by its /log."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, graphs: Graphs = Graphs.ALL) -> None:
         self._address = address.rstrip("/").removesuffix("/log")
+        self._graphs = graphs
+
+    def graphs(self) -> Graphs:
+        """As far as whoever asks may read them."""
+        readable = self._status().get("readable", [ALL])
+        try:
+            return read_graphs(msgspec.convert(readable, list[str]))
+        except (BadRequest, msgspec.ValidationError) as error:
+            raise FeedFailed(f"{self._address}/status cannot be read: {error}") from error
 
     def first(self) -> int:
         try:
@@ -29,21 +46,26 @@ class BrokerOrigin:
         return entry.commit if entry else 1
 
     def end(self) -> Mark:
-        with self._asked("/status", 0) as client:
-            answer = client.json("/status")
-        log = answer.get("log") if isinstance(answer, dict) else None
+        log = self._status().get("log")
         if not isinstance(log, dict) or not isinstance(log.get("sequence"), int):
             raise FeedFailed(f"{self._address} keeps no log: what is published there is in memory only")
         last: int = log["sequence"]
         entry = next(self.commits(last - 1, last), None) if last and self.first() <= last else None
         return Mark(entry.commit, entry.time) if entry else Mark(last, 0)
 
+    def _status(self) -> dict[str, Any]:
+        with self._asked("/status", 0) as client:
+            answer = client.json("/status")
+        return answer if isinstance(answer, dict) else {}
+
     def commits(self, after: int, last: int) -> Iterator[Entry]:
         if last <= after:
             return
-        given = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
+        wanted = {"from": f"{after + 1}", "limit": f"{last - after}", "format": "json"}
+        given = wanted | {"graphs": written(self._graphs)}
         with self._asked("/log", after) as client, client.streamed("/log", params=given, accept="*/*") as pieces:
-            yield from read_feed(pieces)
+            for entry in read_feed(pieces):
+                yield entry.seen_by(self._graphs)  # a broker of an earlier version shows everything
 
     @contextmanager
     def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
@@ -54,6 +76,8 @@ class BrokerOrigin:
         except Refused as error:
             if error.code == HistoryGone.code and isinstance(oldest := error.data().get("oldest"), int):
                 raise HistoryGone(after, oldest) from error
+            if error.code == GraphNotReadable.code:
+                raise OtherGraphs(f"{self._address} answers: {error}") from error
             raise FeedFailed(f"{self._address} answers: {error}") from error
         except (CannotConnect, ConnectionLost, NoAnswer, NotUnderstood) as error:
             raise FeedFailed(f"{self._address}{path} cannot be read: {error}") from error

@@ -1,9 +1,10 @@
 """The commit log as a data source of Spark, `format("tidings-log")`, for batches and for streams.
 
-    spark.read.format("tidings-log").load("DIR or http://…")           options: after, last, partitions
+    spark.read.format("tidings-log").load("DIR or http://…")           options: after, last, partitions, graphs
     spark.readStream.format("tidings-log").option("commits", 200_000)  the most commits of a micro-batch
 
-A row is a change. An offset is a commit, with its time to know it again. What a broker is still writing is not read;
+A row is a change; if the option `graphs` names some (as JSON), a commit that changes none of these has a row of the
+operation `none`. An offset is a commit, with its time to know it again. What a broker is still writing is not read;
 what is damaged, missing or of another log fails the job before anything is written.
 """
 
@@ -12,13 +13,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from tidings.log.entry import Entry
+from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest, TidingsError
+from tidings.model.graph_patterns import read_graphs, written
+from tidings.protocol.entry_lines import NONE
 from tidings.spark.errors import WorkerError
 from tidings.spark.log_source.origin import Mark, Origin, checked, origin_of
 
@@ -32,6 +37,7 @@ ROWS = 20_000
 SMALL = 2_000
 """Commits that are not worth a second task."""
 COMMITS = 200_000
+_NOTHING = (None,) * 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,9 @@ def batches(entries: Iterator[Entry], rows: int = ROWS) -> Iterator[pa.RecordBat
             os.append(o)
             gs.append(g)
             bys.append(publisher)
+        if not entry.delta:
+            for column, value in zip(columns, (entry.commit, entry.time, NONE, *_NOTHING), strict=True):
+                column.append(value)
         if len(seqs) >= rows:
             yield _batch(columns)
             for column in columns:
@@ -78,11 +87,11 @@ def _batch(columns: Sequence[list[Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=ARROW)
 
 
-def read_slice(log: str, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_slice(log: str, graphs: Graphs, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """What a task does."""
     assert isinstance(partition, Slice)
     try:
-        yield from batches(checked(origin_of(log), partition.start, partition.end))
+        yield from batches(checked(origin_of(log, graphs), partition.start, partition.end))
     except TidingsError as error:
         raise WorkerError(error) from error
 
@@ -109,13 +118,14 @@ class BatchReader(DataSourceReader):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = _log(options)
+        self._graphs = graphs_in(options)
         self._after = number(options, "after", 0)
         self._last = number(options, "last", 0)
         self._parts = number(options, "partitions", 2)
 
     def partitions(self) -> Sequence[InputPartition]:
         try:
-            end = origin_of(self._log).end()
+            end = origin_of(self._log, self._graphs).end()
         except TidingsError as error:
             raise WorkerError(error) from error
         if self._last and self._last < end.commit:
@@ -123,7 +133,7 @@ class BatchReader(DataSourceReader):
         return slices(Mark(self._after), end, self._parts)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return read_slice(self._log, partition)
+        return read_slice(self._log, self._graphs, partition)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -131,6 +141,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = _log(options)
+        self._graphs = graphs_in(options)
         self._after = number(options, "after", 0)
         self._commits = number(options, "commits", COMMITS)
         self._parts = number(options, "partitions", 2)
@@ -162,17 +173,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return slices(mark_of(start), mark_of(end), self._parts)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return read_slice(self._log, partition)
+        return read_slice(self._log, self._graphs, partition)
 
     def _end(self) -> Mark:
         try:
-            return origin_of(self._log).end()
+            return origin_of(self._log, self._graphs).end()
         except TidingsError as error:
             raise WorkerError(error) from error
 
     def _mark(self, commit: int) -> Mark:
         try:
-            return mark_at(origin_of(self._log), commit)
+            return mark_at(origin_of(self._log, self._graphs), commit)
         except TidingsError as error:
             raise WorkerError(error) from error
 
@@ -196,6 +207,20 @@ def _log(options: Mapping[str, str]) -> str:
     if not (log := options.get("path")):
         raise WorkerError(BadRequest("say which log: a data folder, or the address of a broker"))
     return log
+
+
+def graphs_option(graphs: Graphs) -> str:
+    """Some graphs as an option."""
+    return msgspec.json.encode(written(graphs)).decode()
+
+
+def graphs_in(options: Mapping[str, str]) -> Graphs:
+    try:
+        return read_graphs(msgspec.json.decode(options.get("graphs", '["*"]'), type=list[str]))
+    except msgspec.DecodeError as error:
+        raise WorkerError(BadRequest(f"graphs is {options['graphs']!r}, and can be a list of them: {error}")) from error
+    except TidingsError as error:
+        raise WorkerError(error) from error
 
 
 def number(options: Mapping[str, str], name: str, default: int) -> int:

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from tidings.log.entry import Entry, published_by
+from tidings.model.access import Graphs
 from tidings.model.terms import intern
 from tidings.model.zset import ZSet
+from tidings.protocol.entry_lines import NONE
 from tidings.spark.errors import LakeDamaged
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.manifest import Batch
@@ -32,6 +34,9 @@ class LakeOrigin:
     def __init__(self, path: Path, rows: int = ROWS) -> None:
         self._lake = Lake(path)
         self._rows = rows
+
+    def graphs(self) -> Graphs:
+        return self._lake.graphs
 
     def first(self) -> int:
         return 1  # a lake begins with the first commit
@@ -59,6 +64,7 @@ class LakeOrigin:
             delta = {
                 (intern(s), intern(p), intern(o), intern(g)): 1 if op == "add" else -1
                 for _, _, op, s, p, o, g, _ in changes
+                if op != NONE
             }
             yield Entry(number, time, ZSet.owning(delta), () if by is None else (published_by(by),))
 

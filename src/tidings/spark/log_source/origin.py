@@ -2,6 +2,8 @@
 
 Each tells what is the last commit, and every change between two commits. A mark is a commit with its time, so that a
 log that was replaced by another, or took back what it had, is found out: time never repeats itself to the microsecond.
+An origin is of some graphs, or of all: in those it has every change, and one that cannot show them is refused. Commits
+that did nothing there have an empty delta.
 """
 
 from collections.abc import Iterator
@@ -15,7 +17,9 @@ from tidings.log.layout import segment_path, segments, sync_file
 from tidings.log.reading import read
 from tidings.log.seek import seek
 from tidings.log.snapshot import manifests
-from tidings.spark.errors import LogDiverged
+from tidings.model.access import Graphs
+from tidings.model.graph_patterns import written
+from tidings.spark.errors import LogDiverged, OtherGraphs
 
 _MOST = 1 << 62
 
@@ -30,6 +34,9 @@ class Mark(NamedTuple):
 class Origin(Protocol):
     """Something that has commits."""
 
+    def graphs(self) -> Graphs:
+        """Of which graphs it can show all changes."""
+
     def end(self) -> Mark:
         """The last commit that is whole and durable."""
 
@@ -40,16 +47,34 @@ class Origin(Protocol):
         """Every commit of a number in (after, last], in order; fewer if there are no more."""
 
 
-def origin_of(name: str) -> Origin:
-    """The origin that a folder or an address stands for; `lake:DIR` is a lake."""
+def origin_of(name: str, graphs: Graphs = Graphs.ALL) -> Origin:
+    """The origin that a folder or an address stands for, with what it has of some graphs; `lake:DIR` is a lake.
+
+    One that does not have all of these raises OtherGraphs, here or when it is read."""
+    if name.startswith(("http://", "https://")):
+        from tidings.spark.log_source.broker_origin import BrokerOrigin  # tasks that read a folder need no client
+
+        return BrokerOrigin(name, graphs)
+    origin = _local(name)
+    if not (there := origin.graphs()).covers(graphs):
+        raise OtherGraphs(f"{name} has {', '.join(written(there))}, and not {', '.join(written(graphs))}")
+    return origin if graphs == there else Narrowed(origin, graphs)
+
+
+def graphs_at(name: str) -> Graphs:
+    """Of which graphs an origin can show all changes, to whoever asks here."""
+    if name.startswith(("http://", "https://")):
+        from tidings.spark.log_source.broker_origin import BrokerOrigin
+
+        return BrokerOrigin(name).graphs()
+    return _local(name).graphs()
+
+
+def _local(name: str) -> Origin:
     if name.startswith("lake:"):
         from tidings.spark.log_source.lake_origin import LakeOrigin
 
         return LakeOrigin(Path(name.removeprefix("lake:")))
-    if name.startswith(("http://", "https://")):
-        from tidings.spark.log_source.broker_origin import BrokerOrigin  # tasks that read a folder need no client
-
-        return BrokerOrigin(name)
     return FolderOrigin(Path(name))
 
 
@@ -98,12 +123,36 @@ def check_holds(origin: Origin, mark: Mark) -> None:
         raise LogDiverged(_diverged(mark, entry.time))
 
 
+class Narrowed:
+    """An origin, as if it had some of its graphs only."""
+
+    def __init__(self, origin: Origin, graphs: Graphs) -> None:
+        self._origin = origin
+        self._graphs = graphs
+
+    def graphs(self) -> Graphs:
+        return self._graphs
+
+    def end(self) -> Mark:
+        return self._origin.end()
+
+    def first(self) -> int:
+        return self._origin.first()
+
+    def commits(self, after: int, last: int) -> Iterator[Entry]:
+        for entry in self._origin.commits(after, last):
+            yield entry.seen_by(self._graphs)
+
+
 class FolderOrigin:
     """The data folder of a broker, which may be writing to it."""
 
     def __init__(self, folder: Path) -> None:
         check_format(folder)
         self._folder = folder
+
+    def graphs(self) -> Graphs:
+        return Graphs.ALL
 
     def first(self) -> int:
         firsts = segments(self._folder)

@@ -1,6 +1,7 @@
 """SPARQL over history: a query to a Spark job over the quads of one commit, or over all between two instants.
 
-The answer is the engine's, as a multiset and in its order; what no job can be made of is refused with its name.
+The answer is the engine's, as a multiset and in its order; what no job can be made of is refused with its name. For one
+who may read some graphs only (`readable`), it is the answer where there are no others.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +15,10 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest
 from tidings.model.terms import Term, Var, fold, is_tagged
+from tidings.spark.lake.visible import visible
 from tidings.spark.session import translated
 from tidings.spark.sparql.compilable import INTERVAL, read_lasting, read_query, read_select
 from tidings.spark.sparql.errors import NotCompilable
@@ -46,7 +49,7 @@ _AT = "?:at"
 
 
 def run(
-    quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None
+    quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None, readable: Graphs = Graphs.ALL
 ) -> tuple[tuple[str, ...], DataFrame]:
     """The answer to a SELECT over quads (columns s, p, o, g): its variables, and their terms, null where unbound.
 
@@ -54,23 +57,25 @@ def run(
     """
     query = read_select(text, base)
     with _compiling():
-        relation = _relation(query, quads, now)
+        relation = _relation(query, visible(quads, readable), now)
     order = [] if relation.rank is None else sort_columns(relation)
     frame = relation.frame.orderBy(*order) if order else relation.frame
     return _shown(query), frame.select(*[relation[each].alias(each[1:]) for each in query.variables])
 
 
-def ask(quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None) -> bool:
+def ask(
+    quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None, readable: Graphs = Graphs.ALL
+) -> bool:
     """The answer to an ASK. Raises SparqlSyntaxError, NotCompilable, SparkFailed."""
     query = read_query(text, base)
     if not isinstance(query, Ask):
         raise BadRequest("this query is no ASK")
     with _compiling():
-        return not _relation(query, quads, now).frame.isEmpty()
+        return not _relation(query, visible(quads, readable), now).frame.isEmpty()
 
 
 def between(
-    history: DataFrame, text: str, t1: int, t2: int, base: str | None = None
+    history: DataFrame, text: str, t1: int, t2: int, base: str | None = None, *, readable: Graphs = Graphs.ALL
 ) -> tuple[tuple[str, ...], DataFrame]:
     """When each row of a SELECT held between two instants, in microseconds since 1970.
 
@@ -81,6 +86,7 @@ def between(
     if t1 >= t2:
         raise BadRequest("the first instant must be before the second")
     query = read_lasting(text, base)
+    history = visible(history, readable)
     with _compiling():
         first, last = _commits(history, t1, t2)
         rows = _spans(query, history, first, last)

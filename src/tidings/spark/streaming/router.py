@@ -24,7 +24,7 @@ class Router:
 
     def enter(self, unit: int, member: Member) -> int:
         """File what concerns a member; a number by which it can leave again."""
-        subscription, _ = self._engine.subscribe(member.text, member.dataset, now=0)
+        subscription, _ = self._engine.subscribe(member.text, member.dataset, now=0, rights=member.rights)
         self._members[subscription.id] = unit, subscription
         for key in self._engine.keys(subscription):
             self._lutt.put(key, unit)

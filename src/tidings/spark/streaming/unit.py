@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.plans.spu import Subscription
+from tidings.model.access import Graphs, Rights
 from tidings.model.errors import TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
@@ -36,6 +37,12 @@ class Member(Struct, frozen=True, omit_defaults=True):
     text: str
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
+    graphs: Graphs = Graphs.ALL
+    """Those that it may see: its query is planned, and changes are routed, as if there were no others."""
+
+    @property
+    def rights(self) -> Rights:
+        return Rights(read=self.graphs, subscribe=self.graphs)
 
     @property
     def dataset(self) -> Dataset | None:
@@ -262,7 +269,8 @@ class Unit:
 
     def _enter(self, member: Member) -> list[Row]:
         engine = self._engine
-        subscription, answer = engine.subscribe(member.text, member.dataset, now=engine.core.moment.now)
+        now = engine.core.moment.now
+        subscription, answer = engine.subscribe(member.text, member.dataset, now=now, rights=member.rights)
         self._subscriptions[member.spuid] = member, subscription
         self._spuids[subscription.id] = member.spuid
         self._touched.add(member.spuid)

@@ -5,10 +5,9 @@ from collections.abc import Set as AbstractSet
 from functools import reduce
 from heapq import heappop, heappush
 
-from tidings.model.terms import Term, Var
+from tidings.model.terms import Var
 from tidings.sparql.algebra import (
     BGP,
-    Extend,
     Graph,
     Join,
     LeftJoin,
@@ -16,18 +15,14 @@ from tidings.sparql.algebra import (
     Node,
     PathPattern,
     TriplePattern,
-    Values,
     certain,
     join,
     rebuilt,
     visible,
 )
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, View
-from tidings.sparql.evaluate.pushing import pushable
+from tidings.sparql.rewrite.cost import cost
 from tidings.sparql.rewrite.looking import Look, unhurried
-
-_UNCONNECTED = 1e6
-"""What a pattern costs more if it shares no variable with those before it: it multiplies their rows."""
 
 _PARTS_BETWEEN_LOOKS = 64
 
@@ -114,7 +109,7 @@ class _Frontier:
         """What parts cost now. What they cost before is left in the heap, and passed over: they never cost more."""
         for at, number in enumerate(numbers):
             if not self._taken[number]:
-                heappush(self._heap, (_cost(*self._parts[number], self._source, self.known), number))
+                heappush(self._heap, (cost(*self._parts[number], self._source, self.known), number))
             if at % _PARTS_BETWEEN_LOOKS == 0:
                 self._look()
 
@@ -141,42 +136,3 @@ class _Frontier:
             numbers = [number for number in self._watching.pop(variable, ()) if number not in self._met]
             self._met.update(number for number in numbers if not isinstance(self._parts[number][0], BGP | PathPattern))
             self._ask(numbers)
-
-
-def _cost(part: Node, variables: dict[Var, None], source: TripleSource, known: AbstractSet[Var]) -> float:
-    """Rows to expect for each row so far; what has to be evaluated on its own anyway comes first."""
-    match part:
-        case BGP((pattern,)):
-            cost = _pattern_cost(pattern, source, known)
-        case Values(_, rows):
-            return float(len(rows)) / 1e3
-        case Extend(BGP(()), _, _):
-            return 0.0
-        case PathPattern(subject, _, object_):
-            ends = sum(1 for term in (subject, object_) if term[0] != "?" or term in known)
-            cost = (1e5, 20.0, 1.0)[ends]
-        case _:
-            if not pushable(part, variables.keys()):
-                return -1.0
-            cost = 1e4 if known.isdisjoint(variables) else 50.0
-    if known and variables and known.isdisjoint(variables) and cost > 1:
-        cost *= _UNCONNECTED
-    return cost
-
-
-def _pattern_cost(pattern: tuple[str, str, str], source: TripleSource, known: AbstractSet[Var]) -> float:
-    constants: list[Term | None] = [None if term[0] in "?$" else term for term in pattern]
-    s_known, p_known, o_known = (term in known or term[0] == "$" for term in pattern)
-    s, p, o = constants
-    if source is NOTHING:
-        return float(10 ** (6 - 2 * (3 - constants.count(None) + s_known + p_known + o_known)))
-    rows = source.count(s, p, o)
-    if p is not None:
-        per_subject, per_object = source.fan_out(p)
-        if s_known:
-            rows = min(rows, per_subject)
-        if o_known:
-            rows = min(rows, per_object)
-    elif s_known or o_known or p_known:
-        rows = min(rows, 20.0)
-    return rows * 0.5 if s_known and o_known else rows

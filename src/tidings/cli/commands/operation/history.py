@@ -33,6 +33,7 @@ examples:
   tidings history as-of --lake lake --at 1000 --output then.nq
   tidings history as-of --lake lake --at 2026-11-15T09:00:00Z --data then
   tidings history query --lake lake --at 1000 'SELECT * { ?s ?p ?o } LIMIT 5'
+  tidings history query --lake lake --graphs default --graphs 'http://example.org/city/*' 'ASK { ?s ?p ?o }'
   tidings history query --lake lake --between 2026-11-01T00:00:00Z 2026-12-01T00:00:00Z @lamps.rq --format json
   tidings history info --lake lake
   tidings history windows --lake lake --predicate http://example.org/temperature --every 15m --chart windows.svg
@@ -58,6 +59,12 @@ def parser() -> Parser:
     result.add_argument("--lake", metavar="DIR", type=Path, required=True, help="the lake; ingest makes it")
     result.add_argument("--at", metavar="COMMIT|INSTANT", help="1000, or 2026-11-15T09:00:00Z (the last commit)")
     result.add_argument("--between", metavar="INSTANT", nargs=2, help="from an instant, or a commit, to before another")
+    result.add_argument(
+        "--graphs",
+        metavar="PATTERN",
+        action="append",
+        help="of these graphs only: an IRI, one that ends in * for all that begin so, default; may be given again",
+    )
     result.add_argument(
         "--format", metavar="NAME", help="how an answer is written: table, json, xml, csv, tsv, parquet"
     )

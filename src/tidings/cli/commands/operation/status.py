@@ -46,13 +46,20 @@ def run(arguments: Namespace) -> int:
 
 
 def page(status: dict[str, Any], url: str) -> Iterator[str]:
-    """The lines of the page."""
-    held, queue, delayed = status["subscriptions"], status["queue"], status["delayed"]
-    timing, indicators, log = status["timing"], status["kpi"], status["log"]
+    """The lines of the page; the first of them only, if the rest is for administrators."""
     yield f"Tidings {status['version']} at {url}, up for {duration(status['uptime'])}"
     yield ""
     yield _line("data", f"{_many(status['quads'], 'quad')}, {_many(status['graphs'], 'named graph')}")
     yield _line("last commit", f"{status['sequence']:,}")
+    if "readable" in status:
+        yield _line("you may read", ", ".join(status["readable"]) or "no graph")
+    if "queue" in status or "readable" not in status:
+        yield from _figures(status)
+
+
+def _figures(status: dict[str, Any]) -> Iterator[str]:
+    held, queue, delayed = status["subscriptions"], status["queue"], status["delayed"]
+    timing, indicators, log = status["timing"], status["kpi"], status["log"]
     yield _line("log", _log(log))
     yield _line("memory", f"{size(status['memory'].get('resident', 0))}, {size(status['memory']['peak'])} at most")
     yield ""

@@ -18,13 +18,14 @@ from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
 from tidings.gates.http.monitoring.metrics import Metrics
-from tidings.gates.http.monitoring.status import status
+from tidings.gates.http.monitoring.status import seen_by, status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, page_of, route
 from tidings.gates.http.security.identification import asker_of, deed_of
 from tidings.gates.quotas import Quotas
 from tidings.log.errors import LogBroken
 from tidings.model.errors import NotAllowed, TidingsError
+from tidings.model.graph_patterns import written
 from tidings.model.terms import iri_text
 
 T = TypeVar("T")
@@ -67,7 +68,9 @@ class Operations:
         return Envelope({"status": "ok", "version": __version__})
 
     async def _status(self, request: Request) -> Response:
-        return Envelope(status(self._broker.status(asker_of(request.scope).rights), self._started))
+        rights = asker_of(request.scope).rights
+        content = status(self._broker.status(rights), self._started)
+        return Envelope(seen_by(content, rights) if self._guard.asks else content)
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 
@@ -96,18 +99,23 @@ class Operations:
         return Envelope(self._shown(subscriber) | {"explain": explained.to_json()}, headers={"vary": "accept"})
 
     def _shown(self, subscriber: Subscriber) -> dict[str, Any]:
-        dataset = subscriber.dataset
+        dataset, seen = subscriber.dataset, subscriber.rights.subscribe
         away = self._broker.absence(subscriber)
-        return {
-            "spuid": subscriber.spuid,
-            "alias": subscriber.alias,
-            "sparql": subscriber.text,
-            "default-graph-uri": [iri_text(name) for name in (dataset and dataset.default) or ()],
-            "named-graph-uri": [iri_text(name) for name in (dataset and dataset.named) or ()],
-            "sequence": subscriber.sequence,
-            "connected": subscriber.session is not None,
-            "incremental": is_incremental(subscriber.handle.spu.explain()),
-        } | ({} if away is None else {"away": away})
+        limited = {} if seen.everything else {"graphs": written(seen)}
+        return (
+            limited
+            | {
+                "spuid": subscriber.spuid,
+                "alias": subscriber.alias,
+                "sparql": subscriber.text,
+                "default-graph-uri": [iri_text(name) for name in (dataset and dataset.default) or ()],
+                "named-graph-uri": [iri_text(name) for name in (dataset and dataset.named) or ()],
+                "sequence": subscriber.sequence,
+                "connected": subscriber.session is not None,
+                "incremental": is_incremental(subscriber.handle.spu.explain()),
+            }
+            | ({} if away is None else {"away": away})
+        )
 
     # -- delayed updates ----------------------------------------------------------------------------------------
 

@@ -112,6 +112,12 @@ def _paths() -> dict[str, Json]:
                 content("Changes, in the order of their commits", _feed()),
                 in_query("from", "The first commit", WHOLE | {"default": 1}),
                 in_query("limit", "How many commits at most", WHOLE | {"default": 10_000}),
+                in_query(
+                    "graphs",
+                    "Just these graphs, as IRIs, IRIs that end in *, or default; refused if not all of "
+                    "them may be read",
+                    array(TEXT),
+                ),
                 in_query("follow", "Whether to go on with what will be committed", {"type": "boolean"}),
                 in_query("format", "jsonl or patch, instead of the Accept header", TEXT),
             )
@@ -237,7 +243,7 @@ def _error_response() -> Json:
 def _schemas() -> Json:
     done = struct(sequence=WHOLE, time=WHOLE, added=WHOLE, removed=WHOLE)
     subscription = struct(
-        spuid=TEXT, alias={"type": ["string", "null"]}, sparql=TEXT, sequence={"type": "integer"},
+        spuid=TEXT, alias={"type": ["string", "null"]}, sparql=TEXT, sequence={"type": "integer"}, graphs=array(TEXT),
         incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=OBJECT,
     )  # fmt: skip
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}

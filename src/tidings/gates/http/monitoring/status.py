@@ -10,8 +10,11 @@ from typing import Any
 
 from tidings import __version__
 from tidings.broker.status import BrokerStatus
+from tidings.model.access import Rights
+from tidings.model.graph_patterns import written
 from tidings.protocol.instants import shown
 
+_FOR_EVERYBODY = ("version", "started", "uptime", "sequence", "time", "quads", "graphs", "limits")
 _STATM = Path("/proc/self/statm")
 
 
@@ -43,6 +46,16 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
         "memory": _memory(),
         "limits": _limits(broker),
     }  # fmt: skip
+
+
+def seen_by(content: dict[str, Any], rights: Rights) -> dict[str, Any]:
+    """What /status says to one who has been asked who they are: counts of what others do are for administrators."""
+    readable = {"readable": written(rights.read)}
+    if rights.administer:
+        return content | readable
+    log = content["log"]
+    place = None if log is None else {"durability": log["durability"], "sequence": log["sequence"]}
+    return {name: content[name] for name in _FOR_EVERYBODY} | {"log": place} | readable
 
 
 def _subscriptions(broker: BrokerStatus) -> dict[str, int]:

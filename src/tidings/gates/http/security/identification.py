@@ -1,4 +1,5 @@
-"""Who sends an HTTP request: found out once, before anything else, for every path and every way in.
+"""Who sends an HTTP request: found out before anything else, for every path and every way in, and again when its body
+has come, which may take a while.
 
 What is wrong with a token is said where somebody asks who it is, and not before: health, the page, the authorisation
 server and the questions of browsers that come ahead of a request are for everybody.
@@ -54,6 +55,15 @@ def identified(scope: Scope) -> Asker | None:
     """Who sends a request, as far as that is known."""
     found = scope.get(_ASKER)
     return found if isinstance(found, Asker) else None
+
+
+async def asker_now(guard: Guard, scope: Scope) -> Asker:
+    """Who sends a request, once all of it is here: what it has shown may no longer count. Raises what is wrong."""
+    asker = asker_of(scope)
+    if guard.asks:
+        shown = shown_by(scope)
+        asker = scope[_ASKER] = guard.recall(shown) or await guard.identify(shown)
+    return asker
 
 
 def shown_by(scope: Scope) -> str | None:

@@ -23,14 +23,17 @@ from tidings.gates.http.streaming.streams import StreamResponse, Streams
 from tidings.log.journal import Journal
 from tidings.log.reading import read
 from tidings.model.access import Graphs, Rights
-from tidings.model.errors import BadRequest
-from tidings.protocol.commit_feed import FeedFormat, Text
+from tidings.model.errors import BadRequest, GraphNotReadable
+from tidings.model.graph_patterns import read_graphs
+from tidings.protocol.commit_feed import FeedFormat
 from tidings.protocol.entries import Entry
 
 SLICE = 1 << 16
 """Bytes that are read, written and sent at a time."""
 BACKLOG = 1 << 20
 """Bytes of commits that may wait for a follower before it has to read them from the log."""
+EACH = 100
+"""Bytes that one takes which is empty for its reader."""
 LARGE = 10_000
 """Quads of a commit that is always read from the log."""
 MOST = 1 << 62
@@ -59,9 +62,10 @@ class Feeds:
         follow = _truth(given.get("follow"))
         first = max(1, whole(given.get("from"), "from", 1, MOST))
         limit = whole(given.get("limit"), "limit", MOST if follow else DEFAULT_LIMIT, MOST)
-        self._streams.admit()
         asker = asker_of(request.scope)
-        feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping, asker.rights)
+        asked = _graphs(given.getlist("graphs"), asker.rights)
+        self._streams.admit()
+        feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping, asker.rights, asked)
         if request.method == "HEAD":
             return Response(headers={"content-type": format_.media.types[0]})
         pieces = feed.follow(first, limit) if follow else feed.up_to_now(first, limit)
@@ -95,9 +99,14 @@ class Feed:
         readers: asyncio.Semaphore,
         ping: float,
         rights: Rights,
+        asked: Graphs | None = None,
     ) -> None:
         self._broker = broker
-        self._rights = rights
+        self._asked = asked
+        """The graphs that the reader wants all changes of; None if whatever it may read is welcome."""
+        self._shown = rights.read if asked is None else asked
+        self._bare = bool(self._shown) and (asked is not None or format_ is FeedFormat.RDF_PATCH)
+        """Whether the reader hears of commits of which it may see nothing: then no number is missing."""
         self.leave: Leave | None = None
         """To be called at the end: nobody waits for other rights any more."""
         self._folder = folder
@@ -114,6 +123,8 @@ class Feed:
         """The last commit that has to be read from the log."""
         self._news = asyncio.Event()
         self._ended = False
+        self._cut = False
+        """Whether its reader may no longer read what it was begun with."""
         self.response: StreamResponse | None = None
 
     def end(self) -> None:
@@ -124,7 +135,8 @@ class Feed:
 
     def changed(self, rights: Rights, _: str) -> None:
         """For the guard: whoever may read other graphs from here on begins anew, where they are."""
-        if rights.read != self._rights.read:
+        if rights.read != self._shown if self._asked is None else not rights.read.covers(self._asked):
+            self._cut = True
             self.end()
 
     async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
@@ -136,17 +148,18 @@ class Feed:
         """Commits without an end, or as many as were asked for. Nothing is told twice, and nothing left out."""
         last = first + limit - 1
         self._behind = self._broker.last_commit
-        self._broker.follow(self._take, self._rights)
+        self._broker.follow(self._take, Rights(read=self._shown))
         try:
             if first > self._behind:
                 yield self._heartbeat  # so that the client sees that it is heard
             while first <= last and not self._ended:
                 if self._fresh and self._fresh[0][0] <= first:
                     sequence, piece = self._fresh.popleft()
-                    self._size -= len(piece)
+                    self._size -= len(piece) + EACH
                     if sequence == first:
-                        yield piece
                         first += 1
+                        if piece:
+                            yield piece
                 elif first <= min(self._behind, durable := self._journal.durable.commit):
                     until = min(last, self._behind, durable)
                     async for piece in self._logged(first, until):
@@ -158,11 +171,12 @@ class Feed:
             self._broker.unfollow(self._take)
 
     async def _logged(self, first: int, last: int) -> AsyncGenerator[bytes, None]:
-        """Commits that the log has. It does not end by itself before they do: half a commit would look like a whole."""
+        """Commits that the log has. It does not end by itself before they do, unless it has to: whoever reads half a
+        commit finds out by its lines."""
         if first > last:
             return
-        lines = _lines(self._folder, first, last, self._text, self._rights.read)
-        while True:
+        lines = self._lines(first, last)
+        while not self._cut:
             async with self._readers:
                 piece = await asyncio.to_thread(_slice, lines)
             if not piece:
@@ -174,10 +188,21 @@ class Feed:
         if self._size > BACKLOG or len(commit.delta) > LARGE:
             self._behind = commit.commit
         else:
-            piece = b"".join(self._text(commit))
-            self._size += len(piece)
+            piece = b"".join(self._written(commit))
+            self._size += len(piece) + EACH
             self._fresh.append((commit.commit, piece))
         self._news.set()
+
+    def _lines(self, first: int, last: int) -> Iterator[bytes]:
+        for entry in read(self._folder, first - 1):
+            if entry.commit > last:
+                return
+            if entry.delta:
+                yield from self._written(entry.seen_by(self._shown))
+
+    def _written(self, commit: Entry) -> Iterator[bytes]:
+        """As its reader may see it."""
+        return self._text(commit) if commit.delta or self._bare else iter(())
 
     async def _is_quiet(self, seconds: float) -> bool:
         """Whether nothing is committed for so long."""
@@ -188,14 +213,6 @@ class Feed:
         except TimeoutError:
             return True
         return False
-
-
-def _lines(folder: Path, first: int, last: int, text: Text, readable: Graphs) -> Iterator[bytes]:
-    for entry in read(folder, first - 1):
-        if entry.commit > last:
-            return
-        if entry.delta:
-            yield from text(entry.seen_by(readable))
 
 
 def _slice(lines: Iterable[bytes]) -> bytes:
@@ -223,6 +240,16 @@ async def _begin(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
             await pieces.aclose()
 
     return all_of_them()
+
+
+def _graphs(patterns: list[str], rights: Rights) -> Graphs | None:
+    """The graphs that a request names; None if it names none. Raises BadRequest, GraphNotReadable."""
+    if not patterns:
+        return None
+    asked = read_graphs(patterns)
+    if not rights.read.covers(asked):
+        raise GraphNotReadable(f"you may not read all of {', '.join(patterns)[:500]}")
+    return asked
 
 
 def _truth(value: str | None) -> bool:

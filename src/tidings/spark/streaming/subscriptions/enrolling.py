@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import SparkSession
 
 from tidings.model.errors import TidingsError
+from tidings.spark.errors import OtherGraphs
 from tidings.spark.lake.lake import Lake
 from tidings.spark.lake.manifest import File
 from tidings.spark.log_source.data_source import mark_at
@@ -21,6 +22,10 @@ class Enrolling:
     def __init__(
         self, spark: SparkSession, log: str, lake: Lake | None, registrar: Registrar, refused: Refused
     ) -> None:
+        if lake is not None and not lake.graphs.everything:
+            raise OtherGraphs(
+                f"the lake {lake.path} has {', '.join(lake.about.graphs)}, and subscriptions see all graphs"
+            )
         self._spark = spark
         self._log = absolute(log)
         self._lake = lake

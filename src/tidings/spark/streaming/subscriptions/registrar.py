@@ -1,7 +1,8 @@
 """Says which unit a subscription belongs to, and writes it into the registry. There is one, in the driver.
 
 Who asks the same as somebody else shares its unit, and so the work; who asks the same but for constants shares the
-plan, with some others: all of them together might be more than one task can do.
+plan, with some others: all of them together might be more than one task can do. Who may see other graphs has another
+plan, and so another unit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -63,7 +64,7 @@ class Registrar:
     def _enter(self, member: Member, unit: int | None = None) -> int:
         """Enrol a member, in the unit that it was in before or in one that suits it."""
         engine = self._engine
-        subscription, _ = engine.subscribe(member.text, member.dataset, now=0)
+        subscription, _ = engine.subscribe(member.text, member.dataset, now=0, rights=member.rights)
         if unit is None and engine.depends_on_chance(subscription) and asks_for_chance(member.text):
             engine.unsubscribe(subscription.id)
             raise DependsOnChance

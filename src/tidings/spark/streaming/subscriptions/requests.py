@@ -1,8 +1,8 @@
 """Which subscriptions a job is asked for: by a file of requests, or by the subscriptions of a broker.
 
-A line of the file is a request: {"spuid": …, "query": …, "from": COMMIT, "default": […], "named": […]}; only the query
-has to be there. A later line of the same spuid replaces it; one that is taken out, or a later one with "ended": true,
-ends it.
+A line of the file is a request: {"spuid": …, "query": …, "from": COMMIT, "default": […], "named": […], "graphs": […]};
+only the query has to be there. `graphs` are those that its subscriber may see. A later line of the same spuid replaces
+it; one that is taken out, or a later one with "ended": true, ends it.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,8 @@ import msgspec
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.http import HttpClient
 from tidings.client.login.environment import shown_at, trusted
+from tidings.model.errors import BadRequest
+from tidings.model.graph_patterns import ALL, read_graphs
 from tidings.spark.errors import FeedFailed
 from tidings.spark.streaming.errors import StreamUnusable
 from tidings.spark.streaming.unit import Member
@@ -29,16 +31,19 @@ class SubscriptionRequest(msgspec.Struct, frozen=True, rename={"begins": "from"}
     """The commit to begin after; None for the last there is."""
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
+    graphs: tuple[str, ...] = (ALL,)
     ended: bool = False
 
     @property
     def member(self) -> Member:
-        graphs = (None if each is None else tuple(map(_bracketed, each)) for each in (self.default, self.named))
-        return Member(self.spuid or self._digest(), self.query, *graphs)
+        """Raises BadRequest, if graphs are not written as they should be."""
+        default, named = (None if each is None else tuple(map(_bracketed, each)) for each in (self.default, self.named))
+        return Member(self.spuid or self._digest(), self.query, default, named, read_graphs(self.graphs))
 
     def _digest(self) -> str:
         """A spuid for whoever has none: the same for the same question in every run, and another for every other."""
-        question = msgspec.json.encode((self.query, self.default, self.named))
+        asked = (self.query, self.default, self.named)
+        question = msgspec.json.encode(asked if self.graphs == (ALL,) else (*asked, self.graphs))
         return f"sepa://spuid/{blake2b(question, digest_size=16).hexdigest()}"
 
 
@@ -79,7 +84,10 @@ class FileRequests:
     def _folded(self, text: bytes) -> dict[str, SubscriptionRequest]:
         found: dict[str, SubscriptionRequest] = {}
         for number, request in self._requests(text):
-            spuid = request.member.spuid
+            try:
+                spuid = request.member.spuid
+            except BadRequest as error:
+                raise StreamUnusable(f"{self._path}, line {number}: {error}") from error
             if request.ended:
                 found.pop(spuid, None)
                 continue
@@ -109,12 +117,13 @@ class _Shown(msgspec.Struct, rename={"default": "default-graph-uri", "named": "n
     sparql: str
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = (ALL,)
 
     @property
     def request(self) -> SubscriptionRequest:
         """Whoever names graphs of one kind has none of the other; whoever names none has them all."""
-        graphs = (self.default, self.named) if self.default or self.named else (None, None)
-        return SubscriptionRequest(self.sparql, self.spuid, None, *graphs)
+        default, named = (self.default, self.named) if self.default or self.named else (None, None)
+        return SubscriptionRequest(self.sparql, self.spuid, None, default, named, self.graphs)
 
 
 class _Page(msgspec.Struct):
