@@ -84,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tidings.sparql.nesting import allow_nesting
 
     allow_nesting()
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line takes long to import
     try:
         top = parser().parse_args(argv)
         module = command(top.command)

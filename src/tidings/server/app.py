@@ -33,12 +33,11 @@ from tidings.server.gates import (
 from tidings.server.health import Health, HealthServer
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import Addresses, Entrances, Listeners, cannot_listen, listeners
-from tidings.server.security.assembly import Security, build
-from tidings.server.security.choices import is_secure
 from tidings.server.tls import Tls, read_tls, renewing
 from tidings.sparql.nesting import allow_nesting
 
 if TYPE_CHECKING:
+    from tidings.server.security.assembly import Security
     from tidings.server.spark_delivery import Delivery
 
 _SWITCH = 0.0005
@@ -131,7 +130,7 @@ async def _run(
     say: Callable[[str], None],
 ) -> None:
     sockets = doors.sockets
-    security = _security(broker, settings, sockets) if is_secure(settings) else None
+    security = _security(broker, settings, sockets) if settings.is_secure else None
     quotas = client_quotas(settings)
     gate = websocket_gate(broker, settings, *sockets.http_ports, security, quotas)
     pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas)
@@ -174,8 +173,10 @@ async def _run(
             await gate.close()
 
 
-def _security(broker: Broker, settings: Settings, sockets: Listeners) -> Security:
+def _security(broker: Broker, settings: Settings, sockets: Listeners) -> "Security":
     """Raises BadSetting. Unless the settings say otherwise, the broker is called by the address that it listens on."""
+    from tidings.server.security.assembly import build  # here: others start without all that it needs
+
     pair = sockets.secure or sockets.plain
     assert pair is not None
     return build(broker, settings, pair.addresses.http, time.monotonic)

@@ -282,6 +282,11 @@ class Settings:
     )
     log_format: str = _setting("text", _one_of("text", "json"), "how it is written: text or json", "FORMAT")
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether anybody is asked who they are."""
+        return self.secure or self.security is not None
+
 
 SETTINGS = dataclasses.fields(Settings)
 

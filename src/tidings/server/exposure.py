@@ -5,7 +5,6 @@ import socket
 from ipaddress import ip_address
 
 from tidings.server.config import BadSetting, Settings
-from tidings.server.security.choices import is_secure
 
 
 def check_exposure(settings: Settings) -> None:
@@ -13,7 +12,7 @@ def check_exposure(settings: Settings) -> None:
     nobody has said that they may."""
     if settings.allow_insecure:
         return
-    knows_clients = is_secure(settings) or (settings.tls_client_ca is not None and settings.tls_client == "required")
+    knows_clients = settings.is_secure or (settings.tls_client_ca is not None and settings.tls_client == "required")
     if not (knows_clients and settings.tls_certificate is not None):
         _check("--host", settings.host, settings)
     if settings.plain_host not in {None, "off"}:
@@ -23,7 +22,7 @@ def check_exposure(settings: Settings) -> None:
 def _check(flag: str, host: str, settings: Settings) -> None:
     if is_local(host):
         return
-    if not is_secure(settings):
+    if not settings.is_secure:
         raise BadSetting(
             f"{flag} {host} lets anybody who reaches this machine read and change everything, because nobody is "
             "asked who they are; switch security on (--secure), listen on 127.0.0.1 behind a reverse proxy that asks, "

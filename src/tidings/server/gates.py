@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from picows import ws_create_server
@@ -29,8 +29,10 @@ from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
 from tidings.gates.websocket.upgrade import upgrading
 from tidings.server.config import Settings
 from tidings.server.listening import BACKLOG, Serve
-from tidings.server.security.assembly import Security
 from tidings.server.tls import figures
+
+if TYPE_CHECKING:
+    from tidings.server.security.assembly import Security
 
 LAST_SECONDS = 10
 """How long requests in work may take to end after the broker was told to stop."""
@@ -41,7 +43,7 @@ def http_gate(
     settings: Settings,
     ws_port: int | None = None,
     wss_port: int | None = None,
-    security: Security | None = None,
+    security: "Security | None" = None,
     quotas: Quotas | None = None,
 ) -> HttpGate:
     """The ports are where the WebSocket gate listens, if that is not where the settings say."""
@@ -77,7 +79,7 @@ def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.mono
 
 
 def http_app(
-    broker: Broker, settings: Settings, gate: HttpGate | None = None, security: Security | None = None
+    broker: Broker, settings: Settings, gate: HttpGate | None = None, security: "Security | None" = None
 ) -> ASGIApp:
     gate = gate or http_gate(broker, settings, security=security)
     guard = OPEN if security is None else security.guard
@@ -100,7 +102,7 @@ def websocket_gate(
     settings: Settings,
     http_port: int | None = None,
     https_port: int | None = None,
-    security: Security | None = None,
+    security: "Security | None" = None,
     quotas: Quotas | None = None,
 ) -> WebSocketGate:
     """The ports are where the HTTP gate listens, if that is not where the settings say."""

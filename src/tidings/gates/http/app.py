@@ -29,7 +29,6 @@ from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_aside, read_body, share_of
 from tidings.gates.http.monitoring.admin import Operations
-from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
@@ -198,6 +197,8 @@ class HttpGate:
         return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
 
     async def _openapi(self, _: Request) -> Response:
+        from tidings.gates.http.monitoring.openapi import openapi  # here: few ask, and it describes all of security
+
         return Envelope(openapi(secured=self._guard.asks))
 
     def _readable(self, request: Request) -> Graphs:

@@ -22,11 +22,6 @@ _EVERYTHING = Grant(to=f"role:{ADMINISTRATORS}", update=("*",), subscribe=("*",)
 OPEN, CLOSED = "open", "closed"
 
 
-def is_secure(settings: Settings) -> bool:
-    """Whether anybody is asked who they are."""
-    return settings.secure or settings.security is not None
-
-
 def read_choices(settings: Settings, address: str) -> SecuritySettings:
     """What holds; `address` is where clients find the broker, unless the settings say. Raises BadSetting."""
     chosen = _of_file(settings.security, settings.issuer or address)

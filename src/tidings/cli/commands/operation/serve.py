@@ -16,7 +16,6 @@ from tidings.server.config import ENVIRONMENT, BadSetting, Settings, read_settin
 from tidings.server.demo.companion import companion
 from tidings.server.demo.town import GRAPH, LIGHTS, town
 from tidings.server.files import rdf_format
-from tidings.server.security.choices import is_secure
 
 DESCRIPTION = f"""\
 Run the broker until told to stop (Ctrl+C, SIGTERM): SPARQL 1.1 queries and updates over HTTP, subscriptions over
@@ -76,7 +75,7 @@ def has_demo(opened: app.Opened, settings: Settings) -> bool:
     return (
         settings.demo
         and not settings.read_only
-        and not is_secure(settings)
+        and not settings.is_secure
         and opened.plain is not None
         and opened.broker.store.graph(iri(GRAPH)) is not None
     )
@@ -102,7 +101,7 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
 def first_steps(http: str, settings: Settings) -> str:
     """Commands that answer something; where everybody is asked who they are, with a token."""
     query = "--data-urlencode 'query=SELECT * WHERE { ?s ?p ?o } LIMIT 3'"
-    if is_secure(settings):
+    if settings.is_secure:
         return (
             f"  try:  curl -X POST -u CLIENT:SECRET {http}/oauth/token\n"
             f"        curl -H 'Authorization: Bearer TOKEN' {http}/query {query}\n"
@@ -134,7 +133,7 @@ def demo(opened: app.Opened, settings: Settings) -> str:
     if not has_demo(opened, settings):
         why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
         why = "it needs a port without TLS on this machine" if opened.plain is None else why
-        why = "the broker asks everybody who they are" if is_secure(settings) else why
+        why = "the broker asks everybody who they are" if settings.is_secure else why
         return f"  demo: none, as {why}\n"
     return (
         f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them:\n"
