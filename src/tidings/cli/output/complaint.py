@@ -5,12 +5,11 @@ from collections.abc import Iterable
 
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.output.paint import harmless
-from tidings.client.errors import Refused
 from tidings.model.errors import SyntaxFault, TidingsError
 from tidings.server.config import BadSetting
 
 _WIDTH = 100
-UNAUTHORIZED = 401
+_UNAUTHORIZED = 401
 
 
 def complain(error: TidingsError) -> int:
@@ -27,10 +26,8 @@ def complain(error: TidingsError) -> int:
 
 
 def _wants_login(error: BaseException | None) -> bool:
-    """Whether a broker did not let somebody in, at the bottom of it."""
-    if isinstance(error, Refused):
-        return error.status == UNAUTHORIZED
-    return isinstance(error, TidingsError) and _wants_login(error.__cause__)
+    """Whether a broker did not let somebody in, at the bottom of it; nobody else says that."""
+    return isinstance(error, TidingsError) and (error.status == _UNAUTHORIZED or _wants_login(error.__cause__))
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
