@@ -5,6 +5,10 @@ Prints one JSON line with `http` and `websocket` (prepared updates), each with `
 `engine_updates_per_s` and `engine_prepared_updates_per_s` (the bare engine, same subscriptions, same updates, as texts
 and prepared), `overhead` (time of an update through the broker / through the engine, like with like) and `durability`.
 The client has one core, the broker and the bare engine the other.
+
+With `--secured`, a second broker asks everybody who they are: its rounds follow those of the first one, with a token in
+every request and every message. Instead of the engine's figures there are those of both brokers, `plain` and `secured`,
+and `secured_to_plain`: updates a second with security / without, of neighbouring rounds.
 """
 
 import argparse
@@ -18,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import httpx
 import orjson
 
 from measure import NOW, check, city_document, our_city, per_call, report, rounded, say
@@ -82,9 +87,10 @@ class Publisher(Protocol):
 class HttpPublisher:
     """Connections that are kept, with one update on its way over each."""
 
-    def __init__(self, broker: Broker, lines: Lines) -> None:
+    def __init__(self, broker: Broker, lines: Lines, token: str = "") -> None:
         self.answered = 0
         self._lines = lines
+        self._token = token
         self._free = [Line(broker.http, split_http) for _ in range(_HTTP_CONNECTIONS)]
         for line in self._free:
             line.hear = self._hearer(line)
@@ -97,7 +103,8 @@ class HttpPublisher:
         self._free.pop().send(packet)
 
     def packet(self, number: int) -> bytes:
-        return http_request("/update", "application/sparql-update", update_lamp(road_of(number), 1, str(number)))
+        text = update_lamp(road_of(number), 1, str(number))
+        return http_request("/update", "application/sparql-update", text, self._token)
 
     def close(self) -> None:
         for line in self._free:
@@ -115,13 +122,14 @@ class HttpPublisher:
 class WebSocketPublisher:
     """One connection, one prepared update, and a window of them on their way."""
 
-    def __init__(self, broker: Broker, lines: Lines) -> None:
+    def __init__(self, broker: Broker, lines: Lines, token: str = "") -> None:
         self._lines = lines
+        self._shown = {"authorization": token} if token else {}
         (self._line,) = open_websockets(broker.websocket, 1)
         lines.add(self._line)
         answers: list[bytes] = []
         self._line.hear = answers.append
-        self._line.send(websocket_json({"prepare": {"sparql": _PREPARED}}))
+        self._line.send(websocket_json({"prepare": {"sparql": _PREPARED, **self._shown}}))
         lines.poll_until(lambda: bool(answers), "an answer to the preparation")
         check(b'"prepared"' in answers[0], f"the update is prepared, not {answers[0]!r}")
         self._id = orjson.loads(answers[0])["response"]["prepared"]
@@ -138,7 +146,8 @@ class WebSocketPublisher:
     def packet(self, number: int) -> bytes:
         lamp = {"type": "uri", "value": f"{NS}LAMP_{road_of(number)}_1"}
         new = {"type": "literal", "value": str(number)}
-        return websocket_json({"update": {"prepared": self._id, "bindings": {"lamp": lamp, "new": new}}})
+        bindings = {"lamp": lamp, "new": new}
+        return websocket_json({"update": {"prepared": self._id, "bindings": bindings, **self._shown}})
 
     def close(self) -> None:
         self._lines.remove(self._line)
@@ -148,14 +157,18 @@ class WebSocketPublisher:
         self.answered += 1
 
 
-_PUBLISHERS: dict[str, Callable[[Broker, Lines], Publisher]] = {"http": HttpPublisher, "websocket": WebSocketPublisher}
+_PUBLISHERS: dict[str, Callable[[Broker, Lines, str], Publisher]] = {
+    "http": HttpPublisher,
+    "websocket": WebSocketPublisher,
+}
 
 
 class Audience:
     """The subscribers: what each was told, and when. Notifications are looked into when no clock is running."""
 
-    def __init__(self, address: Address, lines: Lines) -> None:
+    def __init__(self, address: Address, lines: Lines, token: str = "") -> None:
         self._texts = subscriptions()
+        self._token = token
         self._answers: list[Counter[bytes]] = [Counter() for _ in self._texts]
         self._sequences = [-1] * len(self._texts)
         self._heard: list[tuple[float, bytes]] = []
@@ -164,7 +177,7 @@ class Audience:
             line.hear = self._hear
             lines.add(line)
         everyone = [(sockets[n % _SOCKETS], text, str(n)) for n, text in enumerate(self._texts)]
-        subscribe(lines, everyone)
+        subscribe(lines, everyone, {"authorization": token} if token else {})
         self.absorb()
 
     def _hear(self, message: bytes) -> None:
@@ -197,7 +210,7 @@ class Audience:
         answers: list[bytes] = []
         line.hear = answers.append
         for number, text in enumerate(self._texts):
-            line.send(http_request("/query", "application/sparql-query", text))
+            line.send(http_request("/query", "application/sparql-query", text, self._token))
             lines.poll_until(lambda wanted=number: len(answers) > wanted, "an answer to a query")  # type: ignore[misc]
             rows = orjson.loads(answers[-1].split(b"\r\n\r\n", 1)[1])["results"]["bindings"]
             check(+self._answers[number] == Counter(map(_row, rows)), f"the folded answer of {text}")
@@ -207,10 +220,11 @@ def _row(row: Any) -> bytes:
     return orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
 
 
-def http_request(path: str, kind: str, text: str) -> bytes:
+def http_request(path: str, kind: str, text: str, token: str = "") -> bytes:
     body = text.encode()
+    shown = f"Authorization: {token}\r\n" if token else ""
     return (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n{shown}"
         f"Accept: application/sparql-results+json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
@@ -286,8 +300,13 @@ class Course:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--durability", default="fsync", help="of the broker's log (default fsync), or memory: no log")
-    durability = parser.parse_args().durability
+    parser.add_argument("--secured", action="store_true", help="compare with a broker that asks everybody who they are")
+    arguments = parser.parse_args()
+    durability = arguments.durability
     take_client_core()
+    if arguments.secured:
+        report(**_side_by_side(durability), durability=durability)
+        return
     say("loading the city twice ...")
     engine = Engine(our_city())
     for text in subscriptions():
@@ -297,10 +316,93 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "city.nt"
         document.write_bytes(city_document())
-        log = ("--memory",) if durability == "memory" else ("--data", f"{folder}/data", "--durability", durability)
-        with tidings(*log, "--load", str(document)) as broker:
+        with tidings(*_log(folder, "data", durability), "--load", str(document)) as broker:
             figures = _measure(broker, engine)
     report(**figures, durability=durability)
+
+
+def _log(folder: str, name: str, durability: str) -> tuple[str, ...]:
+    return ("--memory",) if durability == "memory" else ("--data", f"{folder}/{name}", "--durability", durability)
+
+
+# -- with security, and without ---------------------------------------------------------------------------------
+
+
+class Side:
+    """A broker with its audience, and what was measured there."""
+
+    def __init__(self, broker: Broker, token: str) -> None:
+        self.broker = broker
+        self.token = token
+        self.lines = Lines()
+        self.audience = Audience(broker.websocket, self.lines, token)
+        kind = "secured" if token else "plain"
+        self.courses = {name: Course(f"{kind}, {name}", self.audience, self.lines) for name in _PUBLISHERS}
+        broker.await_rest()
+
+    def run(self, name: str, first: int) -> None:
+        publisher = _PUBLISHERS[name](self.broker, self.lines, self.token)
+        self.courses[name].run(publisher, first)
+        publisher.close()
+
+    def close(self) -> dict[str, Any]:
+        """The figures, once all answers are right."""
+        self.audience.check(self.broker.http, self.lines)
+        self.lines.close()
+        return {name: course.figures() for name, course in self.courses.items()}
+
+
+def _side_by_side(durability: str) -> dict[str, Any]:
+    gc.disable()
+    with tempfile.TemporaryDirectory() as folder:
+        document, policy = Path(folder) / "city.nt", Path(folder) / "security.toml"
+        document.write_bytes(city_document())
+        policy.write_text(_POLICY)
+        load = ("--load", str(document))
+        secure = ("--security", str(policy), "--audit-log", f"{folder}/audit.jsonl")
+        with (
+            tidings(*_log(folder, "plain", durability), *load) as plain,
+            tidings(*_log(folder, "secured", durability), *load, *secure) as secured,
+        ):
+            say("everybody subscribes, twice ...")
+            sides = (Side(plain, ""), Side(secured, _token(secured)))
+            first = PAPER_ROADS * 1000
+            for turn in range(_ROUNDS):
+                for name in _PUBLISHERS:
+                    for side in sides if turn % 2 == 0 else reversed(sides):
+                        side.run(name, first)
+                    first += 2 * _UPDATES
+            figures = {kind: side.close() for kind, side in zip(("plain", "secured"), sides, strict=True)}
+            ratios = {
+                name: rounded(_compared(*(_rates(side, name) for side in reversed(sides))), 3) for name in _PUBLISHERS
+            }
+    return {**figures, "secured_to_plain": ratios}
+
+
+def _rates(side: Side, name: str) -> list[float]:
+    return side.courses[name].rates
+
+
+_POLICY = """
+issuer = "http://localhost:8000"
+identity = [{identity = "*"}]
+[[grant]]
+to = "authenticated"
+subscribe = ["*"]
+update = ["*"]
+"""
+
+
+def _token(broker: Broker) -> str:
+    """The token of a new client."""
+    address = f"http://{broker.http.host}:{broker.http.port}"
+    wish = {"register": {"client_identity": "city", "grant_types": ["client_credentials"]}}
+    made = httpx.post(f"{address}/oauth/register", json=wish).raise_for_status().json()["credentials"]
+    answer = httpx.post(f"{address}/oauth/token", auth=(made["client_id"], made["client_secret"])).raise_for_status()
+    return f"Bearer {answer.json()['access_token']}"
+
+
+# -- beside the engine ------------------------------------------------------------------------------------------
 
 
 def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
@@ -313,7 +415,7 @@ def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
     for _ in range(_ROUNDS):
         for name, course in courses.items():
             engines[name].append(_bare(engine, name, range(first, first + _UPDATES)))
-            publisher = _PUBLISHERS[name](broker, lines)  # a fresh one: no broker keeps idle connections for ever
+            publisher = _PUBLISHERS[name](broker, lines, "")  # a fresh one: no broker keeps idle connections for ever
             course.run(publisher, first)
             publisher.close()
             first += 2 * _UPDATES
@@ -323,13 +425,13 @@ def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
         **{name: course.figures() for name, course in courses.items()},
         "engine_updates_per_s": rounded(statistics.median(engines["http"]), 0),
         "engine_prepared_updates_per_s": rounded(statistics.median(engines["websocket"]), 0),
-        "overhead": {name: rounded(_overhead(engines[name], course.rates), 2) for name, course in courses.items()},
+        "overhead": {name: rounded(_compared(engines[name], course.rates), 2) for name, course in courses.items()},
     }
 
 
-def _overhead(engine: list[float], broker: list[float]) -> float:
+def _compared(rates: list[float], to: list[float]) -> float:
     """Neighbours are compared: they met the same machine."""
-    return statistics.median(bare / whole for bare, whole in zip(engine, broker, strict=True))
+    return statistics.median(one / other for one, other in zip(rates, to, strict=True))
 
 
 def _bare(engine: Engine, name: str, numbers: range) -> float:

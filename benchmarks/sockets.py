@@ -14,9 +14,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -230,11 +231,14 @@ def open_websockets(address: Address, count: int) -> list[Line]:
     return opened
 
 
-def subscribe(lines: Lines, subscribers: Sequence[tuple[Line, str, str]]) -> None:
-    """Leave a query with its alias on each connection, and wait until all have their first answer."""
+def subscribe(
+    lines: Lines, subscribers: Sequence[tuple[Line, str, str]], more: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Leave a query with its alias on each connection, and wait until all have their first answer; `more` are members
+    of each request."""
     wanted = lines.received + len(subscribers)
     for line, text, alias in subscribers:
-        line.send(websocket_json({"subscribe": {"sparql": text, "alias": alias}}))
+        line.send(websocket_json({"subscribe": {"sparql": text, "alias": alias, **more}}))
     lines.poll_until(lambda: lines.received >= wanted, "a first answer for every subscription")
 
 

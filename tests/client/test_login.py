@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import signal
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from gates.secured import POLICY, A, House, secured
+from gates.wire import serving
 from tidings.client import Application, Credentials, CredentialsFile, Endpoint, Token, connect
 from tidings.client.errors import BadCredentials, CannotConnect, NotUnderstood, Refused
 from tidings.client.http import AsyncHttpClient, HttpClient
@@ -304,6 +306,24 @@ async def test_one_who_only_listens_shows_a_new_token_before_the_old_one_expires
             await house.security.guard.presences.look()
             await house.broker.update(f'INSERT DATA {{ GRAPH <{A}> {{ <s> <p> "more" }} }}')
             await until(lambda: len(live) == 2)
+
+
+@asynchronous
+async def test_a_connection_that_is_mended_shows_who_it_is_again(tmp_path: Path) -> None:
+    with serving(tmp_path, "--secure") as first:
+        ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
+        secret = (tmp_path / "tidings-data" / "admin.secret").read_text().strip()
+        admin = Credentials("admin", secret, f"{first.http}/oauth/token")
+        client = await connect(first.http, credentials=admin).__aenter__()
+        live = await client.subscribe("SELECT ?o { <s> <p> ?o }")
+        await client.update("INSERT DATA { <s> <p> 1 }")
+        first.stop(signal.SIGKILL)
+    with serving(tmp_path, "--secure", program=("-m", "tidings", "serve", *ports)):
+        assert len(await client.query("SELECT ?o { <s> <p> ?o }")) == 1
+        await client.update("INSERT DATA { <s> <p> 2 }")
+        await until(lambda: len(live) == 2)
+        assert client.reconnections == 1
+        await client.close()
 
 
 # -- files, and profiles ----------------------------------------------------------------------------------------
