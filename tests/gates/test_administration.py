@@ -329,7 +329,7 @@ async def test_keys_rotate_without_a_token_lost_and_are_dropped_with_all_they_si
         assert (old["algorithm"], old["signs"]) == ("Ed25519", True)
         house.clock.pass_by(1)
         new = (await office.done("POST", "/admin/keys", status=201))["kid"]
-        keys = (await office.done("GET", "/admin/keys"))["keys"]
+        keys = (await office.done("GET", "/secure/admin/keys"))["keys"]
         assert [(key["kid"], key["signs"]) for key in keys] == [(old["kid"], False), (new, True)]
         assert keys[0]["since"] < keys[1]["since"]
         later = Office(house, await house.login("boss", secret))

@@ -49,7 +49,7 @@ def run(arguments: Namespace) -> int:
                 if arguments.json:
                     show_json(found)
                 else:
-                    show_list(("kid", "algorithm", "since", ""), map(_row, found))
+                    show_list(("kid", "algorithm", "since", "use"), map(_row, found))
     return 0
 
 
