@@ -1,5 +1,7 @@
 """Clients, grants and keys, seen and changed over HTTP: by administrators alone, durable, and in effect at once."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +317,32 @@ async def test_the_last_administrator_can_neither_go_nor_lose_the_right(tmp_path
         await anna.done("PUT", "/admin/grants/anna", {"grants": [{"to": "client:anna", "administer": True}]})
         await anna.done("DELETE", "/admin/grants/operators")
         assert is_error(await anna.ask("DELETE", "/admin/clients/anna"), 409, "last_administrator")
+
+
+@asynchronous
+async def test_one_who_loses_the_right_while_the_body_comes_changes_nothing(tmp_path: Path) -> None:
+    policy = POLICY + '\n[[grant]]\nto = "role:operators"\nadminister = true\n'
+    async with secured(tmp_path, policy) as house:
+        office = await opened(house)
+        made = await office.done("POST", "/admin/clients", {"client_id": "anna", "roles": ["operators"]}, 201)
+        anna = {"authorization": await house.login("anna", made["client_secret"]), "content-type": "application/json"}
+        for change, status, code in (
+            (("PUT", "/admin/clients/anna", {"roles": [], "scopes": []}), 403, "for_administrators"),
+            (("POST", "/admin/clients/anna/revoke", None), 401, "invalid_grant"),
+        ):
+            begun = asyncio.Event()
+
+            async def body(begun: asyncio.Event = begun, change: Any = change) -> AsyncIterator[bytes]:
+                yield b'{"client_id": '
+                begun.set()
+                await office.done(*change)
+                yield b'"evil"}'
+
+            refused = await house.http.post("/admin/clients", content=body(), headers=anna)
+            assert begun.is_set()
+            assert is_error(refused, status, code)
+            await office.done("PUT", "/admin/clients/anna", {"roles": ["operators"], "scopes": []})
+        assert house.security.authority.credentials.find("evil") is None
 
 
 # -- keys -------------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 Nobody locks everybody out by mistake: after a change there is still somebody who may administer, be it a client that is
 registered or, from elsewhere, the one who asks. Changes come one after the other, so that no two of them together do
-what neither may.
+what neither may; and whoever asks has to be an administrator still when it is their turn.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from itertools import chain
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -31,62 +33,73 @@ from tidings.security.policy.policies import part_name
 MOST_KEYS = 32
 """That count at the same time: each is published, and looked through when it has to be found whether it is over."""
 
+Asking: TypeAlias = Callable[[], Awaitable[Passport]]
+"""Who asks, as of now. Raises what is wrong if they may not administer, or not any longer."""
+
 
 class Administration:
-    """What administrators may change. `asker` is always one of them."""
+    """What administrators may change."""
 
     def __init__(self, authority: Authority) -> None:
         self.authority = authority
-        self._turn = asyncio.Lock()
+        self._line = asyncio.Lock()
+
+    @asynccontextmanager
+    async def _turn_of(self, asking: Asking) -> AsyncIterator[Passport]:
+        """Nobody else changes anything meanwhile."""
+        async with self._line:
+            yield await asking()
 
     # -- clients --------------------------------------------------------------------------------------------------
 
-    async def enroll(self, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Registered:
+    async def enroll(self, asking: Asking, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Registered:
         """A new client. Raises BadRequest, ClientExists, and as `Credentials.enroll`."""
         try:
             identity(name)
         except NotAuthorizedIdentity as error:
             raise BadRequest(f"client_id: {error}") from error
-        try:
-            return await self.authority.credentials.enroll(name, roles, scopes)
-        except NotAuthorizedIdentity as error:
-            raise ClientExists(f"there is a client {name} already") from error
+        async with self._turn_of(asking):
+            try:
+                return await self.authority.credentials.enroll(name, roles, scopes)
+            except NotAuthorizedIdentity as error:
+                raise ClientExists(f"there is a client {name} already") from error
 
-    async def assign(self, asker: Passport, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Client:
+    async def assign(self, asking: Asking, name: str, roles: frozenset[str], scopes: frozenset[str]) -> Client:
         """Give a client other roles and scopes. Raises UnknownClient, LastAdministrator."""
         credentials = self.authority.credentials
-        async with self._turn:
+        async with self._turn_of(asking) as asker:
             changed = replace(credentials.known(name), roles=roles, scopes=scopes)
             self._check_remains(asker, chain([changed], self._clients_but(name)), self._grants())
             await credentials.assign(name, roles, scopes)
-        return credentials.known(name)
+            return credentials.known(name)
 
-    async def revoke(self, name: str) -> None:
+    async def revoke(self, asking: Asking, name: str) -> None:
         """None of a client's tokens counts any more. Raises UnknownClient."""
-        await self.authority.credentials.revoke(name)
+        async with self._turn_of(asking):
+            await self.authority.credentials.revoke(name)
 
-    async def remove(self, asker: Passport, name: str) -> None:
+    async def remove(self, asking: Asking, name: str) -> None:
         """Raises UnknownClient, LastAdministrator."""
-        async with self._turn:
+        async with self._turn_of(asking) as asker:
             self.authority.credentials.known(name)
             self._check_remains(asker, self._clients_but(name), self._grants())
             await self.authority.credentials.remove(name)
 
     # -- grants ---------------------------------------------------------------------------------------------------
 
-    async def grant(self, asker: Passport, part: str, grants: tuple[Grant, ...]) -> None:
+    async def grant(self, asking: Asking, part: str, grants: tuple[Grant, ...]) -> None:
         """Have these grants under a name, instead of those it has. Raises BadRequest, BadPolicy, SetByFile,
         LastAdministrator."""
         part_name(part)
         if not grants:
             raise BadPolicy("grants: there is none; DELETE removes those of a name")
-        async with self._turn:
+        async with self._turn_of(asking) as asker:
             await self._replace(asker, part, grants)
 
-    async def withdraw(self, asker: Passport, part: str) -> None:
+    async def withdraw(self, asking: Asking, part: str) -> None:
         """Raises SetByFile, UnknownGrants, LastAdministrator."""
         part_name(part)
-        async with self._turn:
+        async with self._turn_of(asking) as asker:
             if part not in self.authority.policies.parts:
                 raise UnknownGrants(f"there are no grants under the name {part}")
             await self._replace(asker, part, ())
@@ -97,18 +110,18 @@ class Administration:
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
-    async def rotate(self) -> str:
+    async def rotate(self, asking: Asking) -> str:
         """Have a new key sign; its name. Raises TooManyKeys, KeysUnusable."""
-        async with self._turn:
+        async with self._turn_of(asking):
             if sum(1 for _ in self.authority.keys) >= MOST_KEYS:
                 raise TooManyKeys(
                     f"{MOST_KEYS} keys count, the limit; those before the newest expire with their tokens"
                 )
             return await self.authority.rotate()
 
-    async def drop(self, kid: str) -> None:
+    async def drop(self, asking: Asking, kid: str) -> None:
         """Nothing that a key has signed counts any more. Raises UnknownKey."""
-        async with self._turn:
+        async with self._turn_of(asking):
             if all(key.kid != kid for key in self.authority.keys):
                 raise UnknownKey(f"there is no key {kid[:100]!r}, or not any longer")
             await self.authority.drop(kid)

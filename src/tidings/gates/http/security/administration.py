@@ -18,12 +18,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from tidings.gates.asking import Guard
+from tidings.gates.errors import ForAdministrators
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import MOST_PER_PAGE, page_of, route
 from tidings.gates.http.security.documents import Assignment, Enrolment, read_client, read_granting
 from tidings.gates.http.security.identification import administrator, deed_of, shown_by
 from tidings.protocol.instants import shown
-from tidings.security.administration import Administration
+from tidings.security.administration import Administration, Asking
 from tidings.security.clients.client import Client
 from tidings.security.errors import UnknownGrants
 from tidings.security.keys.key_ring import KnownKey
@@ -67,7 +68,7 @@ class AdministrationEndpoints:
 
     async def _enroll(self, request: Request) -> Response:
         wish = await read_client(request, Enrolment)
-        registered = await self._administration.enroll(wish.client_id, wish.roles, wish.scopes)
+        registered = await self._administration.enroll(self._asking(request), wish.client_id, wish.roles, wish.scopes)
         self._record(request, registered.client.id)
         return _answer({"client_id": registered.client.id, "client_secret": registered.secret}, 201)
 
@@ -77,12 +78,11 @@ class AdministrationEndpoints:
         match request.method:
             case "PUT":
                 wish = await read_client(request, Assignment)
-                asker = await self._asker(request)
-                client = await self._administration.assign(asker, name, wish.roles, wish.scopes)
+                client = await self._administration.assign(self._asking(request), name, wish.roles, wish.scopes)
                 self._record(request, name)
                 return _answer(_client(client))
             case "DELETE":
-                await self._administration.remove(await self._asker(request), name)
+                await self._administration.remove(self._asking(request), name)
                 self._record(request, name)
                 return _answer({"removed": name})
             case _:
@@ -92,7 +92,7 @@ class AdministrationEndpoints:
     async def _revoke(self, request: Request) -> Response:
         administrator(request)
         name = request.path_params["id"]
-        await self._administration.revoke(name)
+        await self._administration.revoke(self._asking(request), name)
         self._record(request, name)
         return _answer({"revoked": name})
 
@@ -108,11 +108,11 @@ class AdministrationEndpoints:
         match request.method:
             case "PUT":
                 grants = await read_granting(request)
-                await self._administration.grant(await self._asker(request), name, grants)
+                await self._administration.grant(self._asking(request), name, grants)
                 self._record(request, name)
                 return _answer({"grants": _grants(grants)})
             case "DELETE":
-                await self._administration.withdraw(await self._asker(request), name)
+                await self._administration.withdraw(self._asking(request), name)
                 self._record(request, name)
                 return _answer({"removed": name})
             case _:
@@ -131,7 +131,7 @@ class AdministrationEndpoints:
     async def _keys(self, request: Request) -> Response:
         administrator(request)
         if request.method == "POST":
-            kid = await self._administration.rotate()
+            kid = await self._administration.rotate(self._asking(request))
             self._record(request, kid)
             return _answer({"kid": kid}, 201)
         return _answer({"keys": [_key(key) for key in self._authority.keys]})
@@ -139,15 +139,22 @@ class AdministrationEndpoints:
     async def _key(self, request: Request) -> Response:
         administrator(request)
         kid = request.path_params["kid"]
-        await self._administration.drop(kid)
+        await self._administration.drop(self._asking(request), kid)
         self._record(request, kid)
         return _answer({"dropped": kid})
 
     # -- who asks -------------------------------------------------------------------------------------------------
 
-    async def _asker(self, request: Request) -> Passport:
-        """Raises what is wrong by now with what was shown."""
-        return await self._authority.identify(shown_by(request.scope))
+    def _asking(self, request: Request) -> Asking:
+        """Who sends a request, by what they have shown, as of the moment when that is asked."""
+
+        async def ask() -> Passport:
+            passport = await self._authority.identify(shown_by(request.scope))
+            if not self._authority.rights_of(passport).administer:
+                raise ForAdministrators(f"{request.url.path} is for administrators")
+            return passport
+
+        return ask
 
     def _record(self, request: Request, target: str) -> None:
         self._guard.judge(administrator(request), deed_of(request.scope, target))
