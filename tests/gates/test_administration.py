@@ -5,15 +5,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
-import pytest
-
 from gates.client import connected, rows
 from gates.doors import indoors, is_error
-from gates.secured import POLICY, A, B, House, secured
+from gates.office import Office, opened
+from gates.secured import POLICY, A, B, secured
 from security.making import basic
-from tidings.security.administration import MOST_KEYS
-from tidings.security.policy.policies import MOST_PARTS
 from waiting import asynchronous, until
 
 QUERY = "SELECT ?o { GRAPH ?g { <s> <p> ?o } }"
@@ -34,27 +30,6 @@ CALLS: list[tuple[str, str, Any]] = [
     ("POST", "/admin/keys", None),
     ("DELETE", "/admin/keys/KID", None),
 ]
-
-
-class Office:
-    """What an administrator does."""
-
-    def __init__(self, house: House, token: str | None) -> None:
-        self._house = house
-        self._headers = {} if token is None else {"authorization": token}
-
-    async def ask(self, method: str, path: str, document: Any = None) -> httpx.Response:
-        return await self._house.http.request(method, path, json=document, headers=self._headers)
-
-    async def done(self, method: str, path: str, document: Any = None, status: int = 200) -> Any:
-        answer = await self.ask(method, path, document)
-        assert answer.status_code == status, answer.text
-        assert answer.headers["cache-control"] == "no-store"
-        return answer.json()
-
-
-async def opened(house: House) -> Office:
-    return Office(house, await house.newcomer("boss"))
 
 
 # -- who may ----------------------------------------------------------------------------------------------------
@@ -153,56 +128,6 @@ async def test_clients_come_in_pages_by_their_ids(tmp_path: Path) -> None:
         assert found == ["boss", "lamp-1", "lamp-2", "lamp-3", "lamp-9"]
 
 
-@pytest.mark.parametrize(
-    ("document", "status", "code", "place"),
-    [
-        ({}, 400, "bad_request", "client_id"),
-        ([], 400, "bad_request", "Expected `object`"),
-        ({"client_id": "a b"}, 400, "bad_request", "1 to 128 of the characters"),
-        ({"client_id": 7}, 400, "bad_request", "client_id"),
-        ({"client_id": "x", "role": ["a"]}, 400, "bad_request", "role"),
-        ({"client_id": "x", "roles": "a"}, 400, "bad_request", "roles"),
-        ({"client_id": "x", "roles": ["a b"]}, 400, "bad_request", "roles[0]"),
-        ({"client_id": "x", "scopes": ["a\n"]}, 400, "bad_request", "scopes[0]"),
-        ({"client_id": "x", "roles": [f"r{n}" for n in range(101)]}, 400, "bad_request", "roles"),
-        ({"client_id": "boss"}, 409, "client_exists", "boss"),
-        ({"client_id": "x" * 70_000}, 413, "body_too_large", "65,536"),
-    ],
-)
-@asynchronous
-async def test_a_client_that_makes_no_sense_is_refused(
-    tmp_path: Path, document: Any, status: int, code: str, place: str
-) -> None:
-    async with secured(tmp_path) as house:
-        office = await opened(house)
-        answer = await office.ask("POST", "/admin/clients", document)
-        assert is_error(answer, status, code)
-        assert place in answer.json()["error_description"]
-        assert len(house.security.authority.credentials) == 1
-
-
-@pytest.mark.parametrize("path", ["/admin/clients/boss", "/admin/grants/more"])
-@pytest.mark.parametrize(
-    ("body", "kind", "status", "code"),
-    [
-        (b"{", "application/json", 400, "bad_request"),
-        (b"\xff", "application/json", 400, "bad_request"),
-        (b"[" * 50_000, "application/json", 400, "bad_request"),
-        (b"{}", "application/json; charset=utf-8", 400, "bad_request"),
-        (b"roles=x", "application/x-www-form-urlencoded", 415, "unsupported_format"),
-        (b"{}", "", 415, "unsupported_format"),
-        (b" " * (2 << 20), "application/json", 413, "body_too_large"),
-    ],
-)
-@asynchronous
-async def test_a_body_that_is_none_is_refused(
-    tmp_path: Path, path: str, body: bytes, kind: str, status: int, code: str
-) -> None:
-    async with secured(tmp_path) as house:
-        headers = {"authorization": await house.newcomer("boss"), "content-type": kind}
-        assert is_error(await house.http.put(path, content=body, headers=headers), status, code)
-
-
 # -- grants -----------------------------------------------------------------------------------------------------
 
 
@@ -249,47 +174,6 @@ async def test_grants_are_seen_by_their_names_and_those_of_the_file_are_its_own(
         for method in ("GET", "DELETE"):
             assert is_error(await office.ask(method, "/admin/grants/other"), 404, "unknown_grants")
         assert is_error(await office.ask("PUT", "/admin/grants/-x", GRANTS), 400, "bad_request")
-
-
-@pytest.mark.parametrize(
-    ("grants", "place"),
-    [
-        ([], "DELETE"),
-        ([{"to": "everybody", "query": ["*"]}], "grants[0].to"),
-        ([*GRANTS["grants"], {"to": "everyone", "update": ["x"]}], "grants[1].update[0]"),
-        ([{"to": "everyone", "read": ["*"]}], "[0]"),
-        ([7], "[0]"),
-    ],
-)
-@asynchronous
-async def test_a_mistake_in_grants_is_named_with_its_place_and_changes_nothing(
-    tmp_path: Path, grants: list[Any], place: str
-) -> None:
-    async with secured(tmp_path) as house:
-        office = await opened(house)
-        answer = await office.ask("PUT", "/admin/grants/more", {"grants": grants})
-        assert is_error(answer, 400, "bad_policy")
-        assert place in answer.json()["error_description"]
-        assert list(house.security.authority.policies.parts) == ["file"]
-
-
-@asynchronous
-async def test_there_are_only_so_many_grants_and_names_of_them(tmp_path: Path) -> None:
-    async with secured(tmp_path) as house:
-        office = await opened(house)
-        for number in range(2):
-            many = {"grants": [{"to": f"client:{number}-{n}", "query": ["*"]} for n in range(5_000)]}
-            await office.done("PUT", f"/admin/grants/many-{number}", many)
-        assert is_error(await office.ask("PUT", "/admin/grants/more", GRANTS), 400, "bad_policy")
-        await office.done("PUT", "/admin/grants/many-0", GRANTS)
-        for number in range(2):
-            await office.done("DELETE", f"/admin/grants/many-{number}")
-        policies = house.security.authority.policies
-        grant = policies.parts["file"][:1]
-        for number in range(MOST_PARTS):
-            await policies.replace(f"n{number}", grant)
-        assert is_error(await office.ask("PUT", "/admin/grants/more", GRANTS), 400, "bad_policy")
-        await office.done("PUT", "/admin/grants/n7", GRANTS)
 
 
 # -- nobody is locked out ---------------------------------------------------------------------------------------
@@ -370,15 +254,6 @@ async def test_keys_rotate_without_a_token_lost_and_are_dropped_with_all_they_si
         assert made["kid"] not in (old["kid"], new)
         for unknown in (new, "%2e%2e", "x" * 500):
             assert is_error(await last.ask("DELETE", f"/admin/keys/{unknown}"), 404, "unknown_key")
-
-
-@asynchronous
-async def test_only_so_many_keys_count_at_a_time(tmp_path: Path) -> None:
-    async with secured(tmp_path) as house:
-        office = await opened(house)
-        for _ in range(MOST_KEYS - 1):
-            await office.done("POST", "/admin/keys", status=201)
-        assert is_error(await office.ask("POST", "/admin/keys"), 429, "too_many_keys")
 
 
 # -- afterwards -------------------------------------------------------------------------------------------------

@@ -1,12 +1,10 @@
 """Figures that others than the broker have for those who watch it: of security, of the certificate."""
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
-
-from msgspec import Struct
+from typing import NamedTuple, TypeAlias
 
 
-class Figure(Struct, frozen=True):
+class Figure(NamedTuple):
     """A number, as it is now. One that only `grows` counts what has happened since the start."""
 
     name: str
