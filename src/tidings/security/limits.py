@@ -21,13 +21,13 @@ class Rate(Struct, frozen=True):
 class Limiter:
     """Counts what keys do, for at most `most` of them; `clock` counts seconds."""
 
-    __slots__ = ("_buckets", "_clock", "_most", "_rate")
+    __slots__ = ("_buckets", "_burst", "_clock", "_most", "_per_second")
 
     def __init__(self, rate: Rate, clock: Callable[[], float], most: int = 10_000) -> None:
-        self._rate = rate
+        self._burst, self._per_second = rate.burst, rate.per_second
         self._clock = clock
         self._most = most
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, list[float]] = OrderedDict()
         """What is left of each, and when that was; who came last is last."""
 
     def __len__(self) -> int:
@@ -35,14 +35,24 @@ class Limiter:
 
     def take(self, key: str) -> float:
         """Count one thing: 0.0 if it may be done, else the seconds after which it may, and it was not counted."""
-        now, rate = self._clock(), self._rate
-        left, then = self._buckets.pop(key, (rate.burst, now))
-        left = min(rate.burst, left + (now - then) * rate.per_second)
-        wait = 0.0 if left >= 1 else (1 - left) / rate.per_second
-        self._buckets[key] = (left if wait else left - 1, now)
+        now, bucket = self._clock(), self._buckets.get(key)
+        if bucket is None:
+            return self._begin(key, now)
+        self._buckets.move_to_end(key)
+        left = bucket[0] + (now - bucket[1]) * self._per_second
+        bucket[1] = now
+        if left >= 1:
+            bucket[0] = (left if left < self._burst else self._burst) - 1
+            return 0.0
+        bucket[0] = left
+        return (1 - left) / self._per_second
+
+    def _begin(self, key: str, now: float) -> float:
+        left = self._burst
+        self._buckets[key] = [left - 1 if left >= 1 else left, now]
         if len(self._buckets) > self._most:
             self._buckets.popitem(last=False)
-        return wait
+        return 0.0 if left >= 1 else (1 - left) / self._per_second
 
 
 @lru_cache(maxsize=4096)
