@@ -9,15 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from broker.making import BASE, Client, Clock, crashed, full_disk, in_memory, opened, settled
-from tidings.broker.broker import Broker
 from tidings.broker.policy import Policy
 from tidings.broker.subscriptions.outbox import LOST
-from tidings.broker.subscriptions.rights_changes import AT_ONCE
 from tidings.broker.subscriptions.subscriber import UNKNOWN
 from tidings.log.errors import LogWriteFailed
 from tidings.model.access import ALL_RIGHTS, NO_RIGHTS, Graphs, Rights
 from tidings.model.errors import TidingsError
-from waiting import asynchronous, until
+from waiting import asynchronous
 
 EVERY = "SELECT ?g ?s ?o { GRAPH ?g { ?s <p> ?o } }"
 DATA = "INSERT DATA { <s> <p> 0 GRAPH <a> { <s> <p> 1 } GRAPH <b> { <s> <p> 2 } }"
@@ -224,81 +222,6 @@ async def test_what_cannot_be_written_down_is_taken_all_the_same(clock: Clock, t
         assert anna.line.closed == [LOST]
         assert broker.find(anna.only.spuid).sequence == UNKNOWN
         assert broker.find(anna.only.spuid).rights == ONLY_A
-
-
-# -- many subscriptions -----------------------------------------------------------------------------------------
-
-MANY = 10 * AT_ONCE + 5
-
-
-async def many(broker: Broker) -> Client:
-    await broker.update(DATA)
-    anna = Client(broker, "anna", A_AND_B)
-    for number in range(MANY):
-        anna.subscribe(EVERY.replace("?o }", f"?o FILTER(?o != {number + 10}) }}"))
-    await settled(broker)
-    assert len(anna.known) == MANY
-    return anna
-
-
-def moved(broker: Broker, rights: Rights) -> int:
-    return sum(each.rights == rights for each in broker.subscriptions)
-
-
-@asynchronous
-async def test_many_subscriptions_have_their_turns_a_few_at_a_time_and_others_theirs_in_between(clock: Clock) -> None:
-    async with in_memory(clock) as broker:
-        anna = await many(broker)
-        broker.rights_changed("anna", ONLY_A, "revoked")
-        anna.rights = ONLY_A
-        assert moved(broker, ONLY_A) == AT_ONCE
-        await broker.update("INSERT DATA { GRAPH <a> { <t> <p> 3 } GRAPH <b> { <t> <p> 4 } }")
-        assert AT_ONCE <= moved(broker, ONLY_A) < MANY
-        await until(lambda: moved(broker, ONLY_A) == MANY)
-        anna.check()
-        assert {tuple(sorted(set(map(str, known.reasons)))) for known in anna.known.values()} == {("None", "revoked")}
-
-
-@asynchronous
-async def test_what_was_due_is_not_any_more_once_rights_change_again(clock: Clock) -> None:
-    async with in_memory(clock) as broker:
-        anna = await many(broker)
-        broker.rights_changed("anna", ONLY_A, "revoked")
-        broker.rights_changed("anna", BY_PREFIX, "granted")
-        anna.rights = BY_PREFIX
-        await until(lambda: moved(broker, BY_PREFIX) == MANY)
-        anna.check()
-        assert sum("revoked" in known.reasons for known in anna.known.values()) == AT_ONCE
-
-
-@asynchronous
-async def test_what_goes_on_elsewhere_or_has_ended_has_no_turn(clock: Clock) -> None:
-    async with in_memory(clock) as broker:
-        anna = await many(broker)
-        first, (ended, *_, elsewhere) = anna.line.session, list(anna.known)
-        broker.rights_changed("anna", ONLY_A, "revoked", first)
-        anna.unsubscribe(ended)
-        other = Client(broker, "anna", A_AND_B)  # another token, which is of more use
-        other.known[elsewhere] = anna.known.pop(elsewhere)
-        other.resume(elsewhere)
-        anna.rights = ONLY_A
-        await until(lambda: moved(broker, ONLY_A) == MANY - 2)
-        anna.check()
-        other.check()
-        assert other.only.resumed == [True]
-
-
-@asynchronous
-async def test_a_subscription_whose_plan_cannot_be_changed_ends_and_the_others_go_on(clock: Clock) -> None:
-    async with in_memory(clock) as broker:
-        anna = await many(broker)
-        odd = list(anna.known)[AT_ONCE + 1]
-        broker.find(odd).text = "nonsense"
-        broker.rights_changed("anna", ONLY_A, "revoked")
-        await until(lambda: moved(broker, ONLY_A) == MANY - 1)
-        assert list(anna.line.dismissed) == [odd]
-        assert anna.line.dismissed[odd].startswith("revoked: ")
-        assert odd not in {each.spuid for each in broker.subscriptions}
 
 
 # -- random policies and random histories -----------------------------------------------------------------------

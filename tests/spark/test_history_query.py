@@ -164,7 +164,7 @@ def test_every_construct_gives_what_it_gives_in_the_engine(spark: SparkSession) 
 def test_every_construct_sees_the_graphs_that_may_be_read_and_no_others(spark: SparkSession, readable: Graphs) -> None:
     texts = [text for text in PATTERNS if any(word in text for word in ("GRAPH", "FROM", "COUNT", "EXISTS", "@FR"))]
     rows = check(spark, [(PROLOGUE + text, VARIED) for text in texts], readable=readable)
-    assert rows > len(texts) // 2
+    assert (rows > len(texts) // 2) is bool(readable)
 
 
 def test_a_question_is_answered_from_the_graphs_that_may_be_read(spark: SparkSession) -> None:
