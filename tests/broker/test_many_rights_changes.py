@@ -1,13 +1,17 @@
 """Rights of one who has many subscriptions: these have their turns a few at a time, and each is exact at its own."""
 
+import asyncio
+
 from broker.making import BASE, Client, Clock, in_memory, settled
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.rights_changes import AT_ONCE
+from tidings.broker.updates.queue import LONG_TEXT
 from tidings.model.access import Graphs, Rights
 from waiting import asynchronous, until
 
 EVERY = "SELECT ?g ?s ?o { GRAPH ?g { ?s <p> ?o } }"
 DATA = "INSERT DATA { <s> <p> 0 GRAPH <a> { <s> <p> 1 } GRAPH <b> { <s> <p> 2 } }"
+MORE = "INSERT DATA { GRAPH <a> { <t> <p> 3 } GRAPH <b> { <t> <p> 4 } }"
 MANY = 10 * AT_ONCE + 5
 
 
@@ -34,17 +38,43 @@ def moved(broker: Broker, rights: Rights) -> int:
 
 
 @asynchronous
-async def test_many_subscriptions_have_their_turns_a_few_at_a_time_and_others_theirs_in_between(clock: Clock) -> None:
+async def test_many_subscriptions_have_their_turns_a_few_at_a_time_and_the_loop_goes_on(clock: Clock) -> None:
     async with in_memory(clock) as broker:
         anna = await many(broker)
         broker.rights_changed("anna", ONLY_A, "revoked")
         anna.rights = ONLY_A
         assert moved(broker, ONLY_A) == AT_ONCE
-        await broker.update("INSERT DATA { GRAPH <a> { <t> <p> 3 } GRAPH <b> { <t> <p> 4 } }")
-        assert AT_ONCE <= moved(broker, ONLY_A) < MANY
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert AT_ONCE < moved(broker, ONLY_A) < MANY
         await until(lambda: moved(broker, ONLY_A) == MANY)
         anna.check()
-        assert {tuple(sorted(set(map(str, known.reasons)))) for known in anna.known.values()} == {("None", "revoked")}
+        assert {tuple(sorted(set(map(str, known.reasons)))) for known in anna.known.values()} == {("revoked",)}
+
+
+@asynchronous
+async def test_updates_wait_until_nobody_is_told_what_they_may_not_see_any_more(clock: Clock) -> None:
+    async with in_memory(clock) as broker:
+        anna = await many(broker)
+        broker.rights_changed("anna", ONLY_A, "revoked")
+        anna.rights = ONLY_A
+        await broker.update(MORE)
+        assert moved(broker, ONLY_A) == MANY
+        anna.check()
+
+
+@asynchronous
+async def test_and_so_does_an_update_that_was_being_worked_out_in_a_fork(clock: Clock) -> None:
+    async with in_memory(clock) as broker:
+        anna = await many(broker)
+        update = asyncio.create_task(broker.update(MORE + "#" * LONG_TEXT))
+        await until(lambda: broker.updates.aside)
+        broker.rights_changed("anna", ONLY_A, "revoked")
+        anna.rights = ONLY_A
+        assert not update.done()
+        await update
+        assert moved(broker, ONLY_A) == MANY
+        anna.check()
 
 
 @asynchronous

@@ -15,7 +15,7 @@ from gates.client import connected
 from gates.secured import DATA, A, B, House, secured
 from gates.sockets import asynchronous
 from tidings.model.iris import DEFAULT_BASE
-from tidings.server import app as wiring
+from tidings.server import gates as wiring
 from tidings.server.config import Settings
 
 WHO = ("nobody", "stranger", "reader", "writer", "listener", "boss")

@@ -111,7 +111,9 @@ class Broker:
         self.updates = UpdateQueue(engine, log, self.forks, self.notifier, self.spawn, most=policy.queue, **limits)
         alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
-        self.changes = RightsChanges(self.subscriptions, self.notifier, self.outboxes, self.queries, log, self.spawn)
+        self.changes = RightsChanges(
+            self.subscriptions, self.notifier, self.outboxes, self.queries, log, self.updates, self.spawn
+        )
         self.seeding = Seeding()
         self.facts = facts = Facts(log)
         facts.keep(Seeding.KINDS, self.seeding)

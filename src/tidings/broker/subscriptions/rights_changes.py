@@ -6,8 +6,8 @@ It is durable and can be resumed like any other change: the log says which graph
 works out the same difference. Whoever may subscribe to nothing any more is told that the subscription has ended; so is
 everybody whose answers are worked out elsewhere, where what was asked of others may still be on its way.
 
-Many subscriptions of one subject have their turns a few at a time, and others theirs in between; each change is exact
-at the moment of its own turn.
+Many subscriptions of one subject have their turns a few at a time, and queries theirs in between. Updates wait for all
+of them: no subscription is told of a commit in a graph that it may no longer see.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from tidings.broker.subscriptions.outbox import LOST, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import rights_to_subscribe
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
+from tidings.broker.updates.queue import UpdateQueue
 from tidings.log.entry import Note
 from tidings.model.access import Graphs, Rights
 from tidings.model.errors import LimitExceeded, MayNotSubscribe, TidingsError, internal_error
@@ -55,7 +56,8 @@ class _Due(NamedTuple):
 
 
 class RightsChanges:
-    """Applies changes of rights to the subscriptions of a broker. `spawn` has something done meanwhile."""
+    """Applies changes of rights to the subscriptions of a broker, and holds `updates` until all have had their turns.
+    `spawn` has something done meanwhile."""
 
     def __init__(
         self,
@@ -64,8 +66,10 @@ class RightsChanges:
         outboxes: Outboxes,
         queries: Queries,
         commit_log: CommitLog,
+        updates: UpdateQueue,
         spawn: Spawn,
     ) -> None:
+        self._updates = updates
         self._spawn = spawn
         self._due: dict[Subscriber, _Due] = {}
         self._working = False
@@ -85,18 +89,24 @@ class RightsChanges:
         self._due.update(dict.fromkeys(concerned[AT_ONCE:], _Due(rights, reason, session)))
         if self._due and not self._working:
             self._working = True
+            self._updates.hold()
             self._spawn(self._work())
 
     async def _work(self) -> None:
         """Until nothing is due any more."""
-        while self._due:
-            await asyncio.sleep(0)
-            for subscriber in list(islice(self._due, AT_ONCE)):
-                due = self._due.pop(subscriber)
-                elsewhere = due.session is not None and subscriber.session is not due.session
-                if subscriber in self._subscriptions and not elsewhere:  # who comes back does so with what counts then
-                    self._change(subscriber, due.rights, due.reason)
-        self._working = False
+        try:
+            while self._due:
+                await asyncio.sleep(0)
+                for subscriber in list(islice(self._due, AT_ONCE)):
+                    self._have_its_turn(subscriber, self._due.pop(subscriber))
+        finally:
+            self._working = False
+            self._updates.resume()
+
+    def _have_its_turn(self, subscriber: Subscriber, due: _Due) -> None:
+        elsewhere = due.session is not None and subscriber.session is not due.session
+        if subscriber in self._subscriptions and not elsewhere:  # who comes back does so with what counts then
+            self._change(subscriber, due.rights, due.reason)
 
     def _change(self, subscriber: Subscriber, rights: Rights, reason: str) -> None:
         """From here on a subscription sees other graphs; it ends if that is impossible, whatever the reason."""

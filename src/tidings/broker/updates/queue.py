@@ -7,6 +7,7 @@ An update that takes its time is worked out on a copy of the store, and only its
 queries and first answers go on meanwhile. Whoever finds the queue full is asked to come back.
 """
 
+import asyncio
 import logging
 import time
 from collections import deque
@@ -230,6 +231,8 @@ class UpdateQueue:
             taken_back = self._taken_back
             fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self._whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self._whole.seconds)
+            while self._holds > 1:  # others than this update hold the queue as well
+                await asyncio.sleep(0)
             if taken_back == self._taken_back:
                 return delta
 
