@@ -29,7 +29,7 @@ LONG_QUERY = 1 << 15
 LONG_SUBSCRIPTION = 1 << 12
 """Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
 
-_OFTEN = 5
+_OFTEN = 2
 """What is done again and again may take so much less time than what is done once."""
 
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
