@@ -7,9 +7,9 @@ and prepared), `overhead` (time of an update through the broker / through the en
 The client has one core, the broker and the bare engine the other.
 
 With `--secured`, a second broker asks everybody who they are: its rounds follow those of the first one, with a token in
-every request and every message, at full load only. It prints the updates a second of both brokers, `plain` and `secured`,
-their ratio `secured_to_plain`, of neighbouring rounds, and the same ratio by the time that the brokers' processor took,
-`secured_to_plain_busy`, which says more where others use the machine as well.
+every request and every message, at full load only. It prints the updates a second of both brokers, `plain` and
+`secured`, their ratio `secured_to_plain`, of neighbouring rounds, and the same ratio by the time that the brokers'
+processor took, `secured_to_plain_busy`, which says more where others use the machine as well.
 """
 
 import argparse
