@@ -192,6 +192,16 @@ async def test_an_address_has_so_many_websockets() -> None:
 
 
 @asynchronous
+async def test_an_address_opens_so_many_websockets_in_a_time() -> None:
+    async with serving(client_rate=0.001) as house:
+        async with connected(house) as first:
+            assert (await first.ask({"query": {"sparql": "ASK {}"}}))["error"] == "rate_exceeded"
+        async with connected(house) as second:
+            assert await second.inbox.end() == 1013
+            assert "client_rate" in second.inbox.reason
+
+
+@asynchronous
 async def test_an_address_has_so_many_connections_to_the_http_port() -> None:
     async with listening(client_connections=2) as house:
         port = house.http.base_url.port

@@ -13,10 +13,11 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 from tidings.broker.subscriptions.outbox import TOO_SLOW
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.gates.answers import body_of, encode_body, head_of
-from tidings.gates.errors import BadForwarding, TooManyConnections
+from tidings.gates.errors import BadForwarding
 from tidings.gates.peer import Peer, peer_of
 from tidings.gates.quotas import Ticket, client_of
 from tidings.gates.websocket.conversation import Conversation
+from tidings.model.errors import LimitExceeded
 from tidings.protocol.answers import Unsubscribed, encode
 from tidings.protocol.notifications import SPLICE
 
@@ -68,11 +69,12 @@ class Connection(WSListener):
         self._take_place()
 
     def _take_place(self) -> None:
-        """One more connection of its address; or one too many."""
+        """One more connection of its address; or one too many, or too soon."""
         quotas = self._gate.quotas
         try:
+            quotas.take(self._client)
             self._place = Ticket(quotas.connections, self._client)
-        except TooManyConnections as error:
+        except LimitExceeded as error:
             quotas.note(error)
             self.close(TRY_AGAIN_LATER, str(error))
 
