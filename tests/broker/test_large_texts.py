@@ -1,5 +1,6 @@
 """What takes long to read or to plan is done aside, within the time limit: the loop has its hands free."""
 
+import asyncio
 import itertools
 from unittest import mock
 
@@ -96,3 +97,46 @@ async def test_a_subscription_that_takes_too_long_to_plan_is_refused_and_leaves_
         assert isinstance(error, RequestTooComplex)
         assert error.to_json()["limit"] == 0.0
         assert not list(broker.subscribers())
+
+
+LARGE = (
+    "SELECT * { " + " UNION ".join(f"{{ ?s <p{n}> ?o }}" for n in range(200)) + " UNION { ?s <p> ?o } }",
+    "SELECT * { ?s <p> ?o " + " ".join(f"OPTIONAL {{ ?s <p{n}> ?o{n} }}" for n in range(100)) + " }",
+    "SELECT ?s (COUNT(*) AS ?n) { ?s <p> ?o FILTER ("
+    + " || ".join(f"?o > {n}" for n in range(200))
+    + ") } GROUP BY ?s",
+)
+
+
+@pytest.mark.parametrize("text", LARGE, ids=["UNION", "OPTIONAL", "||"])
+@asynchronous
+async def test_what_is_planned_in_a_thread_is_right_whatever_is_published_meanwhile(clock: Clock, text: str) -> None:
+    async with in_memory(clock) as broker:
+        clients = [Client(broker) for _ in range(3)]
+        for number in itertools.count():
+            if number < len(clients):
+                clients[number].subscribe(text)
+            await broker.update(insert(number) if number % 3 else f"DELETE DATA {{ <s{number - 1}> <p> {number - 1} }}")
+            await asyncio.sleep(0.001)  # others have their turns
+            assert not any(client.errors for client in clients)
+            if number > len(clients) and all(client.known for client in clients):
+                break
+        await broker.update("INSERT DATA { <s1> <p> 1000 ; <p5> 5 }")
+        for client in clients:
+            client.check()
+        assert len(broker.engine.planning.plans) == 1
+
+
+@pytest.mark.parametrize("text", LARGE, ids=["UNION", "OPTIONAL", "||"])
+@asynchronous
+async def test_nothing_is_left_of_a_large_plan_that_nobody_has_any_more(clock: Clock, text: str) -> None:
+    async with in_memory(clock) as broker:
+        await broker.update(insert(1))
+        stays, leaves = Client(broker), Client(broker)
+        stays.subscribe(text)
+        leaves.subscribe(text)
+        leaves.lose()
+        await until(lambda: bool(stays.known))
+        stays.unsubscribe(stays.only.spuid)
+        await until(lambda: not broker.forks.running and not len(broker.engine.planning.plans))
+        assert not len(broker.subscriptions)

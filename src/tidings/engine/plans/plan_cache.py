@@ -105,6 +105,9 @@ class PlanCache:
             del self._keys[spu], self._makers[spu]
         return kept
 
+    def __len__(self) -> int:
+        return len(self._spus)
+
     def __contains__(self, spu: Spu) -> bool:
         return spu in self._keys
 
