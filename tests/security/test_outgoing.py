@@ -1,5 +1,6 @@
 """Where requests go that clients cause, tried with real servers on the loopback interface and a resolver by hand."""
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,8 +73,10 @@ class Site:
 
 
 @contextmanager
-def site(address: str = "127.0.0.1") -> Iterator[Site]:
+def site(address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[Site]:
     made = Site(address)
+    if tls is not None:
+        made.server.socket = tls.wrap_socket(made.server.socket, server_side=True)
     thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
     thread.start()
     try:
