@@ -12,14 +12,14 @@ from tidings.gates.asking import Asker, Changed, Deed, Leave
 from tidings.gates.errors import ForAdministrators
 from tidings.gates.figures import Figure
 from tidings.model.access import NO_RIGHTS, Rights
-from tidings.model.errors import GraphNotReadable, GraphNotWritable, MayNotSubscribe, TidingsError
+from tidings.model.errors import GraphNotWritable, MayNotSubscribe, TidingsError
 from tidings.security.audit import Audit, Event
 from tidings.security.authority import Authority
 from tidings.security.errors import InvalidRequest
 from tidings.security.passport import ANONYMOUS, Passport
 from tidings.server.security.presences import Presences, Standing
 
-_FOR_OTHERS = (GraphNotReadable, GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
+_FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
 """What one who shows a token might be allowed."""
 _MOST_STRANGERS = 10_000
 
