@@ -112,14 +112,14 @@ class AuditLog:
                 newer.replace(older)
 
 
-class _Line(Struct, frozen=True, omit_defaults=True):
+class _Line(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """An event as it is written."""
 
     time: int
     what: str
-    decision: str
     who: str = ""
     where: str = ""
+    decision: str
     reason: str = ""
     target: str = ""
     commit: int | None = None
@@ -130,14 +130,14 @@ def _line(time: int, event: Event) -> bytes:
     return (
         _ENCODER.encode(
             _Line(
-                time,
-                event.what[:_LONGEST],
-                event.decision,
-                event.who[:_LONGEST],
-                event.where[:_LONGEST],
-                event.reason[:_LONGEST],
-                event.target[:_LONGEST],
-                event.commit,
+                time=time,
+                what=event.what[:_LONGEST],
+                who=event.who[:_LONGEST],
+                where=event.where[:_LONGEST],
+                decision=event.decision,
+                reason=event.reason[:_LONGEST],
+                target=event.target[:_LONGEST],
+                commit=event.commit,
             )
         )
         + b"\n"
