@@ -201,7 +201,7 @@ async def test_others_are_answered_while_a_query_takes_its_time(kind: str) -> No
 @asynchronous
 async def test_others_are_answered_while_a_large_subscription_is_planned() -> None:
     text = "SELECT * { " + " UNION ".join(f"{{ ?s <p{n}> ?o }}" for n in range(1000)) + " }"
-    async with listening() as house, with_websockets(house) as address:
+    async with listening(max_planning=PATIENCE) as house, with_websockets(house) as address:
         await house.update("INSERT DATA { <s> <p7> 1 }")
 
         class Place:
