@@ -44,6 +44,14 @@ def test_an_evaluation_that_takes_too_long_ends(text: str) -> None:
         drain(Core(store()), text, Limits(seconds=5, clock=ticking()))
 
 
+def test_a_path_that_takes_long_to_lead_anywhere_ends_before_it_does() -> None:
+    """One row is all there is: nobody but the walk itself can look at the clock on its way."""
+    chain = Store((f"<urn:s{n}>", "<urn:p>", f"<urn:s{n + 1}>", "") for n in range(100))
+    text = "ASK { <urn:s0> ((<urn:p>|^<urn:p>)*/(<urn:p>|^<urn:p>)*)* <urn:none> }"
+    with pytest.raises(TimeLimitExceeded, match="limit of 100 s"):
+        drain(Core(chain), text, Limits(seconds=100, clock=ticking()))
+
+
 def test_an_evaluation_within_its_time_is_not_disturbed() -> None:
     assert drain(Core(store(5)), THREE_WAYS, Limits(seconds=1e9, clock=ticking())) == 125
 

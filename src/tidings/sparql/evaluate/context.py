@@ -109,7 +109,7 @@ class Context:
         return self.parameters[int(term[2:])] if term[0] == "$" else term
 
     def look(self) -> None:
-        """At the clock, while a plan is made. Raises TimeLimitExceeded."""
+        """At the clock, while a plan is made, or works on one row for long. Raises TimeLimitExceeded."""
         limits = self.limits
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)

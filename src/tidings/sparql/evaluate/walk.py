@@ -1,11 +1,13 @@
 """Property paths that are paths at heart: repetition and negated sets (sections 9.3 and 18.4).
 
 Repeated paths give each pair once; zero steps lead from a term to itself, whether the graph knows the term or not.
+A path within a path can take as long as it likes to give its first pair, so whoever walks looks at the clock: `look`
+raises what ends an evaluation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
@@ -22,6 +24,13 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
 from tidings.sparql.evaluate.scan import ActiveGraph, _filled, _places
+
+Look: TypeAlias = Callable[[], None]
+_TERMS_BETWEEN_LOOKS = 256
+
+
+def _never() -> None:
+    """There is no clock to look at."""
 
 
 def reverse(path: Path) -> Path:
@@ -43,7 +52,7 @@ def reverse(path: Path) -> Path:
             assert_never(path)
 
 
-def ends(path: Path, source: TripleSource, start: Term) -> Iterable[Term]:
+def ends(path: Path, source: TripleSource, start: Term, look: Look = _never) -> Iterable[Term]:
     """Where a path leads from a term, as often as there are ways."""
     match path:
         case str():
@@ -51,30 +60,42 @@ def ends(path: Path, source: TripleSource, start: Term) -> Iterable[Term]:
         case Inverse(str() as predicate):
             return source.subjects(predicate, start)
         case Inverse(inner):
-            return ends(reverse(inner), source, start)
+            return ends(reverse(inner), source, start, look)
         case Sequence(first, second):
-            return (end for middle in ends(first, source, start) for end in ends(second, source, middle))
+            middles = ends(first, source, start, look)
+            return (end for middle in middles for end in ends(second, source, middle, look))
         case Alternative(left, right):
-            return [*ends(left, source, start), *ends(right, source, start)]
+            return [*ends(left, source, start, look), *ends(right, source, start, look)]
         case Repeat(inner, least, many):
-            return closure(inner, source, start, least, many)
+            return closure(inner, source, start, least, many, look)
         case Negated(forward, backward):
             return _negated_ends(source, start, forward, backward)
         case _:
             assert_never(path)
 
 
-def closure(inner: Path, source: TripleSource, start: Term, least: int, many: bool) -> dict[Term, None]:
+def closure(
+    inner: Path, source: TripleSource, start: Term, least: int, many: bool, look: Look = _never
+) -> dict[Term, None]:
     """All terms within reach, each once, nearest first."""
     reached: dict[Term, None] = {} if least else {start: None}
     frontier: Iterable[Term] = (start,)
     while frontier:
-        found = dict.fromkeys(end for term in frontier for end in ends(inner, source, term) if end not in reached)
+        found = dict.fromkeys(
+            end for term in _watched(frontier, look) for end in ends(inner, source, term, look) if end not in reached
+        )
         reached.update(found)
         if not many:
             break
         frontier = found
     return reached
+
+
+def _watched(terms: Iterable[Term], look: Look) -> Iterator[Term]:
+    for number, term in enumerate(terms):
+        if not number % _TERMS_BETWEEN_LOOKS:
+            look()
+        yield term
 
 
 def _negated_ends(
@@ -107,18 +128,20 @@ def _starts(path: Path, source: TripleSource) -> Iterable[Term]:
             return source.nodes()
 
 
-def pairs(path: Path, source: TripleSource, s: Term | None, o: Term | None) -> Iterator[tuple[Term, Term]]:
+def pairs(
+    path: Path, source: TripleSource, s: Term | None, o: Term | None, look: Look = _never
+) -> Iterator[tuple[Term, Term]]:
     """All solutions of a path between two ends, of which either may be given."""
     if s is not None:
-        for end in ends(path, source, s):
+        for end in ends(path, source, s, look):
             if o is None or o == end:
                 yield s, end
     elif o is not None:
-        for start in ends(reverse(path), source, o):
+        for start in ends(reverse(path), source, o, look):
             yield start, o
     else:
         for start in _starts(path, source):
-            for end in ends(path, source, start):
+            for end in ends(path, source, start, look):
                 yield start, end
 
 
@@ -160,7 +183,7 @@ def walk(
             for suffix, source in sources(name[0] if name else None):
                 if rooted and not all(term is None or is_node(term, source) for term in (s, o)):
                     continue
-                for pair in pairs(path, source, s, o):
+                for pair in pairs(path, source, s, o, context.look):
                     filled = _filled(row, extra, columns, pair + suffix)
                     if filled is not None:
                         yield filled
