@@ -103,7 +103,8 @@ def first_steps(http: str, settings: Settings) -> str:
     query = "--data-urlencode 'query=SELECT * WHERE { ?s ?p ?o } LIMIT 3'"
     if settings.is_secure:
         return (
-            f"  try:  curl -X POST -u CLIENT:SECRET {http}/oauth/token\n"
+            f"  try:  tidings login --http {http}\n"
+            f"        curl -X POST -u CLIENT:SECRET {http}/oauth/token\n"
             f"        curl -H 'Authorization: Bearer TOKEN' {http}/query {query}\n"
         )
     return (
