@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-import aiomqtt
 import psutil
 import pytest
 import regex  # type: ignore[import-untyped]
+from paho.mqtt import publish
 
 from client import listings
 from spark.killing import QUICK
@@ -61,9 +61,10 @@ class Monitor:
     observed: Consumer
 
     async def publish(self, *messages: tuple[str, bytes]) -> None:
-        async with aiomqtt.Client(HOST, self.mqtt.port, timeout=PATIENCE) as client:
-            for topic, payload in messages:
-                await client.publish(topic, payload, qos=1)
+        """In a thread: a client on this loop has it watch its socket once more after it was closed, and by then the
+        number of the socket may be that of another one."""
+        with_qos: publish.MessagesList = [(topic, payload, 1, False) for topic, payload in messages]
+        await asyncio.to_thread(publish.multiple, with_qos, HOST, self.mqtt.port)
 
     @property
     def values(self) -> dict[str, str]:
