@@ -223,7 +223,7 @@ class Picture:
             self._draw()
 
     def _draw(self) -> None:
-        self._live.update(self._table.view(self._console.height), refresh=True)
+        self._live.update(self._table.view(self._console.height, self._console.width), refresh=True)
         self._stale = False
 
     def close(self) -> None:
