@@ -13,7 +13,7 @@ TidingsError
 from typing import Any
 
 from tidings.model.errors import BadRequest, TidingsError
-from tidings.protocol.errors import Refusal
+from tidings.protocol.errors import Refusal, brief
 
 
 class Refused(TidingsError):
@@ -22,7 +22,7 @@ class Refused(TidingsError):
     code = "refused"
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.description)
+        super().__init__(brief(refusal.description))
         self.refusal = refusal
         self.code = refusal.code  # type: ignore[misc]  # here it is the broker's
         self.status = refusal.status  # type: ignore[misc]
