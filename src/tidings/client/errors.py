@@ -15,6 +15,8 @@ from typing import Any
 from tidings.model.errors import BadRequest, TidingsError
 from tidings.protocol.errors import Refusal, brief
 
+_BUSY = (429, 503)
+
 
 class Refused(TidingsError):
     """The broker said no. `code` and `status` are those of the broker, `details` is all that it said."""
@@ -63,3 +65,10 @@ class NoAnswer(TidingsError):
 class NotUnderstood(TidingsError):
     status = 502
     code = "not_understood"
+
+
+def is_passing(error: TidingsError) -> bool:
+    """Whether it may be better later: nobody was there, or too many were."""
+    return isinstance(error, CannotConnect | ConnectionLost | NoAnswer) or (
+        isinstance(error, Refused) and error.status in _BUSY
+    )

@@ -80,18 +80,21 @@ def only_here(arguments: argparse.Namespace, *names: str) -> None:
 
 
 def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
-    """Where the broker is, and who is asking."""
-    add_address(parser, subscribes=subscribes)
+    """Where the broker is, how long it may take to be there, and who is asking."""
+    add_address(parser, subscribes=subscribes).add_argument(
+        "--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for a broker that is not there yet"
+    )
     add_identity(parser)
 
 
-def add_address(parser: Parser, *, subscribes: bool = False) -> None:
-    """Where the broker is."""
+def add_address(parser: Parser, *, subscribes: bool = False) -> "argparse._ArgumentGroup":
+    """Where the broker is; the group of these options."""
     group = parser.add_argument_group("broker")
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
     group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
     if subscribes:
         group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
+    return group
 
 
 def add_identity(parser: Parser) -> None:

@@ -61,7 +61,7 @@ def follow(wanted: Wanted, arguments: Namespace) -> None:
 
 
 async def _follow(wanted: Wanted, arguments: Namespace) -> None:
-    async with connect(wanted.url, trust=trust_of(arguments), credentials=wanted.shown) as broker:
+    async with connect(wanted.url, wait=arguments.wait, trust=trust_of(arguments), credentials=wanted.shown) as broker:
         subscription = await broker.subscribe(wanted.text, default_graphs=wanted.default, named_graphs=wanted.named)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
