@@ -6,8 +6,9 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import orjson
@@ -42,6 +43,8 @@ class Wanted:
     named: tuple[str, ...] = ()
     shown: Shown | None = None
     """To a broker that asks who somebody is."""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    """For names in what is shown, besides those of the query."""
 
 
 class Sink(Protocol):
@@ -67,7 +70,7 @@ async def _follow(wanted: Wanted, arguments: Namespace) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)
-        sink = _sink(wanted.text, arguments)
+        sink = _sink(wanted, arguments)
         try:
             await _show(broker, subscription, sink, stop, arguments)
         finally:
@@ -78,10 +81,10 @@ async def _follow(wanted: Wanted, arguments: Namespace) -> None:
                         await subscription.unsubscribe()
 
 
-def _sink(text: str, arguments: Namespace) -> Sink:
+def _sink(wanted: Wanted, arguments: Namespace) -> Sink:
     if arguments.json:
         return JsonLines(quiet=arguments.quiet)
-    names = Names(prefixes_of(text))
+    names = Names(dict(wanted.prefixes) | prefixes_of(wanted.text))
     if arguments.changes or not sys.stdout.isatty():
         return ChangeLines(names, colour=wants_colour(sys.stdout), quiet=arguments.quiet)
     from rich.console import Console

@@ -31,8 +31,8 @@ out one of its updates as a producer does; or subscribe one of its queries as a 
 EXAMPLES = """\
 examples:
   tidings agents chat.jsap
-  tidings agents chat.jsap produce SEND sender=chat:alice text='Hello, world'
-  tidings agents chat.jsap consume MESSAGES --count 1
+  tidings agents chat.jsap produce SEND message=chat:m1 sender=chat:alice text='Hello, world'
+  tidings agents chat.jsap consume SENT --count 1
 """
 
 
@@ -129,7 +129,7 @@ def _consume(profile: Jsap, query: Primitive, arguments: Namespace) -> int:
     elsewhere = bool(arguments.ws or arguments.http)
     url = ws_of(arguments) if elsewhere else query.ws
     shown = _shown(profile, url, arguments, elsewhere=elsewhere)
-    follow(Wanted(url, text, query.dataset.default, query.dataset.named, shown), arguments)
+    follow(Wanted(url, text, query.dataset.default, query.dataset.named, shown, profile.namespaces), arguments)
     return 0
 
 
