@@ -11,6 +11,7 @@ import pytest
 from bench.samples import HOSTILE, a_run
 from tidings.bench.report.findings import Finding, findings, noise
 from tidings.bench.report.page import charts_of, render, write_charts, write_report
+from tidings.bench.report.tables import summary_table
 from tidings.bench.report.words import digits, duration, indicator, listed, moment, span, times
 from tidings.bench.results.files import ResultsUnwritable
 from tidings.bench.results.measured import Measurement, Run
@@ -106,6 +107,19 @@ def test_targets_stand_side_by_side_with_figures_of_the_run(page: Page) -> None:
     assert "triples tidings blazegraph naive 250" in page.text
     mean = sum(a_run().measurements[0].samples) / 12
     assert digits(mean) in page.text
+
+
+def test_the_best_of_each_row_is_marked_whatever_is_best_in_others() -> None:
+    points = [
+        Measurement(target="steady", test="t", kind="subscription", samples=(4.0,) * 20),
+        Measurement(target="quick", test="t", kind="subscription", samples=(1.0,) * 18 + (9.0,) * 2),
+    ]
+    table = summary_table(points)
+    assert table is not None
+    best = {name.text: [cell.best for cell in cells] for name, cells in table.rows}
+    assert best["mean"] == best["median"] == best["least"] == [False, True]
+    assert best["95th percentile"] == best["most"] == [True, False]
+    assert best["samples"] == [False, False]
 
 
 def test_the_lighting_experiments_stand_beside_the_published_figures(page: Page) -> None:
