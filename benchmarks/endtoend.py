@@ -193,7 +193,8 @@ class Audience:
         """Add what was heard to the answers; by the number of the update, when its notification came."""
         arrivals = {}
         for arrival, message in self._heard:
-            notification = orjson.loads(message)["notification"]
+            notification = orjson.loads(message).get("notification")
+            check(notification is not None, f"everybody is subscribed: {message!r}")
             subscriber = int(notification["alias"])
             self._sequences[subscriber] += 1
             check(notification["sequence"] == self._sequences[subscriber], f"sequences without gaps: {message!r}")
