@@ -6,15 +6,15 @@ same, up to spelling (`words.spelled`). In between, larger means more related, o
 backend brings its threshold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Matrix: TypeAlias = NDArray[np.float32]
+Matrix: TypeAlias = "NDArray[np.float32]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +48,22 @@ class Vectors(Relatedness, Protocol):
     def vectors(self, phrases: Sequence[str]) -> "Matrix":
         """One row for each phrase: of length 1, or 0 for a phrase without any known word."""
         ...
+
+
+Related: TypeAlias = "Callable[[Sequence[str]], Matrix]"
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A backend that can make thousands of phrases ready once, to be asked about others again and again."""
+
+    def against(self, right: Sequence[str]) -> Related:
+        """What `relate` gives for phrases and these, in an array of its own."""
+        ...
+
+
+def against(relatedness: Relatedness, right: Sequence[str]) -> Related:
+    """`relate` with its right side given, made ready if the backend can."""
+    if isinstance(relatedness, Preparing):
+        return relatedness.against(right)
+    return lambda left: relatedness.relate(left, right).copy()

@@ -25,6 +25,8 @@ class EventTuple:
 @dataclass(frozen=True, slots=True)
 class Event:
     tuples: tuple[EventTuple, ...]
+    id: str | None = None
+    """An IRI, if whoever published it gave it one."""
 
 
 class Operator(StrEnum):
@@ -99,9 +101,12 @@ class Parameters:
     """How many of the best mappings of an event to tell."""
 
 
+DEFAULTS = Parameters()
+
+
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """All predicates must be met, each by a tuple of its own."""
 
     predicates: tuple[Predicate, ...]
-    parameters: Parameters = Parameters()
+    parameters: Parameters = DEFAULTS
