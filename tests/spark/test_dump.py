@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spark.dumps import dump, chopped, multistream, page
+from spark.dumps import chopped, dump, multistream, page
 from tidings.spark.esa.dump import Piece, pieces
 from tidings.spark.esa.errors import DumpDamaged, DumpUnreadable
 from tidings.spark.esa.pages import Page, Skipped, pages

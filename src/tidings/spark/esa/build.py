@@ -99,6 +99,8 @@ class Build:
             self._begin()
             if (self._out / MANIFEST).exists():
                 return read_manifest(self._out)
+            for name in ("rounds", "counts"):
+                (self._out / name).mkdir(exist_ok=True)
             rounds = self._count()
             concepts = self._concepts(rounds)
             words = self._words(rounds, len(concepts))
@@ -124,8 +126,6 @@ class Build:
         elif (found := _read(path, About)) != about:
             what = "of other parameters" if found and found.identity == about.identity else "of something else"
             raise BuildForeign(f"{self._out} has an index {what}, finished or not: build into another folder")
-        for name in ("rounds", "counts"):
-            (self._out / name).mkdir(exist_ok=True)
 
     # -- counting ----------------------------------------------------------------------------------------------------
 

@@ -59,11 +59,11 @@ class Wiki:
     shortest = 50
     rarest = 3
 
-    def __init__(self, paths: list[Path]) -> None:
+    def __init__(self, paths: list[Path], plain: int = dump.PLAIN_PIECE, packed: int = dump.PACKED_PIECE) -> None:
         self._paths = paths
         if len({path.absolute() for path in paths}) < len(paths):
             raise DumpUnreadable("a file of the dump is named twice")
-        self._pieces = [piece for path in paths for piece in dump.pieces(path)]
+        self._pieces = [piece for path in paths for piece in dump.pieces(path, plain, packed)]
 
     @property
     def name(self) -> str:
