@@ -19,13 +19,14 @@ INDEX = indexed(DOCUMENTS)
 
 
 def written(folder: Path, index: Index = INDEX) -> Path:
-    with IndexWriter(folder) as writer:
-        for place in range(len(index.terms)):
-            part = slice(int(index.starts[place]), int(index.starts[place + 1]))
-            term = index.terms[place].decode()
-            writer.term(term, float(index.idf[place]), index.concepts[part], index.weights[part])
-        writer.titles(index.title(concept) for concept in range(len(index.titles)))
-        writer.finish("five documents", {"most": 1000.0})
+    known = range(len(index.terms))
+    names = [index.terms[place].decode() for place in known]
+    sizes = np.diff(index.starts).tolist()
+    writer = IndexWriter(folder, names, index.idf.tolist(), sizes, map(index.title, range(len(index.titles))))
+    for place in reversed(known):
+        part = slice(int(index.starts[place]), int(index.starts[place + 1]))
+        writer.place(place, index.concepts[part], index.weights[part])
+    writer.finish("five documents", {"most": 1000.0})
     return folder
 
 
@@ -43,18 +44,17 @@ def test_what_is_written_is_what_is_served(tmp_path: Path) -> None:
 
 
 def test_an_index_that_knows_nothing_can_be_served(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path) as writer:
-        writer.finish("nothing", {})
+    IndexWriter(tmp_path, [], [], [], []).finish("nothing", {})
     esa = EsaRelatedness(open_index(tmp_path, verify=True))
     assert esa.relate(["car"], ["car", "bus"]).tolist() == [[1.0, 0.0]]
 
 
-def test_terms_have_to_come_in_order(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path) as writer:
-        nothing = np.empty(0, np.int32), np.empty(0, np.float32)
-        writer.term("b", 1.0, *nothing)
-        with pytest.raises(ValueError, match="'a' comes after 'b'"):
-            writer.term("a", 1.0, *nothing)
+def test_an_index_is_there_once_it_is_finished(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'a' comes after 'b'"):
+        IndexWriter(tmp_path, ["b", "a"], [1.0, 1.0], [0, 0], [])
+    writer = IndexWriter(tmp_path, ["a", "b"], [1.0, 1.0], [1, 1], ["one"])
+    with pytest.raises(ValueError, match="term 1 has 0 concepts, not 1"):
+        writer.place(1, np.empty(0, np.int32), np.empty(0, np.float32))
     with pytest.raises(IndexUnusable, match="not finished"):
         open_index(tmp_path)
 

@@ -4,10 +4,11 @@ What it keeps of phrases is bounded by the size of their vectors; those that nob
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidings.matching.esa.formulas import EMPTY, Vector, combined
 from tidings.matching.esa.index import Index
@@ -43,25 +44,14 @@ class EsaRelatedness:
         self._most = entries
         self._size = 0
         self._kept: OrderedDict[str, Vector] = OrderedDict()
-        self._dense = np.zeros(len(index.titles), np.float32)
 
     def relate(self, left: Sequence[str], right: Sequence[str]) -> "Matrix":
-        ours, theirs = [spelled(each) for each in left], [spelled(each) for each in right]
-        result = np.zeros((len(ours), len(theirs)), np.float32)
-        columns = [(place, vector) for place, each in enumerate(theirs) if (vector := self.vector(each)).concepts.size]
-        if columns:
-            places = np.array([place for place, _ in columns])
-            concepts = np.concatenate([vector.concepts for _, vector in columns])
-            weights = np.concatenate([vector.weights for _, vector in columns])
-            starts = np.cumsum([0, *(vector.concepts.size for _, vector in columns[:-1])])
-            for row, each in enumerate(ours):
-                vector = self.vector(each)
-                self._dense[vector.concepts] = vector.weights
-                result[row, places] = np.add.reduceat(self._dense[concepts] * weights, starts)
-                self._dense[vector.concepts] = 0.0
-        same = np.array(ours, dtype=object)[:, None] == np.array(theirs, dtype=object)[None, :]
-        result[same.astype(bool)] = 1.0
-        return np.clip(result, 0.0, 1.0)
+        return self.against(right)(left)
+
+    def against(self, right: Sequence[str]) -> Callable[[Sequence[str]], "Matrix"]:
+        """Phrases made ready once: by concept, who is about it, so that others are compared with few of them."""
+        theirs = [spelled(each) for each in right]
+        return _Prepared(theirs, [self.vector(each) for each in theirs], self.vector)
 
     def vector(self, phrase: str) -> Vector:
         """Of length 1, or empty if no word of the phrase is known."""
@@ -105,6 +95,36 @@ class EsaRelatedness:
         self._size += _cost(vector)
         while self._size > self._most and len(self._kept) > 1:
             self._size -= _cost(self._kept.popitem(last=False)[1])
+
+
+class _Prepared:
+    """Vectors of phrases, their entries ordered by concept."""
+
+    def __init__(self, phrases: list[str], vectors: list[Vector], vector: Callable[[str], Vector]) -> None:
+        self._vector, self._size = vector, len(phrases)
+        self._places: dict[str, list[int]] = {}
+        for place, phrase in enumerate(phrases):
+            self._places.setdefault(phrase, []).append(place)
+        concepts = np.concatenate([EMPTY.concepts, *(each.concepts for each in vectors)])
+        order = np.argsort(concepts, kind="stable")
+        self._concepts = concepts[order]
+        self._weights = np.concatenate([EMPTY.weights, *(each.weights for each in vectors)])[order]
+        self._columns = np.repeat(np.arange(self._size), [each.concepts.size for each in vectors])[order]
+
+    def __call__(self, left: Sequence[str]) -> "Matrix":
+        result = np.zeros((len(left), self._size), np.float32)
+        for row, phrase in enumerate(map(spelled, left)):
+            result[row] = self._cosines(self._vector(phrase))
+            result[row, self._places.get(phrase, [])] = 1.0
+        return np.clip(result, 0.0, 1.0)
+
+    def _cosines(self, vector: Vector) -> NDArray[np.float64]:
+        starts = np.searchsorted(self._concepts, vector.concepts, "left")
+        sizes = np.searchsorted(self._concepts, vector.concepts, "right") - starts
+        before = np.cumsum(sizes) - sizes
+        entries = np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+        parts = np.repeat(vector.weights, sizes) * self._weights[entries]
+        return np.bincount(self._columns[entries], weights=parts, minlength=self._size).astype(np.float64)
 
 
 def _cost(vector: Vector) -> int:
