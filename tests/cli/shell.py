@@ -23,18 +23,9 @@ ON_SPARK = {"history", "stream"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"
-CHAT = """{
-  "host": "localhost",
-  "namespaces": {"chat": "http://example.org/chat#"},
-  "updates": {"SEND": {
-    "sparql": "INSERT DATA { ?message chat:from ?sender ; chat:text ?text }",
-    "forcedBindings": {"message": {"type": "uri", "value": "chat:m1"}, "sender": {"type": "uri"},
-                       "text": {"type": "literal", "datatype": "xsd:string"}}}},
-  "queries": {"MESSAGES": {
-    "sparql": "SELECT ?sender ?text WHERE { ?message chat:from ?sender ; chat:text ?text }",
-    "forcedBindings": {"sender": {"type": "uri"}}}}
-}
-"""
+JSAP = (Path(__file__).parents[2] / "docs/jsap.md").read_text()
+CHAT = JSAP.partition("```json\n")[2].partition("```")[0]
+"""The profile of the documentation, `chat.jsap`."""
 
 
 def helps() -> list[str]:
@@ -93,6 +84,7 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
     if broker is not None:
         environment |= {"TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws}
         script = script.replace("localhost:8000", broker.http.removeprefix("http://"))
+        script = script.replace("chat.jsap ", f"chat.jsap --http {broker.http} ")  # it names the usual ports
     return subprocess.run(
         ["bash", "-c", script],
         cwd=folder,

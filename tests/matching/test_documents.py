@@ -57,7 +57,7 @@ def test_a_subscription_is_a_list_of_predicates_with_parameters() -> None:
             "mappings": 3,
         }
     )
-    assert read.parameters == Parameters(0.5, Scoring.PRODUCT, 1.0, 3)
+    assert read.parameters == Parameters(0.5, None, Scoring.PRODUCT, 1.0, 3)
     assert read.predicates == (
         Predicate("type", Equals("parking", approximate=True), approximate_attribute=True),
         Predicate("free", Compares(Operator.AT_LEAST, 1.0), approximate_attribute=True),

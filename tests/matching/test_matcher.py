@@ -103,7 +103,7 @@ def test_guards_rule_out_what_is_related_and_not_meant() -> None:
 def test_only_what_reaches_the_threshold_matches() -> None:
     event = read_event("{kind = car park}")
     assert matcher("{type~ = parking~}").match(event) is not None
-    assert matcher("{type~ = parking~}", Parameters(0.52, Scoring.PRODUCT)).match(event) is None
+    assert matcher("{type~ = parking~}", Parameters(0.52, scoring=Scoring.PRODUCT)).match(event) is None
 
 
 def test_as_many_mappings_as_were_asked_for() -> None:

@@ -42,7 +42,8 @@ PREDICATES = st.builds(Predicate, TERMS, CONDITIONS, st.booleans())
 PARAMETERS = st.builds(
     Parameters,
     st.none() | st.floats(0, 1),
-    st.sampled_from(Scoring),
+    st.none() | st.floats(0, 1),
+    st.none() | st.sampled_from(Scoring),
     st.none() | st.floats(0, 1),
     st.integers(1, 9),
 )

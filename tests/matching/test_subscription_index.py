@@ -30,7 +30,12 @@ SUBSCRIPTIONS = st.builds(
     Subscription,
     st.lists(PREDICATES, max_size=4).map(tuple),
     st.builds(
-        Parameters, st.sampled_from([None, 0.0, 0.3, 0.9, 1.0]), st.sampled_from(Scoring), st.none(), st.integers(1, 3)
+        Parameters,
+        st.sampled_from([None, 0.0, 0.3, 0.9, 1.0]),
+        st.sampled_from([None, 0.4]),
+        st.sampled_from(Scoring),
+        st.none(),
+        st.integers(1, 3),
     ),
 )
 EVENTS = st.lists(st.builds(EventTuple, TERMS, VALUES), max_size=5).map(lambda tuples: Event(tuple(tuples)))

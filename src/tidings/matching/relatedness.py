@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
+from tidings.matching.language.values import Scoring
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +26,9 @@ class Calibration:
     threshold: float
     """The match degree (a geometric mean of scores) from which an event counts as a match."""
     attribute_exponent: float = 1.0
+    floor: float = 0.0
+    """The least score that meets a predicate: all must be met, however well the others are."""
+    scoring: Scoring = Scoring.JOINT
 
 
 class Relatedness(Protocol):

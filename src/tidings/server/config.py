@@ -16,6 +16,7 @@ from typing import Any
 from tidings.model.errors import BadRequest
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.iris import DEFAULT_BASE
+from tidings.model.likeness import did_you_mean
 
 ENVIRONMENT = "TIDINGS_"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -319,7 +320,8 @@ def _of_file(file: Path | None) -> dict[str, object]:
         raise BadSetting(f"{file} is not TOML: {error}") from error
     known = {setting.name for setting in SETTINGS}
     if unknown := sorted(values.keys() - known):
-        raise BadSetting(f"{file}: unknown settings {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+        meant = did_you_mean(unknown, known) or f"; known are {', '.join(sorted(known))}"
+        raise BadSetting(f"{file}: unknown settings {', '.join(unknown)}{meant}")
     return values
 
 

@@ -172,7 +172,7 @@ class HttpGate:
         return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
-        write, rights = document(accept_of(request), asked.format), asker_of(request.scope).rights
+        write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
         asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
         return SpoolResponse(await while_present(request, asking))
 

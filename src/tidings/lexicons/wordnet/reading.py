@@ -44,12 +44,13 @@ def synsets(folder: Path) -> Iterator[Synset]:
             with path.open(encoding="utf-8", errors="replace") as file:
                 for number, line in enumerate(file, start=1):
                     if not line.startswith(" "):  # the licence
-                        yield _read(line, _PART[part], path, number)
+                        yield read_synset(line, _PART[part], path, number)
         except OSError as error:
             raise WordNetDamaged(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _read(line: str, part: str, path: Path, number: int) -> Synset:
+def read_synset(line: str, part: str, path: Path, number: int) -> Synset:
+    """One line of a data file. Raises WordNetDamaged."""
     facts, _, gloss = line.partition("| ")
     fields = facts.split()
     try:

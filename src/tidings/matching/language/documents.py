@@ -3,7 +3,7 @@
     event         {"type": "parking occupied event", "free": 3, "tags": ["a", "b"]}      "@id" names it
     subscription  {"predicates": [{"attribute": "type", "value": "parking", "approximate": ["attribute", "value"]},
                                   {"attribute": "free", "operator": ">", "value": 0, "approximate": "attribute"}],
-                   "threshold": 0.6, "scoring": "joint", "attribute_exponent": 0.5, "mappings": 3}
+                   "threshold": 0.6, "floor": 0.3, "scoring": "joint", "attribute_exponent": 0.5, "mappings": 3}
 
 `predicates` may also be a text in the paper's notation, and so may a whole subscription.
 """
@@ -31,7 +31,7 @@ from tidings.matching.language.values import (
 )
 from tidings.model.errors import RequestTooComplex
 
-_MEMBERS = {"predicates", "threshold", "scoring", "attribute_exponent", "mappings"}
+_MEMBERS = {"predicates", "threshold", "floor", "scoring", "attribute_exponent", "mappings"}
 _PREDICATE = {"attribute", "operator", "value", "approximate", "open"}
 _SIDES = {"attribute", "value"}
 _ENDS = {None: (False, False), "low": (True, False), "high": (False, True), "both": (True, True)}
@@ -111,14 +111,18 @@ def subscription_of(document: Any, bounds: Bounds = DEFAULT_BOUNDS) -> Subscript
 
 
 def _parameters(document: dict[str, Any]) -> Parameters:
-    scoring = document.get("scoring", Scoring.JOINT.value)
-    if scoring not in set(Scoring):
+    scoring = document.get("scoring")
+    if scoring is not None and scoring not in set(Scoring):
         raise MatchingDocumentError(f"scoring is one of {', '.join(Scoring)}", "/scoring")
     mappings = document.get("mappings", 1)
     if not isinstance(mappings, int) or isinstance(mappings, bool) or mappings < 1:
         raise MatchingDocumentError("a whole number, at least 1", "/mappings")
     return Parameters(
-        _fraction(document, "threshold"), Scoring(scoring), _fraction(document, "attribute_exponent"), mappings
+        _fraction(document, "threshold"),
+        _fraction(document, "floor"),
+        None if scoring is None else Scoring(scoring),
+        _fraction(document, "attribute_exponent"),
+        mappings,
     )
 
 
@@ -204,7 +208,8 @@ def subscription_document(subscription: Subscription) -> dict[str, Any]:
     given: dict[str, Any] = {
         "threshold": parameters.threshold,
         "attribute_exponent": parameters.attribute_exponent,
-        "scoring": None if parameters.scoring is Scoring.JOINT else parameters.scoring.value,
+        "floor": parameters.floor,
+        "scoring": None if parameters.scoring is None else parameters.scoring.value,
         "mappings": None if parameters.mappings == 1 else parameters.mappings,
     }
     predicates = [_predicate_document(each) for each in subscription.predicates]

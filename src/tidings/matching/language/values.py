@@ -85,7 +85,7 @@ class Scoring(StrEnum):
     PRODUCT = "product"
     """The paper's: relatedness of the attributes times relatedness of the values."""
     JOINT = "joint"
-    """Relatedness of the values, and of "attribute value" read as one phrase, with a weight for the attribute."""
+    """The mean of that product and of the relatedness of "attribute value", read as one phrase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ class Parameters:
 
     threshold: float | None = None
     """The least match degree, 0 to 1."""
-    scoring: Scoring = Scoring.JOINT
+    floor: float | None = None
+    """The least score that meets a predicate, 0 to 1."""
+    scoring: Scoring | None = None
     attribute_exponent: float | None = None
     """Below 1, differing attributes matter less than differing values."""
     mappings: int = 1

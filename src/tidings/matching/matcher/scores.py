@@ -6,6 +6,7 @@
     product scoring                      the entry-wise product of these, as in the paper
     joint scoring                        if both are approximate: the mean of that product and of the relatedness of
                                          "attribute value", read as one phrase on either side
+    below the floor                      0
 
 A table has the predicates of one subscription or the distinct ones of thousands: what it says of a tuple is an array.
 """
@@ -48,6 +49,7 @@ class Scored:
     predicate: Predicate
     scoring: Scoring
     attribute_exponent: float
+    floor: float
 
 
 class Knowledge:
@@ -60,10 +62,12 @@ class Knowledge:
     def scored(self, subscription: Subscription) -> list[Scored]:
         """The predicates of a subscription, with what it leaves to the backend."""
         parameters = subscription.parameters
-        exponent = parameters.attribute_exponent
-        if exponent is None:
-            exponent = self.relatedness.calibration.attribute_exponent
-        return [Scored(each, parameters.scoring, exponent) for each in subscription.predicates]
+        default = self.relatedness.calibration
+        exponent, floor = parameters.attribute_exponent, parameters.floor
+        exponent = default.attribute_exponent if exponent is None else exponent
+        floor = default.floor if floor is None else floor
+        scoring = parameters.scoring or default.scoring
+        return [Scored(each, scoring, exponent, floor) for each in subscription.predicates]
 
     def threshold(self, subscription: Subscription) -> float:
         own = subscription.parameters.threshold
@@ -99,6 +103,7 @@ class ScoreTable:
         self._numbers = np.array([_number(each.condition) for each in predicates], np.float64)
         bounds = np.array([_interval(each.condition) for each in predicates], np.float64).reshape(-1, 2)
         self._low, self._high = bounds[:, 0], bounds[:, 1]
+        self._floors = np.array([each.floor for each in scored], np.float32)
         self._exponents = np.array([each.attribute_exponent for each in scored], np.float32)
         self._most = max(64, cached // (4 * max(1, self._size)))
         self._columns: dict[EventTuple, Column] = {}
@@ -144,7 +149,7 @@ class ScoreTable:
             joint = self._phrases.relate([f"{each.attribute} {_text(each.value)}" for each in tuples])
             both = (scores + joint) / 2
             scores = np.where(self._joint & (scores > 0), both, scores)
-        return scores.astype(np.float32)
+        return np.where(scores < self._floors, 0, scores).astype(np.float32)
 
     def _attribute_scores(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
         names = [each.attribute for each in tuples]
