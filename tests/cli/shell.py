@@ -19,7 +19,7 @@ AT_SECURED = {"login", "logout"}
 ADMINISTERING = set(SECURITY)
 """Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 EITHER = {"query", "update", "explain"}
-ON_SPARK = {"history", "stream"}
+ON_SPARK = {"history", "stream", "esa"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"

@@ -21,6 +21,7 @@ DATA = {
     "watch": "subscribe on RDF files, and see who is told what",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
+    "esa": "build an index of what words are about, and relate phrases by it",
 }
 OPERATION = {
     "serve": "run the broker",
