@@ -67,6 +67,10 @@ def furnish(folder: Path) -> None:
     (folder / "streets.toml").write_text(
         '[[grant]]\nto = "role:streets"\nsubscribe = ["http://example.org/streets/*"]\n'
     )
+    (folder / "parking.jsonl").write_text(
+        '{"event": "parking place vacant", "city": "Galway", "free parking": 3}\n'
+        '{"event": "parking space occupied", "city": "Dublin", "free parking": 0}\n'
+    )
     Folder(folder / "folder").release()
     assert cli.main(["city", "--factor", "0.01", "--output", str(folder / "city.nt")]) == 0
 
