@@ -20,6 +20,7 @@ from tidings.model.errors import ExtraMissing
 EXTRAS = {
     "spark": "tidings history, tidings stream and tidings serve --deliver",
     "bench": "the charts, the reports and a peer of tidings bench",
+    "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
     "examples": "the example with MQTT",
 }
 """What each is for."""

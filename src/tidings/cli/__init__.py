@@ -19,6 +19,7 @@ DATA = {
     "agents": "run the updates and queries of an application profile",
     "explain": "see how a subscription is kept up to date",
     "watch": "subscribe on RDF files, and see who is told what",
+    "match": "find events that mean what you asked for, in other words",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
     "esa": "build an index of what words are about, and relate phrases by it",

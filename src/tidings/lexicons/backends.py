@@ -13,8 +13,8 @@ from tidings.extras import needing
 from tidings.lexicons.errors import IndexUnusable, WordNetMissing
 
 if TYPE_CHECKING:
+    from tidings.lexicons.wordnet.lookup import WordNet
     from tidings.matching.matcher.scores import Knowledge
-    from tidings.matching.relatedness import Relatedness
 
 
 class Backend(StrEnum):
@@ -28,29 +28,34 @@ def load_knowledge(
 ) -> "Knowledge":
     """What a backend knows of words. Raises ExtraMissing, IndexUnusable, and WordNetMissing if a folder was named."""
     with needing("approximate matching needs numpy and scipy", "matching"):
-        from tidings.matching.matcher.scores import Knowledge
-        from tidings.matching.opposites import AllOpposites, BuiltInOpposites
+        from tidings.matching.defaults import vectors_alone, vectors_with_thesaurus
+    from tidings.lexicons.static_vectors import load_static_vectors
+
+    if backend is Backend.ESA:
+        return _esa(index, _wordnet(wordnet))
+    lexicon = None if backend is Backend.VECTORS else _wordnet(wordnet)
+    vectors = load_static_vectors()
+    return vectors_alone(vectors) if lexicon is None else vectors_with_thesaurus(vectors, lexicon, lexicon)
+
+
+def _wordnet(named: Path | None) -> "WordNet | None":
     from tidings.lexicons.wordnet.lookup import load_wordnet
 
     try:
-        lexicon = None if backend is Backend.VECTORS else load_wordnet(wordnet)
+        return load_wordnet(named)
     except WordNetMissing:
-        if wordnet is not None:
+        if named is not None:
             raise
-        lexicon = None
-    opposites = BuiltInOpposites() if lexicon is None else AllOpposites(BuiltInOpposites(), lexicon)
-    if backend is Backend.ESA:
-        return Knowledge(_esa(index), opposites)
-    from tidings.lexicons.static_vectors import load_static_vectors
-    from tidings.matching.defaults import static_relatedness
-
-    return Knowledge(static_relatedness(load_static_vectors(), lexicon), opposites)
+        return None
 
 
-def _esa(index: Path | None) -> "Relatedness":
+def _esa(index: Path | None, lexicon: "WordNet | None") -> "Knowledge":
     if index is None:
         raise IndexUnusable("the backend esa needs an index: `tidings esa build` makes one")
     from tidings.lexicons.esa.folder import open_index
     from tidings.matching.esa.related import EsaRelatedness
+    from tidings.matching.matcher.scores import Knowledge
+    from tidings.matching.opposites import AllOpposites, BuiltInOpposites
 
-    return EsaRelatedness(open_index(index))
+    opposites = BuiltInOpposites() if lexicon is None else AllOpposites(BuiltInOpposites(), lexicon)
+    return Knowledge(EsaRelatedness(open_index(index)), opposites)

@@ -20,15 +20,15 @@ from tidings.matching.relatedness import Calibration, Matrix, Related
 from tidings.matching.words import spelled
 
 STOP = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "its", "of", "on", "the", "to"])
-LIGHT = frozenset(
-    ["event", "incident", "occurrence", "report", "notice", "message", "notification", "alert", "information"]
-    + ["reading", "measurement", "value", "data"]
-)
+LIGHT = frozenset(["event", "incident", "occurrence", "report", "notice", "message", "notification", "alert"]) | {
+    *("information", "reading", "measurement", "value", "data"),
+}
 _LIGHT_WEIGHT = 0.25
 _LEAST = 0.02
 """Agreement of a word that finds nothing: above 0, so that a long phrase survives a word that nobody knows."""
 MOST_WORDS = 32
 """Of a phrase; a longer text is known by its first ones."""
+_TINY = np.float32(1e-9)
 _KEPT = 4_096
 """Items of which similarities to one set of phrases are kept."""
 
@@ -161,7 +161,8 @@ class _Prepared:
             self._weights[: len(parts.weights), column] = parts.weights
             for row, places in enumerate(parts.covering):
                 self._covering[row, : len(places), column] = [numbers[place] for place in places]
-        self._size = np.maximum(self._weights.sum(axis=0), 1e-9)
+        self._size = np.maximum(self._weights.sum(axis=0), _TINY)
+        self._empty = self._weights.sum(axis=0) == 0
 
     def __call__(self, left: Sequence[str]) -> Matrix:
         related = np.zeros((len(left), self._weights.shape[1]), np.float32)
@@ -177,14 +178,13 @@ class _Prepared:
         ours = self._our_side(parts, rows)
         greatest = np.maximum.reduce(rows)
         theirs = np.maximum(greatest[self._covering].max(axis=1, initial=0.0), _LEAST)
-        their_loss = (self._weights / theirs).sum(axis=0) / self._size
-        if self._backend.even:
-            return np.asarray((1 / ours + 1 / their_loss) / 2, np.float32)
-        return np.asarray(2 / (ours + their_loss), np.float32)
+        their_loss = np.maximum((self._weights / theirs).sum(axis=0) / self._size, _TINY)
+        related = (1 / ours + 1 / their_loss) / 2 if self._backend.even else 2 / (ours + their_loss)
+        return np.where(self._empty, 0, related).astype(np.float32)
 
     def _our_side(self, parts: Parts, rows: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         """The reciprocal of its agreement with each phrase."""
-        best = [row[self._items].max(axis=0) for row in rows]
+        best = [row[self._items].max(axis=0, initial=0.0) for row in rows]
         loss = np.zeros(self._weights.shape[1], np.float32)
         for places, weight in zip(parts.covering, parts.weights, strict=True):
             agreement = np.maximum(np.maximum.reduce([best[place] for place in places]), _LEAST)

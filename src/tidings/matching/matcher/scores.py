@@ -1,7 +1,8 @@
 """Scores of predicates against tuples: 0, they have nothing to do with each other, to 1, the tuple meets the predicate.
 
     exact attribute, value, comparison   1 or 0
-    approximate attribute                relatedness of the attributes, to the power of the attribute exponent
+    approximate attribute                relatedness of the attributes, to the power of the attribute exponent (of its
+                                         square root if the value is not approximate: then there is less to go by)
     approximate value                    relatedness of the values, 0 where a guard rules them out
     product scoring                      the entry-wise product of these, as in the paper
     joint scoring                        if both are approximate: the mean of that product and of the relatedness of
@@ -55,8 +56,12 @@ class Scored:
 class Knowledge:
     """What is known about words: how related they are, and which rule each other out."""
 
-    def __init__(self, relatedness: Relatedness, opposites: Opposites | None = None) -> None:
+    def __init__(
+        self, relatedness: Relatedness, opposites: Opposites | None = None, attributes: Relatedness | None = None
+    ) -> None:
+        """`attributes`: how related names of attributes are, if that is found otherwise."""
         self.relatedness = relatedness
+        self.attributes = attributes or relatedness
         self.opposites = opposites or BuiltInOpposites()
 
     def scored(self, subscription: Subscription) -> list[Scored]:
@@ -91,12 +96,12 @@ class ScoreTable:
     def __init__(self, scored: Sequence[Scored], knowledge: Knowledge, cached: int = CACHED_BYTES) -> None:
         self._size = len(scored)
         predicates = [each.predicate for each in scored]
-        self._attributes = _Terms([each.attribute for each in predicates], knowledge)
+        self._attributes = _Terms([each.attribute for each in predicates], knowledge, knowledge.attributes)
         values = ["" if text is None else text for text in (_value_text(each.condition) for each in predicates)]
-        self._values = _Terms(values, knowledge)
+        self._values = _Terms(values, knowledge, knowledge.relatedness)
         phrases = [f"{each.attribute} {value}" for each, value in zip(predicates, values, strict=True)]
         self._joint = np.array([_is_joint(each) for each in scored], bool)
-        self._phrases = _Terms(phrases, knowledge, wanted=self._joint)
+        self._phrases = _Terms(phrases, knowledge, knowledge.relatedness, wanted=self._joint)
         self._exact_attribute = np.array([not each.approximate_attribute for each in predicates], bool)
         self._approximate_value = np.array([_is_approximate(each.condition) for each in predicates], bool)
         self._exact_value = np.array([_is_exact(each.condition) for each in predicates], bool)
@@ -104,7 +109,7 @@ class ScoreTable:
         bounds = np.array([_interval(each.condition) for each in predicates], np.float64).reshape(-1, 2)
         self._low, self._high = bounds[:, 0], bounds[:, 1]
         self._floors = np.array([each.floor for each in scored], np.float32)
-        self._exponents = np.array([each.attribute_exponent for each in scored], np.float32)
+        self._exponents = np.array([_exponent(each) for each in scored], np.float32)
         self._most = max(64, cached // (4 * max(1, self._size)))
         self._columns: dict[EventTuple, Column] = {}
 
@@ -176,12 +181,18 @@ class ScoreTable:
 class _Terms:
     """The terms that predicates have in one place, each distinct one once; `wanted`: those that will be asked for."""
 
-    def __init__(self, terms: Sequence[str], knowledge: Knowledge, wanted: NDArray[np.bool_] | None = None) -> None:
+    def __init__(
+        self,
+        terms: Sequence[str],
+        knowledge: Knowledge,
+        relatedness: Relatedness,
+        wanted: NDArray[np.bool_] | None = None,
+    ) -> None:
         asked = [each if wanted is None or wanted[place] else "" for place, each in enumerate(terms)]
         distinct = list(dict.fromkeys(spelled(each) for each in asked))
         self._place = {term: place for place, term in enumerate(distinct)}
         self._index = np.array([self._place[spelled(each)] for each in asked], np.intp)
-        self._related = against(knowledge.relatedness, distinct)
+        self._related = against(relatedness, distinct)
         self._guards = Guards(distinct, knowledge.opposites)
 
     def relate(self, others: Sequence[str]) -> NDArray[np.float32]:
@@ -211,6 +222,11 @@ class _Terms:
 def _is_joint(scored: Scored) -> bool:
     predicate = scored.predicate
     return scored.scoring is Scoring.JOINT and predicate.approximate_attribute and _is_approximate(predicate.condition)
+
+
+def _exponent(scored: Scored) -> float:
+    approximate = _is_approximate(scored.predicate.condition)
+    return scored.attribute_exponent if approximate else float(np.sqrt(scored.attribute_exponent))
 
 
 def _is_approximate(condition: Condition) -> bool:
