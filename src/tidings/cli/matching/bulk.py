@@ -29,7 +29,12 @@ def arguments(parser: Parser) -> None:
     group = parser.add_argument_group("many at once, on Spark")
     add = group.add_argument
     add("--events", metavar="PATH", help="JSON lines, Parquet (.parquet), or a history lake, whose subjects are events")
-    add("--subscriptions", metavar="FILE", type=Path, help="a subscription on each line, as JSON, with an id if you like")
+    add(
+        "--subscriptions",
+        metavar="FILE",
+        type=Path,
+        help="a subscription on each line, as JSON, with an id if you like",
+    )
     add("--at", metavar="COMMIT", type=count, help="the graph of the lake after this commit (the last)")
     add("--out", metavar="DIR", type=Path, help="where matches go, as Parquet; without it, JSON lines on stdout")
     add("--checkpoint", metavar="DIR", type=Path, help="take files that come into the folder --events, each once")
@@ -47,8 +52,13 @@ def is_bulk(arguments: Namespace) -> bool:
     return arguments.events is not None or arguments.subscriptions is not None
 
 
-def run_bulk(arguments: Namespace) -> None:
+def run_bulk(arguments: Namespace) -> int:
     """Raises UsageError, and what goes wrong with files, words and Spark."""
+    for name in ("subscription", "mappings", "threshold", "floor", "scoring", "attribute_exponent"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"{name.replace('_', ' ')}: in bulk, each line of --subscriptions says that for itself")
+    if arguments.files or arguments.explain or arguments.all:
+        raise UsageError("files, --explain and --all are for one subscription, not for --subscriptions")
     if arguments.events is None or arguments.subscriptions is None:
         raise UsageError("--events and --subscriptions go together")
     if arguments.checkpoint is not None and arguments.out is None:
@@ -65,6 +75,7 @@ def run_bulk(arguments: Namespace) -> None:
             _follow(spark, arguments, spec)
         else:
             _once(spark, arguments, spec)
+    return 0
 
 
 def _once(spark: "SparkSession", arguments: Namespace, spec: "Spec") -> None:
