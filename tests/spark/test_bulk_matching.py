@@ -1,4 +1,4 @@
-"""Matching in bulk on Spark finds what the matcher finds in one process: in batch, as a stream, of every kind of input."""
+"""Matching in bulk on Spark finds what the matcher finds in one process: in batch, as a stream, of any input."""
 
 import random
 from collections import defaultdict
@@ -12,7 +12,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lexicons.test_esa_folder import INDEX, written
-from lexicons.test_wordnet import small_wordnet
 from spark.histories import log_with
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.entry import Entry
@@ -55,13 +54,12 @@ def spec(folder: Path, **more: Any) -> Spec:
     index = folder / "esa"
     if not index.exists():
         written(index, INDEX)
-        small_wordnet(folder / "dict")
     documents = {key: subscription_document(each) for key, each in SUBSCRIPTIONS.items()}
-    return Spec(documents, backend="esa", index=str(index), wordnet=str(folder / "dict"), **more)
+    return Spec(documents, backend="esa", index=str(index), **more)
 
 
 def in_process(folder: Path, events: list[dict[str, Any]] = EVENTS) -> Found:
-    knowledge = load_knowledge(Backend.ESA, index=folder / "esa", wordnet=folder / "dict")
+    knowledge = load_knowledge(Backend.ESA, index=folder / "esa")
     index: SubscriptionIndex[str] = SubscriptionIndex(knowledge)
     for key, subscription in SUBSCRIPTIONS.items():
         index.add(key, subscription)
@@ -94,7 +92,7 @@ def lines(path: Path, events: list[dict[str, Any]]) -> str:
 def test_spark_finds_what_the_matcher_finds_of_every_kind_of_input(spark: SparkSession, tmp_path: Path) -> None:
     how = spec(tmp_path)
     expected = in_process(tmp_path)
-    assert len(expected) == 4
+    assert len(expected) == 5
     path = lines(tmp_path / "events.jsonl", EVENTS)
     with matched(from_lines(spark, path).repartition(2), how) as every:
         same(told(every.frame), expected)
