@@ -137,8 +137,8 @@ def _tell(tally: "Tally", arguments: Namespace, before: str = "") -> None:
     console.print(text, markup=False)
     if arguments.clusters is not None and tally.pairs:
         recall = tally.matches_kept / tally.matches if tally.matches else 1.0
-        kept = f"the clusters keep {tally.kept / tally.pairs:.1%} of the pairs and {recall:.1%} of {tally.matches:,} matches"
-        console.print(kept, markup=False)
+        kept = f"the clusters keep {tally.kept / tally.pairs:.1%} of the pairs"
+        console.print(f"{kept} and {recall:.1%} of {tally.matches:,} matches", markup=False)
 
 
 # -- subscriptions ---------------------------------------------------------------------------------------------------
