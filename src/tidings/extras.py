@@ -18,7 +18,7 @@ from pathlib import Path
 from tidings.model.errors import ExtraMissing
 
 EXTRAS = {
-    "spark": "tidings history, tidings stream and tidings serve --deliver",
+    "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver",
     "bench": "the charts, the reports and a peer of tidings bench",
     "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
     "examples": "the example with MQTT",

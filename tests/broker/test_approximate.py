@@ -48,6 +48,9 @@ def rows(known: Known) -> list[tuple[Any, ...]]:
     """Subject, event, degree, and the tuples that were met, of all rows."""
     found = []
     for *exact, event, degree, mapping in known.answer.elements():
+        assert event is not None
+        assert degree is not None
+        assert mapping is not None
         met = [each["tuple"] for each in json.loads(lexical_form(mapping))[0]["met"]]
         found.append((*exact, json.loads(lexical_form(event)), float(lexical_form(degree)), met))
     return found

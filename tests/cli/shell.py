@@ -19,7 +19,7 @@ AT_SECURED = {"login", "logout"}
 ADMINISTERING = set(SECURITY)
 """Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 EITHER = {"query", "update", "explain"}
-ON_SPARK = {"history", "stream"}
+ON_SPARK = {"history", "stream", "esa"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"
@@ -66,6 +66,10 @@ def furnish(folder: Path) -> None:
     (folder / "chat.jsap").write_text(CHAT)
     (folder / "streets.toml").write_text(
         '[[grant]]\nto = "role:streets"\nsubscribe = ["http://example.org/streets/*"]\n'
+    )
+    (folder / "parking.jsonl").write_text(
+        '{"event": "parking place vacant", "city": "Galway", "free parking": 3}\n'
+        '{"event": "parking space occupied", "city": "Dublin", "free parking": 0}\n'
     )
     Folder(folder / "folder").release()
     assert cli.main(["city", "--factor", "0.01", "--output", str(folder / "city.nt")]) == 0

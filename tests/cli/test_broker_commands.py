@@ -292,6 +292,23 @@ def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
+@server
+def test_a_table_without_rows_says_where_the_data_are(broker: Broker, capsys: Captured) -> None:
+    def hint(*arguments: str) -> bool:
+        assert main(["query", "--format", "table", *arguments]) == 0
+        return "the default graph is empty; for the named ones, write GRAPH ?g" in capsys.readouterr().err
+
+    assert not hint("SELECT * { ?s ?p ?o }")  # there is nothing at all
+    broker.update("INSERT DATA { GRAPH <g> { <a> <b> 1 } }")
+    assert hint("SELECT * { ?s ?p ?o }")
+    assert hint("ASK { ?s ?p ?o }")
+    assert not hint("SELECT * { ?s ?p ?o }", "--quiet")
+    assert not hint("SELECT * { graph ?g { ?s ?p 7 } }")
+    assert not hint("SELECT * { GRAPH ?g { ?s ?p ?o } }")
+    broker.update("INSERT DATA { <a> <b> 1 }")
+    assert not hint("SELECT * { ?s ?p 7 }")
+
+
 # -- agents -----------------------------------------------------------------------------------------------------
 
 

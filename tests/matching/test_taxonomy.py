@@ -95,7 +95,7 @@ def test_clusters_keep_pairs_that_share_a_topic(tmp_path: Path) -> None:
     matches = {(0, 0), (1, 0), (2, 1)}
     values = Clusters(classifier).report(events, subscriptions, matches)
     assert values == Kept(pairs=6, kept=4, matches=3, matches_kept=2)
-    assert (values.share, values.recall) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert values.share == values.recall == pytest.approx(2 / 3)
     everything = Clusters(classifier, Clustering.EVERYTHING).report(events, subscriptions, matches)
     assert everything == Kept(pairs=6, kept=5, matches=3, matches_kept=3)
     assert (Kept().share, Kept().recall) == (1.0, 1.0)

@@ -1,6 +1,7 @@
 """Small MediaWiki dumps for tests: plain, packed in one stream, in many, and in ways that no wiki would."""
 
 import bz2
+import random
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
@@ -30,3 +31,13 @@ def multistream(pages: list[str], each: int) -> bytes:
 def chopped(text: bytes, size: int) -> bytes:
     """Streams that begin anywhere in the text, as pbzip2 makes them."""
     return b"".join(bz2.compress(text[start : start + size]) for start in range(0, len(text), size))
+
+
+def articles(number: int) -> list[str]:
+    """Pages of words that are made up, each of which some of them have."""
+    chance = random.Random(number)
+    words = [first + last for first in ("par", "veh", "win", "san", "tem", "cit", "lam", "roa") for last in _ENDINGS]
+    return [page(each + 1, f"Page {each}", " ".join(chance.sample(words, 40))) for each in range(number)]
+
+
+_ENDINGS = [first + last for first in "bdgklmnprtvz" for last in ("ako", "elu", "ima", "oru", "uti")]

@@ -51,7 +51,7 @@ def test_a_page_has_its_number_its_title_and_its_last_text(tmp_path: Path) -> No
         "</revision>", "</revision><revision><id>99</id><text>new &amp; so</text></revision>"
     )
     path.write_bytes(dump([page(7, "A & B", "text <ref>x</ref>"), two]))
-    assert list(pages(*pieces(path))) == [Page(7, "A & B", "text <ref>x</ref>"), Page(8, "Two", "new & so")]
+    assert list(pages(pieces(path)[0])) == [Page(7, "A & B", "text <ref>x</ref>"), Page(8, "Two", "new & so")]
 
 
 def test_what_is_no_article_is_skipped_and_told_why(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_is_no_article_is_skipped_and_told_why(tmp_path: Path) -> None:
         page(8, "Good", "a good page"),
     ]
     path.write_bytes(dump(odd))
-    assert list(pages(*pieces(path), largest=100_000)) == [
+    assert list(pages(pieces(path)[0], largest=100_000)) == [
         Skipped.REDIRECT, Skipped.REDIRECT, Skipped.NAMESPACE, Skipped.EMPTY, Skipped.EMPTY, Skipped.MALFORMED,
         Skipped.TOO_LARGE, Page(8, "Good", "a good page"),
     ]  # fmt: skip

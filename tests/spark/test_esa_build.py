@@ -63,9 +63,9 @@ def test_a_killed_build_goes_on_and_equals_the_formulas(spark: SparkSession, tmp
     known = [word for word in WORDS if theirs.concepts(word)]
     assert len(known) > 30
     assert np.allclose(ours.relate(known, known), theirs.relate(known, known), atol=1e-6)
-    assert ours.concepts(known[0], 7) == [
-        (each.title, pytest.approx(each.weight)) for each in theirs.concepts(known[0], 7)
-    ]
+    for one, other in zip(ours.concepts(known[0], 7), theirs.concepts(known[0], 7), strict=True):
+        assert one.title == other.title
+        assert one.weight == pytest.approx(other.weight)
     assert not (out / "counts").exists()
     with pytest.raises(BuildForeign, match="other parameters"):
         Build(spark, wiki, out, Parameters(shortest=4, rarest=1)).run()
@@ -99,7 +99,7 @@ def test_the_command_line_from_wordnet_to_relatedness(
     folder, out = small_wordnet(tmp_path / "dict"), tmp_path / "esa"
     call("build", "wordnet", "--wordnet", folder, "--out", out, "--commonest", "1")
     told = json.loads(call("relate", "motor vehicle", "conveyance", "--index", out, "--json"))
-    assert 0 < told["relatedness"] < 1
+    assert told["relatedness"] > 0.5
     assert told["because"][0]["title"].startswith(("car (", "vehicle ("))
     assert "not in the index: xyzzi" in call("relate", "car", "xyzzy", "--index", out)
     (tmp_path / "pairs.txt").write_text("car\tcars\t9\ncar\tmotion\t1\ncar\txyzzy\t0\n")

@@ -243,7 +243,7 @@ class Settings:
     client_rate: float = _setting(
         10_000.0, _rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
     )
-    client_requests: int = _setting(512, _positive, "requests of one client in work at a time; others get 429", "N")
+    client_requests: int = _setting(10_000, _positive, "requests of one client in work at a time; others get 429", "N")
     client_queue: int = _setting(5_000, _positive, "updates of one client that may wait; others get 429", "N")
     client_connections: int = _setting(10_000, _positive, "connections of one address at a time", "N")
     client_subscriptions: int = _setting(500_000, _positive, "subscriptions of one client at a time", "N")

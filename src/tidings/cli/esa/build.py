@@ -70,7 +70,6 @@ class _Progress:
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._since = time.monotonic()
-        self._before: int | None = None
         self._tally: Counter[str] = Counter()
 
     def __call__(self, progress: "Progress") -> None:
@@ -80,9 +79,7 @@ class _Progress:
             if not progress.done:
                 self._say(f"{progress.stage} …")
             return
-        if self._before is None:  # what an earlier call has read took no time here
-            self._before = 0 if progress.done == 1 else pages
-        rate = (pages - self._before) / max(1e-9, time.monotonic() - self._since)
+        rate = progress.read / max(1e-9, time.monotonic() - self._since)
         self._say(f"reading: {progress.done:,} of {progress.total:,} rounds, {pages:,} pages, {rate:,.0f}/s")
 
     def done(self, made: "Manifest") -> None:

@@ -14,7 +14,10 @@ from tidings.server import app
 from tidings.server.config import Settings
 from tidings.server.demo.town import GRAPH, LIGHTS
 
-CLASSES = f"SELECT ?class (COUNT(*) AS ?things) WHERE {{ GRAPH <{GRAPH}> {{ ?thing a ?class }} }} GROUP BY ?class"
+CLASSES = (
+    f"SELECT ?class (COUNT(*) AS ?things) WHERE {{ GRAPH <{GRAPH}> {{ ?thing a ?class }} }} "
+    "GROUP BY ?class ORDER BY DESC(?things) LIMIT 5"
+)
 """What the city is made of."""
 SOME = "SELECT * WHERE { ?s ?p ?o } LIMIT 3"
 SOME_NAMED = "SELECT * WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 3"
@@ -62,8 +65,8 @@ def first_steps(opened: app.Opened, settings: Settings) -> Iterator[str]:
         return
     question, follow = _questions(opened, settings)
     if question is None:
-        yield f"curl {http}/update --data-urlencode 'update={FIRST}'"
-    yield f"curl {http}/query -d format=csv --data-urlencode 'query={question or SOME}'"
+        yield f"curl -s {http}/update --data-urlencode 'update={FIRST}'"
+    yield f"curl -s {http}/query -d format=csv --data-urlencode 'query={question or SOME}'"
     yield f"curl -sN -G {http}/subscribe --data-urlencode 'query={follow}'"
     yield f"{program()} query{_at(http)} '{question or SOME}'"
     yield f"{program()} subscribe{_at(http)} '{follow}'"

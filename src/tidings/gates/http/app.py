@@ -17,19 +17,19 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.figures import Figures, no_figures
-from tidings.gates.http import page
 from tidings.gates.http.events import Events
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_aside, read_body, share_of
 from tidings.gates.http.monitoring.admin import Operations
+from tidings.gates.http.page import Dashboard
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
@@ -108,6 +108,7 @@ class HttpGate:
         self._graphs = GraphStore(
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
+        self._dashboard = Dashboard()
         self._posted = Events(
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
@@ -129,6 +130,7 @@ class HttpGate:
             route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
             route("/openapi.json", self._openapi, "GET", "HEAD", public=True),
+            *self._dashboard.routes(),
             *self._graphs.routes(),
             *self._operations.routes(),
             *self._routes,
@@ -188,7 +190,7 @@ class HttpGate:
         """The page for browsers, the service description for programs."""
         accept = accept_of(request)
         if wanted is None and "text/html" in (accept or ""):
-            return HTMLResponse(page.HTML, headers={"content-security-policy": page.POLICY, "vary": "accept"})
+            return self._dashboard.answer()
         format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
             _address(request, self._settings.base),

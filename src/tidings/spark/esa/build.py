@@ -75,6 +75,8 @@ class Progress(NamedTuple):
     done: int
     total: int
     tally: Counter[str]
+    read: int = 0
+    """Pages that this call has read; others were read before."""
 
 
 class Build:
@@ -132,10 +134,14 @@ class Build:
     def _count(self) -> list[Round]:
         groups = [self._pieces[start : start + self._each] for start in range(0, len(self._pieces), self._each)]
         done: list[Round] = []
+        read = 0
         for number, group in enumerate(groups):
-            found = _read(self._out / "rounds" / f"{number}.json", Round) or self._round(number, group)
+            found = _read(self._out / "rounds" / f"{number}.json", Round)
+            if found is None:
+                found = self._round(number, group)
+                read += found.tally.get(counting.PAGES, 0)
             done.append(found)
-            self._told(Progress("reading", number + 1, len(groups), _tally(done)))
+            self._told(Progress("reading", number + 1, len(groups), _tally(done), read))
         return done
 
     def _round(self, number: int, pieces: list[Piece]) -> Round:

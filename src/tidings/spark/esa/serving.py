@@ -27,7 +27,7 @@ def serve(
         sizes[batch["id"].to_numpy()] = batch["size"].to_numpy()
     terms = (each.as_py() for each in words["term"])
     titles = (each.as_py() for each in concepts["title"])
-    writer = IndexWriter(out, terms, words["idf"].to_numpy(), sizes, titles)
+    writer = IndexWriter(out, terms, words["idf"].to_numpy(), sizes.tolist(), titles)
     for batch in _batches(files, ["id", "pages", "weights"]):
         _place(writer, batch, pages)
     return writer.finish(source, how)

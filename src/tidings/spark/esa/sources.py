@@ -14,7 +14,7 @@ from tidings.spark.esa.errors import DumpUnreadable
 from tidings.spark.esa.pages import Skipped, pages
 from tidings.spark.esa.wikitext import spoken
 
-_WORDNET_PARTS = 8
+_WORDNET_PARTS = 2
 _SAMPLE = 1 << 16
 
 

@@ -24,6 +24,7 @@ from tidings.gates.http.monitoring.openapi_parts import (
     ref,
     struct,
 )
+from tidings.gates.http.page import MEDIA
 from tidings.gates.http.streaming.event_stream import MEDIA_TYPE
 from tidings.gates.visitors import SECURE
 from tidings.model.formats.rdf import RdfFormat
@@ -156,6 +157,10 @@ def _paths() -> dict[str, Json]:
             "parameters": [in_path("id", "Its identifier")],
             "get": get("delayed", "One delayed update", json_of("It", ref("Delayed"))),
             "delete": operation("cancel", "Cancel it", {"200": json_of("It was, and will not happen", OBJECT)}),
+        },
+        "/assets/{name}": {
+            "parameters": [in_path("name", "Its name, as the page has it")],
+            "get": get("asset", "A part of the dashboard", content("It", dict.fromkeys(MEDIA.values(), TEXT))),
         },
         "/openapi.json": {"get": get("openapi", "This document", json_of("It", OBJECT))},
     }
