@@ -58,6 +58,12 @@ class Thesaurus(Protocol):
         ...
 
 
+class Stretch(Protocol):
+    """Similarity from cosines."""
+
+    def __call__(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """Similarity from a cosine c: the logistic curve of `steepness` with its middle at `middle`, 1 at c = 1."""

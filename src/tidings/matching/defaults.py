@@ -13,7 +13,7 @@ from tidings.matching.relatedness import Calibration
 _WORDS = Curve(middle=0.3, steepness=10.0)
 _NAMES = Curve(middle=0.45, steepness=8.0)
 _WITH_THESAURUS = Calibration(threshold=0.6, attribute_exponent=0.3, floor=0.4, scoring=Scoring.PRODUCT)
-_ALONE = Calibration(threshold=0.55, attribute_exponent=0.3, floor=0.35, scoring=Scoring.PRODUCT)
+_ALONE = Calibration(threshold=0.55, attribute_exponent=0.3, floor=0.4, scoring=Scoring.PRODUCT)
 
 
 def vectors_alone(vectors: WordVectors) -> Knowledge:

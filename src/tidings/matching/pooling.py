@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tidings.matching.alignment import MOST_WORDS, Curve, WordVectors
+from tidings.matching.alignment import MOST_WORDS, Stretch, WordVectors
 from tidings.matching.relatedness import Calibration, Matrix, Related, Relatedness, against
 from tidings.matching.words import spelled
 
@@ -16,7 +16,7 @@ from tidings.matching.words import spelled
 class Pooled:
     """A backend of `relatedness`."""
 
-    def __init__(self, name: str, calibration: Calibration, vectors: WordVectors, curve: Curve) -> None:
+    def __init__(self, name: str, calibration: Calibration, vectors: WordVectors, curve: Stretch) -> None:
         self.name = name
         self.calibration = calibration
         self._vectors = vectors

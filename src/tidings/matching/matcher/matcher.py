@@ -49,7 +49,7 @@ class Matcher:
     def match(self, event: Event) -> Match | None:
         """The best mappings that reach the threshold, as many as the subscription wants; None if there is none."""
         found = self.mappings(event, self.subscription.parameters.mappings)
-        reached = tuple(each for each in found if each.degree >= self.threshold)
+        reached = tuple(each for each in found if each.degree >= self.threshold and each.degree > 0)
         return Match(reached) if reached else None
 
     def degree(self, event: Event) -> float:
