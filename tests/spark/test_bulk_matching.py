@@ -17,6 +17,7 @@ from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.entry import Entry
 from tidings.matching.language.documents import event_document, event_of, subscription_document
 from tidings.matching.language.notation import read_subscription
+from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.index import SubscriptionIndex
 from tidings.model.errors import BadRequest
 from tidings.model.terms import RDF_TYPE, XSD
@@ -37,7 +38,7 @@ EVENTS: list[dict[str, Any]] = [
     for number in range(60)
 ]
 SUBSCRIPTIONS = {
-    f"s{number}": read_subscription(text)
+    f"s{number}": read_subscription(text, Parameters(threshold=0.25, scoring=Scoring.JOINT, attribute_exponent=0.5))
     for number, text in enumerate(
         [
             "{vehicle~ = car~}",
