@@ -259,6 +259,13 @@ class Settings:
         20.0, _some_seconds, "seconds of silence before a client is pinged, and then let go", "SECONDS"
     )
 
+    matching: str = _setting(
+        "static", _one_of("static", "vectors", "esa", "off"), "what knows words, for approximate subscriptions", "NAME"
+    )
+    matching_index: str | None = _setting(None, _text, "index of `tidings esa build`, for --matching esa", "FOLDER")
+    wordnet: str | None = _setting(None, _text, "folder of WordNet, if it is not found by itself", "FOLDER")
+    max_event_tuples: int = _setting(1_000, _positive, "attributes with their values that an event may have", "N")
+
     deliver: str | None = _setting(
         None, _text, "folder of `tidings stream`, which works out the subscriptions; they are only told here", "FOLDER"
     )

@@ -24,6 +24,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.figures import Figures, no_figures
+from tidings.gates.http.events import Events
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_aside, read_body, share_of
@@ -108,6 +109,9 @@ class HttpGate:
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
         self._dashboard = Dashboard()
+        self._posted = Events(
+            broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
+        )
         self._operations = Operations(
             broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures
         )
@@ -123,6 +127,7 @@ class HttpGate:
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
+            route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
             route("/openapi.json", self._openapi, "GET", "HEAD", public=True),
             *self._dashboard.routes(),

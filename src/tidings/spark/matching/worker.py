@@ -66,7 +66,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 class Prepared(NamedTuple):
     subscriptions: dict[str, Subscription]
-    index: SubscriptionIndex[str]
+    unclustered: SubscriptionIndex[str]
     clustered: ClusteredIndex[str] | None
 
 
@@ -90,7 +90,7 @@ def prepared(encoded: bytes) -> Prepared:
     knowledge = load_knowledge(Backend(spec.backend), index=_path(spec.index), wordnet=_path(spec.wordnet))
     subscriptions = {key: subscription_of(document) for key, document in spec.subscriptions.items()}
     index: SubscriptionIndex[str] = SubscriptionIndex(knowledge)
-    clustered = _clustered(spec, knowledge) if spec.clusters is not None else None
+    clustered = None if spec.clusters is None else _clustered(spec, Clustering(spec.clusters), knowledge)
     for key, subscription in subscriptions.items():
         index.add(key, subscription)
         if clustered is not None:
@@ -98,9 +98,9 @@ def prepared(encoded: bytes) -> Prepared:
     return Prepared(subscriptions, index, clustered)
 
 
-def _clustered(spec: Spec, knowledge: Knowledge) -> ClusteredIndex[str]:
+def _clustered(spec: Spec, clustering: Clustering, knowledge: Knowledge) -> ClusteredIndex[str]:
     classifier = Classifier(read_taxonomy(_path(spec.taxonomy)), knowledge.relatedness, spec.level)
-    return ClusteredIndex(knowledge, Clusters(classifier, Clustering(spec.clusters)))
+    return ClusteredIndex(knowledge, Clusters(classifier, clustering))
 
 
 def _path(text: str | None) -> Path | None:
@@ -110,7 +110,7 @@ def _path(text: str | None) -> Path | None:
 def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: bool) -> Iterator[pa.RecordBatch]:
     rows: list[Row] = []
     total = Tally()
-    before = ready.index.looked_at
+    before = ready.unclustered.looked_at
     for batch in batches:
         for document in batch.column(0).to_pylist():
             try:
@@ -126,15 +126,15 @@ def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: boo
             if len(rows) >= _TOGETHER:
                 yield _batch(rows)
                 rows = []
-    total += Tally(looked_at=ready.index.looked_at - before)
+    total += Tally(looked_at=ready.unclustered.looked_at - before)
     rows.append((None, None, None, None, msgspec.json.encode(total).decode()))
     yield _batch(rows)
 
 
 def _one(ready: Prepared, event: Event) -> tuple[list[Row], Tally]:
     """With clusters, what they keep is what matches; the tally tells what they lose."""
-    every = ready.index.match(event)
-    pairs = len(ready.index)
+    every = ready.unclustered.match(event)
+    pairs = len(ready.unclustered)
     if ready.clustered is None:
         found, tally = every, Tally(1, 0, pairs, 0, len(every), pairs, len(every))
     else:
