@@ -28,6 +28,8 @@ JSON = {
         "2": {"en": "car", "alt": ["vehicle"], "b": [1]},
         "3": {"en": "old", "ret": "2019"},
         "4": {"de": "Wind"},
+        "top:5": {"en": "weather"},
+        "top:6": {"en": "rain", "b": ["5"]},
     }
 }
 ESA = EsaRelatedness(INDEX)
@@ -55,7 +57,8 @@ def test_so_is_json_of_concepts(tmp_path: Path) -> None:
     path = tmp_path / "topics.json"
     path.write_bytes(msgspec.json.encode(JSON))
     found = read_taxonomy(path)
-    assert [topic.label for topic in found.topics] == ["transport", "car"]
+    assert [topic.label for topic in found.topics] == ["transport", "car", "weather", "rain"]
+    assert found.path("top:6") == ["top:5", "top:6"]
     assert found.path("2") == ["1", "2"]
 
 

@@ -17,12 +17,14 @@ from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.entry import Entry
 from tidings.matching.language.documents import event_document, event_of, subscription_document
 from tidings.matching.language.notation import read_subscription
+from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.index import SubscriptionIndex
 from tidings.model.errors import BadRequest
 from tidings.model.terms import RDF_TYPE, XSD
 from tidings.model.zset import ZSet
-from tidings.spark.lake.ingest import Ingest
 from tidings.spark.lake.lake import Lake
+from tidings.spark.lake.writing import append
+from tidings.spark.log_source.data_source import FORMAT, TidingsLog
 from tidings.spark.matching.events import from_lake, from_lines, from_parquet
 from tidings.spark.matching.job import follow, matched
 from tidings.spark.matching.worker import Spec, Tally
@@ -36,7 +38,7 @@ EVENTS: list[dict[str, Any]] = [
     for number in range(60)
 ]
 SUBSCRIPTIONS = {
-    f"s{number}": read_subscription(text)
+    f"s{number}": read_subscription(text, Parameters(threshold=0.25, scoring=Scoring.JOINT, attribute_exponent=0.5))
     for number, text in enumerate(
         [
             "{vehicle~ = car~}",
@@ -155,7 +157,8 @@ def test_subjects_of_a_lake_are_events(spark: SparkSession, tmp_path: Path) -> N
         ("_:b", "<urn:x#sand>", "_:c", ""),
     ]
     log = log_with(tmp_path / "data", [Entry(1, 1_700_000_000_000_000, ZSet.change(removed=(), added=quads))])
-    Ingest(spark, Lake.make(tmp_path / "lake"), str(log)).run()
+    spark.dataSource.register(TidingsLog)
+    append(Lake.make(tmp_path / "lake"), spark.read.format(FORMAT).load(str(log)))
     events = from_lake(spark, tmp_path / "lake")
     documents = [msgspec.json.decode(row["event"]) for row in events.collect()]
     assert sorted(documents, key=str) == sorted(

@@ -23,7 +23,8 @@ ENTRIES = 4_000_000
 """Of vectors that are kept, 8 bytes each."""
 _MOST_TERMS = 64
 """Of a phrase; a longer text is known by its first ones."""
-CALIBRATION = Calibration(threshold=0.25, attribute_exponent=0.5)
+CALIBRATION = Calibration(threshold=0.65, attribute_exponent=0.3)
+"""Found on the vocabulary `clinic` of the benchmark, with an index of WordNet: F1 .64, precision .69."""
 
 
 class Concept(NamedTuple):

@@ -5,11 +5,9 @@ goes. Only words of a to z have rules; all others stay as they are.
 """
 
 import re
-from functools import lru_cache
 
 _PLAIN = re.compile(r"[a-z]{3,40}")
-_MEASURED = re.compile("vc")
-_RUNS = re.compile(r"(.)\1+")
+_SHAPES = str.maketrans("abcdefghijklmnopqrstuvwxz", "vcccvcccvcccccvcccccvcccc")  # y is either
 
 _SECOND = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("abli", "able"),
@@ -25,7 +23,6 @@ _FOURTH = (
 _LONGEST_FIRST = tuple(sorted(_FOURTH, key=len, reverse=True))
 
 
-@lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """The stem of a word in lower case."""
     if not _PLAIN.fullmatch(word):
@@ -35,15 +32,14 @@ def stem(word: str) -> str:
 
 def _shape(word: str) -> str:
     """A letter for each letter: v or c. y is a vowel after a consonant."""
-    shape = ""
-    for letter in word:
-        vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
-        shape += "v" if vowel else "c"
+    shape = word.translate(_SHAPES)
+    while (place := shape.find("y")) >= 0:
+        shape = shape[:place] + ("v" if shape[:place].endswith("c") else "c") + shape[place + 1 :]
     return shape
 
 
 def _measure(word: str) -> int:
-    return len(_MEASURED.findall(_RUNS.sub(r"\1", _shape(word))))
+    return _shape(word).count("vc")
 
 
 def _closed(word: str) -> bool:

@@ -6,6 +6,7 @@ Numbers are no terms, and neither are words that every text has. Letters of any 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from tidings.matching.esa.stems import stem
 from tidings.matching.words import spelled
@@ -29,9 +30,10 @@ STOPPED = frozenset(_SAY_NOTHING.split())
 def counted(text: str) -> Counter[str]:
     """The terms of a document, and how often it has each. Endings go once for each word that differs."""
     result: Counter[str] = Counter()
+    known = result.get
     for word, count in Counter(_WORDS.findall(text.lower())).items():
         if (term := _term(word)) is not None:
-            result[term] += count
+            result[term] = known(term, 0) + count
     return result
 
 
@@ -47,6 +49,7 @@ def _kept(found: Iterable[str]) -> Iterator[str]:
             yield term
 
 
+@lru_cache(maxsize=200_000)
 def _term(word: str) -> str | None:
     return stem(word) if word not in STOPPED and _is_word(word) else None
 

@@ -49,11 +49,13 @@ def of_document(name: str, document: Any, language: str = "en") -> Taxonomy:
 
 
 def _topics(concepts: dict[str, Any], language: str) -> Iterator[Topic]:
+    """A broader concept may be named by its key, or by what its key ends with after a prefix."""
+    keys = {key.rpartition(":")[2]: key for key in concepts} | {key: key for key in concepts}
     for key, about in concepts.items():
         if not isinstance(about, dict) or not isinstance(about.get(language), str) or about.get("ret"):
             continue  # without a label in this language, or retired
         alternatives, above = about.get("alt") or [], about.get("b") or []
-        yield Topic(key, about[language], tuple(map(str, alternatives)), str(above[0]) if above else None)
+        yield Topic(key, about[language], tuple(map(str, alternatives)), keys.get(str(above[0])) if above else None)
 
 
 def _checked(found: Taxonomy, language: str) -> Taxonomy:

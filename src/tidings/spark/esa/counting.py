@@ -4,7 +4,8 @@ of its pages. Terms are found by the code that finds them in phrases later.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import accumulate
+from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -31,6 +32,7 @@ _TOGETHER = 256
 PAGES, KEPT, SHORT, DAMAGED = "pages", "kept", "too short", "damaged"
 _MOST_TERMS = 50_000
 """Of a document; a book of lists has no more."""
+_Row: TypeAlias = tuple[int, str, dict[str, int], str | None]
 
 
 def counts(spark: SparkSession, pieces: list[Piece], shortest: int, *, lenient: bool) -> DataFrame:
@@ -54,19 +56,21 @@ def _worker(pieces: list[bytes], shortest: int, lenient: bool) -> Callable[[Iter
 
 def _counted(piece: Piece, shortest: int, *, lenient: bool) -> Iterator[pa.RecordBatch]:
     tally: Counter[str] = Counter()
-    rows: list[tuple[int, str, list[tuple[str, int]], str | None]] = []
+    rows: list[_Row] = []
     try:
         for document in read_documents(piece):
             tally[PAGES] += 1
             if isinstance(document, Skipped):
                 tally[document.value] += 1
                 continue
-            terms = counted(document.text)
+            terms: dict[str, int] = counted(document.text)
+            if len(terms) > _MOST_TERMS:
+                terms = dict(Counter(terms).most_common(_MOST_TERMS))
             if len(terms) < shortest:
                 tally[SHORT] += 1
                 continue
             tally[KEPT] += 1
-            rows.append((document.number, document.title, terms.most_common(_MOST_TERMS), None))
+            rows.append((document.number, document.title, terms, None))
             if len(rows) == _TOGETHER:
                 yield _batch(rows)
                 rows = []
@@ -74,10 +78,16 @@ def _counted(piece: Piece, shortest: int, *, lenient: bool) -> Iterator[pa.Recor
         if not lenient:
             raise
         tally[DAMAGED] += 1
-    rows.append((-1, "", [], msgspec.json.encode(tally).decode()))
+    rows.append((-1, "", {}, msgspec.json.encode(tally).decode()))
     yield _batch(rows)
 
 
-def _batch(rows: list[tuple[int, str, list[tuple[str, int]], str | None]]) -> pa.RecordBatch:
-    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _ARROW, strict=True)]
+def _batch(rows: list[_Row]) -> pa.RecordBatch:
+    """Maps from flat columns: Arrow takes three times as long to make them of Python's."""
+    pages, titles, terms, tallies = zip(*rows, strict=True)
+    ends = accumulate((len(each) for each in terms), initial=0)
+    keys = pa.array([term for each in terms for term in each], pa.string())
+    values = pa.array([count for each in terms for count in each.values()], pa.int32())
+    maps = pa.MapArray.from_arrays(pa.array(ends, pa.int32()), keys, values)
+    columns = [pa.array(pages, pa.int64()), pa.array(titles, pa.string()), maps, pa.array(tallies, pa.string())]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW)
