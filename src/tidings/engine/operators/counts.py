@@ -5,7 +5,7 @@ from tidings.engine.operators.base import Hits, Route, States
 SEVERALFOLD = 4
 """How much more or less there has to be of the triples that a pattern matches."""
 
-FEW = 64
+FEW = 8
 """Triples that any order of joins can cope with."""
 
 LONGEST_WAIT = 4096

@@ -79,7 +79,7 @@ class Meter:
     """Counts work: rows that are looked up, terms that are walked to. It does not depend on time or place.
 
     Each row takes a token. Where there are no tokens left, rows just end, and whoever gave out the tokens finds out: so
-    counting costs 25 ns a row."""
+    counting costs 11 ns a row."""
 
     __slots__ = ("_tokens",)
 
