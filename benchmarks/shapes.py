@@ -87,12 +87,13 @@ class Watcher:
 
 
 def measured(shape: Shape, size: int, *, explain: bool = False) -> Measured:
-    """The median of its updates, after two that make it ready."""
+    """What its updates take on average, after a third of them, which make it ready."""
     watcher = Watcher(shape, size)
     gc.collect()
     gc.freeze()
     updates = shape.updates(size)
-    warm, timed = updates[:2], updates[2:]
+    ready = len(updates) // 6 * 2
+    warm, timed = updates[:ready], updates[ready:]
     for text in warm:
         watcher.apply(text)
     seconds: list[float] = []

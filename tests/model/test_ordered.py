@@ -46,6 +46,11 @@ def test_items_from_one_number_to_another(items: list[int], start: int, length: 
     assert list(Ordered(items).between(start, stop)) == sorted(items)[start:stop]
 
 
+@given(st.lists(st.integers(0, 30), max_size=30), st.integers(0, 35), st.integers(0, 35))
+def test_items_from_one_value_to_another(items: list[int], low: int, high: int) -> None:
+    assert list(Ordered(items).from_to(low, high)) == [item for item in sorted(items) if low <= item <= high]
+
+
 def test_what_is_not_there_cannot_be_removed() -> None:
     with pytest.raises(KeyError):
         Ordered([1, 3]).remove(2)

@@ -4,7 +4,7 @@ It is a list of short sorted lists. To add an item moves a part of one of them, 
 half of everything; to count up to a number looks at their lengths.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -86,6 +86,17 @@ class Ordered(Generic[T]):
     def at(self, number: int) -> T:
         """The item that so many others are before."""
         return next(self.between(number, number + 1))
+
+    def from_to(self, low: T, high: T) -> Iterator[T]:
+        """The items that are neither less than one nor greater than another."""
+        least: Any = low
+        most: Any = high
+        for at in range(bisect_left(self._tops, least), len(self._lists)):
+            found: list[Any] = self._lists[at]
+            for item in found[bisect_left(found, least) : bisect_right(found, most)]:
+                yield item
+            if found[-1] > most:
+                return
 
     def between(self, start: int, stop: int | None) -> Iterator[T]:
         """The items from one number to before another."""

@@ -9,6 +9,7 @@
     project      π(A)                 Δ = π(ΔA)
     union        A ∪ B                Δ = ΔA + ΔB
     join         A ⋈ B                Δ = ΔA ⋈ B' + A ⋈ ΔB
+    crossing     π σ(a > m)(A × B)    rows compared with one row of a sub-SELECT, by the order of their values
     dependent    A ⟕ B, A - B         Δ = f'(ΔA) + (f' - f) of the rows of A that ΔB concerns
     stateful     distinct    δ(A)             counts, and tells the crossings of zero
                  group       γ(A)             accumulators, and tells the old and the new row

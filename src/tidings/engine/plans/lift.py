@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from msgspec import Struct
 
-from tidings.engine.plans.thresholds import Range
+from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Aggregate, Node, Query, TriplePattern

@@ -5,13 +5,13 @@ from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from tidings.engine.operators.base import ANY_TRIPLE, Route, States
+from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.lift import Lifted, canonical
 from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.engine.plans.routes import routes_in
 from tidings.engine.plans.spu import Spu
-from tidings.engine.plans.thresholds import Range
 from tidings.engine.store.before import Before
 from tidings.engine.updates.executor import Core
 from tidings.model.terms import Var

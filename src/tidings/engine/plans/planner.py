@@ -11,6 +11,7 @@ from typing import Any, assert_never
 from tidings.engine.operators.base import Aligned, Operator, Route, States
 from tidings.engine.operators.conjunction.conjunction import Conjunction
 from tidings.engine.operators.constant import Constant
+from tidings.engine.operators.crossing import Crossing
 from tidings.engine.operators.dependent.minus import minus, minus_kept
 from tidings.engine.operators.dependent.optional import optional, optional_kept
 from tidings.engine.operators.dependent.witness import Witness
@@ -30,6 +31,7 @@ from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
+from tidings.engine.plans.regrouping.comparisons import Compared, compared
 from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
 from tidings.engine.plans.regrouping.signs import condition_signs, signs_of
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
@@ -97,7 +99,9 @@ class Planner:
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
-                return self._projected(self.build(inner, states), variables)
+                found = compared(node)
+                below = self.build(inner, states) if found is None else self._crossing(found, states)
+                return self._projected(below, variables)
             case algebra.Distinct(inner) | algebra.Reduced(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
@@ -277,6 +281,13 @@ class Planner:
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self.routes.extend(routes)
         return [Witness(None, (), routes)]
+
+    def _crossing(self, found: Compared, states: States) -> Built:
+        rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
+        both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
+        whole = algebra.Project(both, rows.layout.variables)
+        operator = Crossing(rows, scalars, found.range, found.scalar, whole, states)
+        return self._evaluated(operator, whole, states, is_ordered=False)
 
     # -- the way to the root ------------------------------------------------------------------------------------
 
