@@ -216,7 +216,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT ?s { ?s :p ?o { SELECT ((SUM(?x) * 5e-1) AS ?m) { ?t :q ?x } } FILTER (?o >= ?m) }",
         "SELECT ?s ?m { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?o > ?m) }",
         "SELECT DISTINCT ?s { ?s ?p ?o { SELECT (MAX(?x) AS ?m) { ?t :p ?x } } FILTER (?o < ?m) }",
-        "SELECT (COUNT(?s) AS ?n) { { SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?o > ?m) } } }",
+        "SELECT (COUNT(?s) AS ?n) { { SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } "
+        "FILTER (?o > ?m) } } }",
         "ASK { { SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :q ?x } } FILTER (?o > ?m) } } }",
     ),
     "sub-SELECT": (

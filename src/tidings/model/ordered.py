@@ -93,8 +93,7 @@ class Ordered(Generic[T]):
         most: Any = high
         for at in range(bisect_left(self._tops, least), len(self._lists)):
             found: list[Any] = self._lists[at]
-            for item in found[bisect_left(found, least) : bisect_right(found, most)]:
-                yield item
+            yield from found[bisect_left(found, least) : bisect_right(found, most)]
             if found[-1] > most:
                 return
 
