@@ -208,6 +208,18 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT (SUM(?n) AS ?all) { SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s }",
         "SELECT (MAX(?n) AS ?most) { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s }",
     ),
+    "rows compared with a scalar": (
+        "SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x FILTER isNumeric(?x) } } FILTER (?o > ?m) }",
+        "SELECT ?s ?o { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?m >= ?o) }",
+        "SELECT ?s { { SELECT (MIN(?x) AS ?m) { ?t :q ?x } } ?s :p ?o FILTER (?o <= ?m && ?o != 1) }",
+        "SELECT ?s { :a :p ?o . ?s :q ?o { SELECT (COUNT(*) AS ?m) { ?t :p :a } } FILTER (?o < ?m) }",
+        "SELECT ?s { ?s :p ?o { SELECT ((SUM(?x) * 5e-1) AS ?m) { ?t :q ?x } } FILTER (?o >= ?m) }",
+        "SELECT ?s ?m { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?o > ?m) }",
+        "SELECT DISTINCT ?s { ?s ?p ?o { SELECT (MAX(?x) AS ?m) { ?t :p ?x } } FILTER (?o < ?m) }",
+        "SELECT (COUNT(?s) AS ?n) { { SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } "
+        "FILTER (?o > ?m) } } }",
+        "ASK { { SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :q ?x } } FILTER (?o > ?m) } } }",
+    ),
     "sub-SELECT": (
         "SELECT * { ?s :p ?o { SELECT ?o { ?o :q ?v } } }",
         "SELECT * { ?s :p ?o { SELECT ?o (COUNT(*) AS ?n) { ?o :q ?v } GROUP BY ?o } }",

@@ -1,1 +1,1 @@
-"""The values everything else is made of: terms, Z-sets, results, rights, and the tree of errors."""
+"""The values everything else is made of: terms, Z-sets, ordered multisets, results, rights, and the tree of errors."""

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.engine.engine import Engine
+from tidings.engine.operators.thresholds import Range, Thresholds
 from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.spu import answer_rows
-from tidings.engine.plans.thresholds import Range, Thresholds
 from tidings.engine.updates.executor import Core
 from tidings.sparql.algebra import Comparator
 

@@ -9,10 +9,11 @@ from tidings.engine.lutt import Items
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node, TriplePattern
 from tidings.sparql.evaluate.compile import Compiler
-from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.context import Context, Meter
 from tidings.sparql.evaluate.dataset import TripleSource
-from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker
+from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, Step, picker
 from tidings.sparql.evaluate.scan import ActiveGraph
+from tidings.sparql.evaluate.steps import in_turn
 from tidings.sparql.rewrite import rewrite
 
 Changes: TypeAlias = dict[Row, int]
@@ -115,20 +116,34 @@ class Binary:
         self._right.dismiss(parameters)
 
 
+class Epoch:
+    """A number that goes up when a store has changed so much that plans have to be made again."""
+
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = 0
+
+
 class States:
     """The two states of the store that a plan looks into, inside one active graph."""
 
-    __slots__ = ("_home", "graph", "new", "old")
+    __slots__ = ("_home", "epoch", "graph", "meter", "new", "old")
 
-    def __init__(self, new: Context, old: Context, home: TripleSource | None, graph: str = "") -> None:
+    def __init__(
+        self, new: Context, old: Context, home: TripleSource | None, graph: str = "", epoch: Epoch | None = None
+    ) -> None:
         self.new = new
         self.old = old
+        self.epoch = Epoch() if epoch is None else epoch
+        self.meter = new.meter or Meter()
+        """Counts the work in both states."""
         self._home = home
         """The default graph of the new state, where it is one and the same graph at all times."""
         self.graph = graph
 
     def inside(self, graph: str) -> "States":
-        return States(self.new, self.old, self._home, graph)
+        return States(self.new, self.old, self._home, graph, self.epoch)
 
     def active(self, context: Context) -> ActiveGraph:
         """The graph that patterns look into, in one of the two states."""
@@ -136,6 +151,12 @@ class States:
         if not name:
             return view.default if home is None or context is self.old else lambda: home
         return name if name[0] == "?" else lambda: view.named(name)
+
+    def source(self, context: Context) -> TripleSource:
+        """The graph itself, where it is one and the same for all patterns."""
+        graph = self.active(context)
+        assert not isinstance(graph, str)
+        return graph()
 
     def compiler(self, context: Context) -> Compiler:
         return Compiler(context, self.active(context))
@@ -145,27 +166,50 @@ class States:
         bound = frozenset() if given is None else given.certain
         return self.compiler(context).plan(rewrite(node, context.view, bound), given)
 
+    def chained(self, nodes: Iterable[tuple[Node, Context]], given: Layout) -> Plan:
+        """A plan from rows of a layout through one node after the other, each in its own state."""
+        layout, steps = given, list[Step]()
+        for node, context in nodes:
+            plan = self.plan(node, context, layout)
+            layout = plan.layout
+            steps.append(plan.run)
+        return Plan(layout, lambda rows: in_turn(steps, rows))
+
 
 class Aligned:
-    """The rows of a plan, in the columns of a layout. The plan is made when it is first needed: most operators are
-    never asked for what other operators concern, and making n plans of n parts takes its time."""
+    """The rows of a plan, in the columns of a layout. The plan is made when it is first needed, and again in another
+    epoch: most operators are never asked for what other operators concern, and making n plans of n parts takes time."""
 
-    __slots__ = ("_layout", "_made", "_make")
+    __slots__ = ("_epoch", "_made", "_make", "_since", "layout")
 
-    def __init__(self, make: Callable[[], Plan], layout: Layout) -> None:
+    def __init__(self, make: Callable[[], Plan], layout: Layout, epoch: Epoch) -> None:
         self._make = make
-        self._layout = layout
+        self.layout = layout
+        self._epoch = epoch
+        self._since = epoch.number
         self._made: tuple[Plan, Callable[[Row], Row]] | None = None
 
+    @classmethod
+    def of(cls, make: Callable[[], Plan], epoch: Epoch) -> "Aligned":
+        """In the columns that the plan has when it is made first, which is now."""
+        plan = make()
+        aligned = cls(make, plan.layout, epoch)
+        aligned._made = plan, tuple
+        return aligned
+
     def run(self, rows: Iterable[Row]) -> Iterator[Row]:
-        if self._made is None:
+        if self._made is None or self._since != self._epoch.number:
+            self._since = self._epoch.number
             plan = self._make()
-            self._made = plan, picker([plan.layout.index.get(variable) for variable in self._layout.variables])
+            variables = self.layout.variables
+            same = variables == plan.layout.variables
+            self._made = plan, tuple if same else picker([plan.layout.index.get(variable) for variable in variables])
         plan, align = self._made
-        return map(align, plan.run(rows))
+        found = plan.run(rows)
+        return found if align is tuple else map(align, found)
 
 
-def through(plan: Plan | Aligned, changes: Changes) -> Changes:
+def through(plan: Aligned, changes: Changes) -> Changes:
     """The rows of a plan for changed rows, with the weights of these."""
     result: Changes = {}
     for sign in (1, -1):
@@ -175,16 +219,12 @@ def through(plan: Plan | Aligned, changes: Changes) -> Changes:
     return result
 
 
-def difference(new: Plan, old: Plan, rows: Iterable[Row] = ONE) -> Changes:
-    """The rows of a plan now, less those of another before."""
+def difference(new: Aligned, old: Aligned, rows: Iterable[Row] = ONE) -> Changes:
+    """The rows of a plan now, less those of another before, in the same columns."""
     rows = list(rows)
     result: Changes = {}
     absorb(result, ((row, 1) for row in new.run(rows)))
-    if new.layout.variables == old.layout.variables:
-        absorb(result, ((row, -1) for row in old.run(rows)))
-    else:  # each went by the counts of its own state, and may have joined in another order
-        align = picker([old.layout.index[variable] for variable in new.layout.variables])
-        absorb(result, ((align(row), -1) for row in old.run(rows)))
+    absorb(result, ((row, -1) for row in old.run(rows)))
     return result
 
 

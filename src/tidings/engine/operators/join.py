@@ -1,27 +1,88 @@
 """Join:  Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB."""
 
-from tidings.engine.operators.base import Aligned, Binary, Changes, Explanation, Hits, Operator, States, through
+from tidings.engine.operators.base import Aligned, Binary, Changes, Explanation, Hits, States, through
+from tidings.engine.operators.law import Law
+from tidings.engine.operators.side import Kept, Side
 from tidings.model.zset import absorb
-from tidings.sparql.algebra import Node
+from tidings.sparql import algebra
+from tidings.sparql.evaluate.layout import Layout, picker
+from tidings.sparql.evaluate.pushing import pushable
 
 
 class Join(Binary):
     """Changed rows of each side, with the rows of the other that go with them: those now, or those before."""
 
-    __slots__ = ("_onto_left", "_onto_right", "layout")
+    __slots__ = ("_law", "_onto_left", "_onto_right", "_sides", "layout")
 
-    def __init__(self, left: Operator, right: Operator, nodes: tuple[Node, Node], states: States) -> None:
-        super().__init__(left, right)
-        self._onto_left = states.plan(nodes[1], states.new, left.layout)
-        self.layout = self._onto_left.layout
-        self._onto_right = Aligned(lambda: states.plan(nodes[0], states.old, right.layout), self.layout)
+    def __init__(self, left: Side, right: Side, states: States) -> None:
+        super().__init__(left.operator, right.operator)
+        self._sides = (left, right)
+        if pushable(right.node, left.layout.index.keys()):
+            onto = Aligned.of(lambda: states.plan(right.node, states.new, left.layout), states.epoch)
+            self.layout = onto.layout
+            self._onto_left: Aligned | _ByKept = onto
+        else:
+            kept = Kept(left.layout, right, states)
+            self.layout = kept.layout
+            self._onto_left = _ByKept(kept, kept.layout)
+        if pushable(left.node, right.layout.index.keys()):
+            self._onto_right: Aligned | _ByKept = Aligned(
+                lambda: states.plan(left.node, states.old, right.layout), self.layout, states.epoch
+            )
+        else:
+            self._onto_right = _ByKept(Kept(right.layout, left, states), self.layout)
+        self._law = Law(algebra.Join(left.node, right.node), self.layout, states, left.members or right.members)
 
     def delta(self, hits: Hits) -> Changes:
-        left, right = self._left.delta(hits), self._right.delta(hits)
-        changes = through(self._onto_left, left) if left else {}
-        if right:
-            absorb(changes, through(self._onto_right, right).items())
+        left, right = (side.delta(hits) for side in self._sides)
+        if not left and not right:
+            return {}
+        changes = self._law.within(len(left) + len(right), self._met, left, right)
+        if changes is None:
+            for way in (self._onto_left, self._onto_right):
+                if isinstance(way, _ByKept):
+                    way.kept.forget()
+            return self._law.again()
+        return changes
+
+    def _met(self, left: Changes, right: Changes) -> Changes:
+        changes = _rows(self._onto_left, left, absorbing=right)
+        absorb(changes, _rows(self._onto_right, right).items())
+        if isinstance(self._onto_right, _ByKept):
+            self._onto_right.kept.absorb(left)
         return changes
 
     def explain(self) -> Explanation:
-        return Explanation("join", "ΔA ⋈ B' + A ⋈ ΔB", True, (self._left.explain(), self._right.explain()))
+        kept = [name for name, way in (("A", self._onto_right), ("B", self._onto_left)) if isinstance(way, _ByKept)]
+        detail = "ΔA ⋈ B' + A ⋈ ΔB" + (f", keeps the rows of {' and '.join(kept)}" if kept else "") + self._law.shown()
+        return Explanation("join", detail, True, (self._left.explain(), self._right.explain()))
+
+
+class _ByKept:
+    """Rows of one side with those kept of the other, in the columns of a layout."""
+
+    __slots__ = ("_align", "kept")
+
+    def __init__(self, kept: Kept, layout: Layout) -> None:
+        self.kept = kept
+        self._align = picker([kept.layout.index[variable] for variable in layout.variables])
+
+    def rows(self, changes: Changes) -> Changes:
+        found: Changes = {}
+        align, matches = self._align, self.kept.matches
+        absorb(
+            found,
+            ((align(row), weight * count) for each, weight in changes.items() for row, count in matches(each)),
+        )
+        return found
+
+
+def _rows(way: Aligned | _ByKept, changes: Changes, absorbing: Changes | None = None) -> Changes:
+    """Changed rows with those of the other side, which may have changed as well."""
+    if isinstance(way, Aligned):
+        return through(way, changes) if changes else {}
+    if changes:
+        way.kept.begin()
+    if absorbing:
+        way.kept.absorb(absorbing)
+    return way.rows(changes) if changes else {}

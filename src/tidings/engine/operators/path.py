@@ -7,8 +7,10 @@ from the ends of the edge, in both states; the rest of the graph is not looked a
 from collections.abc import Iterable, Iterator
 
 from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States, shown
+from tidings.engine.operators.law import Law
 from tidings.model.terms import Term, fold, is_tagged
 from tidings.model.zset import absorb
+from tidings.sparql import algebra
 from tidings.sparql.algebra import (
     Alternative,
     Inverse,
@@ -22,37 +24,74 @@ from tidings.sparql.algebra import (
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
-from tidings.sparql.evaluate.walk import ends, is_node, reverse
+from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse, watched_terms
+
+
+class Backwards:
+    """The way back from changed edges to where paths through them may start."""
+
+    __slots__ = ("_longest", "_steps")
+
+    def __init__(self, path: Path) -> None:
+        letters = _letters(path)
+        steps = letters[0]
+        for step in letters[1:]:
+            steps = Alternative(steps, step)
+        self._steps = reverse(steps)
+        self._longest = None if _goes_on(path) else len(letters) - 1
+        """How many steps may lie before a changed edge; None if any number."""
+
+    def starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource], look: Look) -> dict[Term, None]:
+        """Everything from which one of the nodes can be reached on the path, in either state."""
+        found = dict.fromkeys(nodes)
+        frontier: Iterable[Term] = found
+        steps = 0
+        while frontier and (self._longest is None or steps < self._longest):
+            steps += 1
+            before = (
+                end
+                for source in sources
+                for term in watched_terms(frontier, look)
+                for end in ends(self._steps, source, term)
+            )
+            frontier = dict.fromkeys(term for term in before if term not in found)
+            found.update(frontier)
+        return found
 
 
 class PathWalk(Stateless):
     """A path pattern inside one active graph."""
 
-    __slots__ = ("_longest", "_states", "_steps", "layout", "pattern", "routes")
+    __slots__ = ("_backwards", "_law", "_states", "layout", "pattern", "routes")
 
     def __init__(self, pattern: PathPattern, states: States) -> None:
         self.pattern = pattern
         self._states = states
-        letters = _letters(pattern.path)
-        self._steps = letters[0]
-        for step in letters[1:]:
-            self._steps = Alternative(self._steps, step)
-        self._longest = None if _goes_on(pattern.path) else len(letters) - 1
-        """How many steps may lie before a changed edge; None if any number."""
+        self._backwards = Backwards(pattern.path)
         graph = states.graph
         self.routes = tuple(Route(each, graph) for each in watched(pattern, graph))
         variables = dict.fromkeys(t for t in (pattern.subject, pattern.object, graph) if t[:1] == "?")
         self.layout = Layout(tuple(variables), frozenset(variables))
+        node = pattern if not graph else algebra.Graph(graph, pattern)
+        home = states.inside("") if graph else states
+        self._law = Law(node, self.layout, home, None)
 
     def delta(self, hits: Hits) -> Changes:
         touched: dict[Term, dict[Term, None]] = {}
         for route in self.routes:
             for (s, _, o, g), _ in hits.get(route, ()):
                 touched.setdefault(g, {}).update({s: None, o: None})
+        if not touched:
+            return {}
+        changes = self._law.within(sum(map(len, touched.values())), self._walked, touched)
+        return self._law.again() if changes is None else changes
+
+    def _walked(self, touched: dict[Term, dict[Term, None]]) -> Changes:
+        look = self._states.new.look
         changes: Changes = {}
         for graph, nodes in touched.items():
             now, before = self._sources(graph)
-            starts = self._starts(nodes, (now, before))
+            starts = self._backwards.starts(nodes, (now, before), look)
             if self._is_there(graph, self._states.new):
                 absorb(changes, ((row, 1) for row in self._rows(starts, now, graph)))
             if self._is_there(graph, self._states.old):
@@ -69,25 +108,12 @@ class PathWalk(Stateless):
         """Zero steps are taken in no graph that is not there."""
         return not self._states.graph or context.view.has(graph)
 
-    def _starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource]) -> dict[Term, None]:
-        """Everything from which one of the nodes can be reached on the path, in either state."""
-        found = dict.fromkeys(nodes)
-        frontier: Iterable[Term] = found
-        backwards = reverse(self._steps)
-        steps = 0
-        while frontier and (self._longest is None or steps < self._longest):
-            steps += 1
-            before = (end for source in sources for term in frontier for end in ends(backwards, source, term))
-            frontier = dict.fromkeys(term for term in before if term not in found)
-            found.update(frontier)
-        return found
-
     def _rows(self, starts: dict[Term, None], source: TripleSource, graph: Term) -> Iterator[Row]:
         s, o, g = self.pattern.subject, self.pattern.object, self._states.graph
         for start in self._candidates(starts, source):
             if s == g and start != graph:
                 continue  # one variable for the graph and for what it says
-            for end in ends(self.pattern.path, source, start):
+            for end in ends(self.pattern.path, source, start, self._states.new.look):
                 agrees = (o[0] == "?" or _same(o, end)) and (s != o or start == end) and (o != g or end == graph)
                 if agrees:
                     found = {s: start, o: end, g: graph}
@@ -105,7 +131,9 @@ class PathWalk(Stateless):
 
     def explain(self) -> Explanation:
         ends_ = f"{shown(self.pattern.subject)} … {shown(self.pattern.object)}"
-        return Explanation("path", f"{ends_}, re-derived from the starts that a changed edge concerns", True)
+        return Explanation(
+            "path", f"{ends_}, re-derived from the starts that a changed edge concerns{self._law.shown()}", True
+        )
 
 
 def _letters(path: Path) -> list[Path]:

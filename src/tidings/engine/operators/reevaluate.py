@@ -1,6 +1,16 @@
 """Whatever has no rule of its own: evaluated in full, before and after, once one of its patterns is hit."""
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States, difference, is_hit
+from tidings.engine.operators.base import (
+    Aligned,
+    Changes,
+    Explanation,
+    Hits,
+    Route,
+    Stateless,
+    States,
+    difference,
+    is_hit,
+)
 from tidings.sparql.algebra import Node
 
 
@@ -10,8 +20,9 @@ class Reevaluate(Stateless):
     __slots__ = ("_new", "_old", "_why", "layout", "routes")
 
     def __init__(self, node: Node, routes: tuple[Route, ...], why: str, states: States) -> None:
-        self._new, self._old = states.plan(node, states.new), states.plan(node, states.old)
+        self._new = Aligned.of(lambda: states.plan(node, states.new), states.epoch)
         self.layout = self._new.layout
+        self._old = Aligned(lambda: states.plan(node, states.old), self.layout, states.epoch)
         self.routes = routes
         self._why = why
 

@@ -8,7 +8,8 @@ In reading order:
     plan_cache       the SPUs in use, by what makes queries equal
     spu              what an SPU is: members, subscribers, routes
     incremental_spu  one incremental plan and its members
-    planner          from algebra to a tree of operators
+    planner          from algebra to a tree of operators; `built` is what it makes of a part
+    regrouping       patterns seen in another way before they are planned
     routes           the triple patterns of a query, which the LUTT files
     answer_forms     from changed solutions to what a subscriber is told: SELECT, ASK, CONSTRUCT
     range_spu        members that differ in the threshold of a range filter; `thresholds` has them in order

@@ -5,6 +5,7 @@ from typing import Any
 
 from tidings.engine.leaves import size_of
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
+from tidings.engine.operators.counts import Counts
 from tidings.engine.operators.members import Members
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.plans.answer_forms import AnswerForm, AskForm, ConstructForm, SelectForm
@@ -22,6 +23,7 @@ class IncrementalSpu:
     __slots__ = (
         "__weakref__",
         "_build",
+        "_counts",
         "_form",
         "_index",
         "_is_pinned",
@@ -58,6 +60,7 @@ class IncrementalSpu:
         self._pick = None if wanted == layout.variables else picker([layout.index.get(v) for v in wanted])
         self._form = _form(query, Layout(wanted, layout.certain.intersection(wanted)), states)
         self._memories: tuple[Memory[Any], ...] = (*planner.memories, *self._form.memories)
+        self._counts = Counts(self.routes, states)
 
     # -- members ------------------------------------------------------------------------------------------------
 
@@ -128,6 +131,8 @@ class IncrementalSpu:
     # -- change -------------------------------------------------------------------------------------------------
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
+        if self._counts.are_due(hits):
+            self._counts.compare()
         changes = self._build.operator.delta(self._merged(hits) if self._merges else hits)
         if not changes:
             return {}

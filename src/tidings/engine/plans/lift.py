@@ -11,10 +11,10 @@ from typing import TypeVar, cast
 
 from msgspec import Struct
 
-from tidings.engine.plans.thresholds import Range
+from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Aggregate, Node, Query
+from tidings.sparql.algebra import BGP, Aggregate, Node, Query, TriplePattern
 from tidings.sparql.evaluate.pushing import binds_graph
 from tidings.sparql.rewrite.constants import reveal_constants
 
@@ -74,11 +74,35 @@ def _parametrised(query: Query, pattern: Node) -> Lifted:
     core = _core(pattern)
     if core is None:
         return Lifted(algebra.with_pattern(query, pattern), (), ())
-    found = dict.fromkeys(t for s, _, o in core.patterns for t in (s, o) if _is_liftable(t))
+    connected = _connected(core.patterns)
+    found = dict.fromkeys(t for s, _, o in connected for t in (s, o) if _is_liftable(t))
     names = {term: f"?{term}" for term in found}
-    raised = BGP(tuple((names.get(s, s), p, names.get(o, o)) for s, p, o in core.patterns))
+    raised = BGP(
+        tuple(
+            (names.get(s, s), p, names.get(o, o)) if (s, p, o) in connected else (s, p, o) for s, p, o in core.patterns
+        )
+    )
     pattern = _replaced(pattern, core, raised, names)
     return Lifted(algebra.with_pattern(query, pattern), tuple(names.values()), tuple(int(term[2:]) for term in found))
+
+
+def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
+    """Those that share variables or constants with the first one that has a constant, and with each other. Between
+    others there may be a path, and none of its two sides would have all parameters."""
+    found = [next(pattern for pattern in patterns if _is_liftable(pattern[0]) or _is_liftable(pattern[2]))]
+    known = set(_joining(found[0]))
+    waiting = [pattern for pattern in patterns if pattern not in found]
+    while meeting := [pattern for pattern in waiting if known.intersection(pattern)]:
+        found += meeting
+        known.update(term for pattern in meeting for term in _joining(pattern))
+        waiting = [pattern for pattern in waiting if pattern not in meeting]
+    return found
+
+
+def _joining(pattern: TriplePattern) -> list[str]:
+    """Variables and constants by which a pattern may meet others, the predicate of which is none."""
+    s, p, o = pattern
+    return [term for term in (s, p, o) if term[0] == "?"] + [term for term in (s, o) if _is_liftable(term)]
 
 
 def _range(query: Query, pattern: Node) -> tuple[Query, Range, int] | None:

@@ -5,18 +5,18 @@ from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from tidings.engine.operators.base import ANY_TRIPLE, Route, States
+from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.lift import Lifted, canonical
 from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.engine.plans.routes import routes_in
 from tidings.engine.plans.spu import Spu
-from tidings.engine.plans.thresholds import Range
 from tidings.engine.store.before import Before
 from tidings.engine.updates.executor import Core
 from tidings.model.terms import Var
 from tidings.sparql.algebra import Describe, Query, Select
-from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits
+from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Meter
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import picker
 from tidings.sparql.evaluate.query import evaluate
@@ -130,8 +130,9 @@ class PlanCache:
             self._every_commit.discard(spu)
 
     def _states(self, query: Query, limits: Limits) -> States:
+        meter = Meter()
         new, old = (
-            Context(View(source, query.dataset), self._core.moment, limits, stable=True)
+            Context(View(source, query.dataset), self._core.moment, limits, stable=True, meter=meter)
             for source in (self._core.store, self._before)
         )
         home = self._core.store.default if query.dataset.default is None else None

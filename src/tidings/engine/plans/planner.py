@@ -5,75 +5,46 @@ it carry the parameters in front of their rows and keep their state apart by the
 same for all members.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, assert_never
 
-from msgspec import Struct
-
-from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States
+from tidings.engine.operators.base import Aligned, Operator, Route, States
 from tidings.engine.operators.conjunction.conjunction import Conjunction
 from tidings.engine.operators.constant import Constant
-from tidings.engine.operators.extend import Extend
-from tidings.engine.operators.filter import Filter, FilterExists
+from tidings.engine.operators.crossing import Crossing
+from tidings.engine.operators.dependent.minus import minus, minus_kept
+from tidings.engine.operators.dependent.optional import optional, optional_kept
+from tidings.engine.operators.dependent.witness import Witness
+from tidings.engine.operators.extend import Extend, extend_exists
+from tidings.engine.operators.filter import Filter, filter_exists
 from tidings.engine.operators.join import Join
 from tidings.engine.operators.members import Members
-from tidings.engine.operators.minus import minus
-from tidings.engine.operators.optional import optional
 from tidings.engine.operators.path import PathWalk
 from tidings.engine.operators.project import Project
+from tidings.engine.operators.reach.ends import End
+from tidings.engine.operators.reach.reach import Reach
 from tidings.engine.operators.reevaluate import Reevaluate
+from tidings.engine.operators.side import Side
 from tidings.engine.operators.stateful.distinct import Distinct
 from tidings.engine.operators.stateful.group import Group
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
-from tidings.engine.operators.witness import Witness
-from tidings.engine.plans.routes import exists_patterns, has_exists, relax, routes_in
+from tidings.engine.plans.built import Built, Pinned
+from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
+from tidings.engine.plans.regrouping.signs import condition_signs, signs_of
+from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
+from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain, expressions
+from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
-from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
-
-
-class Built(Struct, frozen=True):
-    """An operator, and how to get at its present rows for one member."""
-
-    operator: Operator
-    rows: Callable[[Row], Iterable[Row]]
-    is_ordered: bool = True
-    """Whether its columns are in the same order in every plan of the same query, however that joins."""
-
-
-class Pinned:
-    """A part off the spine: its state belongs to all members, and is there from the first to the last."""
-
-    __slots__ = ("_inner", "layout", "memories")
-
-    def __init__(self, inner: Operator, memories: list[Memory[Any]]) -> None:
-        self._inner = inner
-        self.layout = inner.layout
-        self.memories = memories
-
-    def pin(self) -> None:
-        """Build its state, for the first member."""
-        self._inner.admit(())
-
-    def delta(self, hits: Hits) -> Changes:
-        return self._inner.delta(hits)
-
-    def admit(self, parameters: Row) -> None:
-        pass
-
-    def dismiss(self, parameters: Row) -> None:
-        pass
-
-    def explain(self) -> Explanation:
-        return self._inner.explain()
 
 
 class Planner:
@@ -91,23 +62,22 @@ class Planner:
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
     def build(self, node: Node, states: States) -> Built:
-        if not isinstance(node, algebra.Filter) and any(map(has_exists, expressions(node))):
-            return self._reevaluated(node, "EXISTS outside of FILTER", states)
+        if isinstance(node, algebra.Group | algebra.Slice):
+            node = with_exists_below(node)
         match node:
             case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
                 why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
                 return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
+            case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
+                return self._joined(grouped(node), states)
             case PathPattern():
-                walk = PathWalk(node, states)
-                self.routes.extend(walk.routes)
-                return self._evaluated(walk, node, states)
+                return self._path(node, states)
             case algebra.Values():
                 return self._evaluated(Constant(states.plan(node, states.new).layout), node, states)
             case algebra.Join(left, right):
-                first, second = self._side(left, states), self._side(right, states)
-                joined = Join(first.operator, second.operator, (left, right), states)
+                joined = Join(self._sided(left, states), self._sided(right, states), states)
                 return self._evaluated(joined, node, states, is_ordered=False)
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
@@ -119,12 +89,7 @@ class Planner:
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)
             case algebra.Extend(inner, variable, expression):
-                below = self.build(inner, states)
-                extend = Extend(below.operator, variable, expression, states)
-                value = states.compiler(states.new).value(expression, below.operator.layout)
-                return Built(
-                    extend, lambda member: ((*row, value(row)) for row in below.rows(member)), below.is_ordered
-                )
+                return self._extend(variable, expression, inner, states)
             case algebra.Graph(name, inner):
                 if name[0] == "?" and not binds_graph(inner, name):
                     return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
@@ -134,14 +99,14 @@ class Planner:
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
-                return self._projected(self.build(inner, states), variables)
+                found = compared(node)
+                below = self.build(inner, states) if found is None else self._crossing(found, states)
+                return self._projected(below, variables)
             case algebra.Distinct(inner) | algebra.Reduced(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
             case algebra.Slice(inner, offset, limit):
-                if any(has_exists(expression) for expression, _ in _unstacked(inner)[2]):
-                    return self._reevaluated(node, "EXISTS in the order of a window", states)
                 return self._window(inner, offset, limit, states)
             case algebra.Group():
                 return self._group(node, states)
@@ -166,11 +131,18 @@ class Planner:
         self.pinned += (*planner.pinned, pinned)
         return Built(pinned, built.rows)
 
+    def _sided(self, node: Node, states: States) -> Side:
+        return Side(self._side(node, states).operator, node, self._members_of(node))
+
+    def _members_of(self, node: Node) -> Members | None:
+        """Whose rows a pattern has, if they carry parameters."""
+        return self._members if self._is_spine(node) else None
+
     def _evaluated(self, operator: Operator, node: Node, states: States, *, is_ordered: bool = True) -> Built:
         """Its rows come from full evaluation, with a member's parameters bound from the start."""
         led = bool(self._parameters) and self._is_spine(node)
         given = Layout(self._parameters, frozenset(self._parameters)) if led else None
-        aligned = Aligned(lambda: states.plan(node, states.new, given), operator.layout)
+        aligned = Aligned(lambda: states.plan(node, states.new, given), operator.layout, states.epoch)
         return Built(operator, lambda member: aligned.run((member,) if led else ONE), is_ordered)
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
@@ -187,46 +159,135 @@ class Planner:
         self.routes.extend(conjunction.routes)
         return self._evaluated(conjunction, BGP(patterns), states)
 
-    def _witness(self, node: Node, left: Layout, sure: frozenset[Var], states: States) -> Witness:
-        """Watches the right side of something; only variables bound on both sides lead back to rows of the left."""
+    def _joined(self, parts: list[Part], states: States) -> Built:
+        """Parts of a join, paths among them."""
+        nodes = [node_of(part) for part in parts]
+        node, built = nodes[0], self._part(parts[0], states)
+        for part, right in zip(parts[1:], nodes[1:], strict=True):
+            first = Side(built.operator, node, self._members_of(node))
+            second = Side(self._part(part, states).operator, right, self._members_of(right))
+            node = algebra.Join(node, right)
+            built = self._evaluated(Join(first, second, states), node, states, is_ordered=False)
+        return built
+
+    def _part(self, part: Part, states: States) -> Built:
+        if not isinstance(part, PathBetween):
+            if isinstance(part, PathPattern):
+                return self._path(part, states)
+            return self._side(part, states)
+        start = self._end(part.pattern.subject, "?:from", part.start, states)
+        end = self._end(part.pattern.object, "?:to", part.end, states)
+        if start.is_fixed or end.is_fixed or part.start is not None or part.end is not None:
+            reach = Reach(part.pattern, start, end, states)
+            self.routes.extend(reach.routes)
+            return self._evaluated(reach, node_of(part), states, is_ordered=False)
+        return self._path(part.pattern, states)
+
+    def _end(self, term: str, name: Var, part: Part | None, states: States) -> End:
+        """One end of a path, with what binds it."""
+        name = term if term[0] == "?" else name
+        if part is None:
+            return End(term, name)
+        node = node_of(part)
+        return End(term, name, Side(self._part(part, states).operator, node, self._members_of(node)))
+
+    def _path(self, node: PathPattern, states: States) -> Built:
+        walk = PathWalk(node, states)
+        self.routes.extend(walk.routes)
+        return self._evaluated(walk, node, states)
+
+    def _shared(self, right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
+        """The variables that lead from rows of the right back to rows of the left: those bound on both sides."""
+        return tuple(v for v in right.variables if v in left.index and v in left.certain and v in sure)
+
+    def _witness(self, node: Node, left: Layout, states: States) -> Witness:
+        """Watches the right side of something."""
         built = self._side(node, states)
-        shared = [v for v in built.operator.layout.variables if v in left.index and v in left.certain and v in sure]
-        return Witness(built.operator, shared, ())
+        return Witness(built.operator, self._shared(built.operator.layout, left, certain(node)), ())
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
-        witness = self._witness(right, first.operator.layout, certain(right), states)
-        operator = optional(first.operator, (left, right), condition, witness, states)
+        aside = Side(first.operator, left, self._members_of(left))
+        layout = first.operator.layout
+        operator: Operator
+        tests_exists = condition is not None and has_exists(condition)
+        if pushable(right, layout.index.keys()) or tests_exists:
+            witnesses = [self._witness(right, layout, states)]
+            if condition is not None and tests_exists:
+                signs = condition_signs(condition, algebra.Join(left, right))
+                witnesses += self._exists_witnesses(list(exists_patterns(condition)), signs, layout, states)
+            operator = optional(aside, right, condition, witnesses, states)
+        else:
+            side = self._sided(right, states)
+            shared = self._shared(side.layout, layout, certain(right))
+            operator = optional_kept(aside, side, shared, condition, states)
         return self._evaluated(operator, node, states, is_ordered=False)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
         if not shared_variables(left, right):
             return self.build(left, states)
         first = self.build(left, states)
-        witness = self._witness(right, first.operator.layout, certain(right), states)
-        operator = minus(first.operator, (left, right), witness, states)
+        aside = Side(first.operator, left, self._members_of(left))
+        layout = first.operator.layout
+        operator: Operator
+        both = shared_variables(left, right)
+        if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
+            operator = minus(aside, right, self._witness(right, layout, states), states)
+        else:
+            side = self._sided(right, states)
+            shared = self._shared(side.layout, layout, certain(right))
+            operator = minus_kept(aside, side, shared, states)
         return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
         below = self.build(inner, states)
         layout = below.operator.layout
         test = states.compiler(states.new).test(condition, layout)
-        patterns = list(exists_patterns(condition))
         operator: Operator
-        if patterns:
-            witnesses = [self._exists_witness(pattern, layout, states) for pattern in patterns]
-            operator = FilterExists(below.operator, inner, condition, witnesses, states)
+        if has_exists(condition):
+            witnesses = self._asked(condition, layout, states)
+            aside = Side(below.operator, inner, self._members_of(inner))
+            operator = filter_exists(aside, condition, witnesses, states)
         else:
             operator = Filter(below.operator, condition, states)
         return Built(operator, lambda member: (row for row in below.rows(member) if test(row)), below.is_ordered)
 
-    def _exists_witness(self, pattern: Node, left: Layout, states: States) -> Witness:
-        relaxed = relax(pattern)
-        if relaxed is None:
-            routes = tuple(routes_in(pattern, states.graph))
-            self.routes.extend(routes)
-            return Witness(None, [], routes)
-        return self._witness(relaxed, left, certain(relaxed), states)
+    def _extend(self, variable: Var, expression: Expression, inner: Node, states: States) -> Built:
+        below = self.build(inner, states)
+        layout = below.operator.layout
+        value = states.compiler(states.new).value(expression, layout)
+        operator: Operator
+        if has_exists(expression):
+            witnesses = self._asked(expression, layout, states)
+            aside = Side(below.operator, inner, self._members_of(inner))
+            operator = extend_exists(aside, variable, expression, witnesses, states)
+        else:
+            operator = Extend(below.operator, variable, expression, states)
+        return Built(operator, lambda member: ((*row, value(row)) for row in below.rows(member)), below.is_ordered)
+
+    def _asked(self, expression: Expression, layout: Layout, states: States) -> list[Witness]:
+        """Witnesses of everything that an expression asks for by EXISTS."""
+        return [
+            witness
+            for pattern in exists_patterns(expression)
+            for witness in self._exists_witnesses([pattern], signs_of(pattern), layout, states)
+        ]
+
+    def _exists_witnesses(
+        self, asked: list[Node], signs: list[Node] | None, left: Layout, states: States
+    ) -> list[Witness]:
+        if signs is not None:
+            return [self._witness(sign, left, states) for sign in signs]
+        routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
+        self.routes.extend(routes)
+        return [Witness(None, (), routes)]
+
+    def _crossing(self, found: Compared, states: States) -> Built:
+        rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
+        both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
+        whole = algebra.Project(both, rows.layout.variables)
+        operator = Crossing(rows, scalars, found.range, found.scalar, whole, states)
+        return self._evaluated(operator, whole, states, is_ordered=False)
 
     # -- the way to the root ------------------------------------------------------------------------------------
 
@@ -276,7 +337,7 @@ class Planner:
         return Built(group, group.rows)
 
     def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
-        distinct, variables, conditions, inner = _unstacked(node)
+        distinct, variables, conditions, inner = unstacked(node)
         below = self._led_by_parameters(self.build(inner, states))
         inside = below.operator.layout
         shown = self._parameters + (tuple(named(inside)) if variables is None else variables)
@@ -306,19 +367,3 @@ class Planner:
 def _rest(width: int) -> Callable[[Row], Term | None]:
     """What COUNT(*) counts: the row without the parameters in front."""
     return lambda row: row[width:]  # type: ignore[return-value]  # only ever counted
-
-
-def _unstacked(
-    node: Node,
-) -> tuple[bool, tuple[Var, ...] | None, tuple[tuple[Expression, bool], ...], Node]:
-    """What stands between a slice and its pattern: DISTINCT, the projection, the order."""
-    distinct = False
-    variables: tuple[Var, ...] | None = None
-    conditions: tuple[tuple[Expression, bool], ...] = ()
-    if isinstance(node, algebra.Distinct | algebra.Reduced):
-        distinct, node = True, node.inner
-    if isinstance(node, algebra.Project):
-        variables, node = node.variables, node.inner
-    if isinstance(node, algebra.OrderBy):
-        conditions, node = node.conditions, node.inner
-    return distinct, variables, conditions, node

@@ -14,11 +14,11 @@ from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
+from tidings.engine.operators.thresholds import exact
 from tidings.engine.plans.lift import Lifted, canonical, lift, map_terms, ordered_slices, with_constants
 from tidings.engine.plans.maintainable import SPELT, bindable, is_momentary_query, why_not_maintained
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.spu import Spu, variables_of
-from tidings.engine.plans.thresholds import exact
 from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra

@@ -5,9 +5,9 @@ from typing import Any
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route
 from tidings.engine.operators.stateful.memory import Memory
+from tidings.engine.operators.thresholds import Range, Thresholds
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.spu import Spu, Subscribers
-from tidings.engine.plans.thresholds import Range, Thresholds
 from tidings.model.terms import Term, Var
 from tidings.model.zset import add
 from tidings.sparql.evaluate.layout import Row

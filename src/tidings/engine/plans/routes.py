@@ -20,27 +20,6 @@ def has_exists(expression: Expression) -> bool:
     return next(exists_patterns(expression), None) is not None
 
 
-def relax(node: Node) -> Node | None:
-    """A pattern without its filters: every solution of the pattern is one of it. None if it is not that simple."""
-    match node:
-        case BGP() | PathPattern() | algebra.Values():
-            return node
-        case algebra.Filter(condition, inner):
-            return None if has_exists(condition) else relax(inner)
-        case algebra.Extend(inner, _, expression):
-            return None if has_exists(expression) else relax(inner)
-        case algebra.Join(left, right) | algebra.Union(left, right):
-            first, second = relax(left), relax(right)
-            return None if first is None or second is None else type(node)(first, second)
-        case algebra.Graph(name, inner):
-            below = relax(inner)
-            if below is None or not (binds_graph(below, name) if name[0] == "?" else needs_triples(below)):
-                return None
-            return algebra.Graph(name, below)
-        case _:
-            return None
-
-
 def routes_in(node: Node, graph: str) -> Iterator[Route]:
     """Routes for every triple pattern of a node, however deep, those inside EXISTS included."""
     match node:

@@ -19,17 +19,18 @@ _FEW = 8
 class Before:
     """A quad source that shows the store before its last change."""
 
-    __slots__ = ("_delta", "_graphs", "_names", "_store")
+    __slots__ = ("_delta", "_forgotten", "_graphs", "_names", "_store")
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._delta: ZSet[Quad] = ZSet()
         self._graphs: dict[Term, GraphBefore] | None = {}
         self._names: list[Term] | None = None
+        self._forgotten: dict[Term, Term] | None = {}
 
     def begin(self, delta: ZSet[Quad]) -> None:
         """The store has just been changed by this delta."""
-        self._names = None
+        self._names = self._forgotten = None
         self._delta = delta
         self._graphs = None  # worked out only if anybody looks back
 
@@ -53,7 +54,11 @@ class Before:
         return changed if changed.exists() or not name else None
 
     def spelling(self, term: Term) -> Term | None:
-        return self._store.spelling(term)
+        """The spelling in use; the store forgets it with the last quad, which may be one of those removed."""
+        if self._forgotten is None:
+            gone = (o for (_, _, o, _), weight in self._delta.items() if weight < 0 and is_tagged(o))
+            self._forgotten = {fold(o): o for o in gone}
+        return self._store.spelling(term) or self._forgotten.get(fold(term))
 
     def names(self) -> Iterable[Term]:
         if self._names is None:

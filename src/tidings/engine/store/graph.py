@@ -21,7 +21,7 @@ Leaves: TypeAlias = dict[Term, Leaf[Term]]
 class GraphIndex:
     """The triples of one graph. Everything it hands out is live: do not change the graph while reading on."""
 
-    __slots__ = ("_spellings", "op", "pos", "sizes", "spo")
+    __slots__ = ("_spellings", "op", "pos", "sizes", "spo", "subjects_of")
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
@@ -30,6 +30,8 @@ class GraphIndex:
         self.op: Leaves = {}
         self.sizes: dict[Term, int] = {}
         """Number of triples by predicate."""
+        self.subjects_of: dict[Term, int] = {}
+        """Number of subjects by predicate."""
 
     def __len__(self) -> int:
         return sum(self.sizes.values())
@@ -44,9 +46,13 @@ class GraphIndex:
         if facts is None:
             s, p, o = intern(s), intern(p), intern(o)
             self.spo[s] = {p: o}
+            self.subjects_of[p] = self.subjects_of.get(p, 0) + 1
         else:
             o = intern(o)
-            if not put(facts, p, o):
+            if p not in facts:
+                facts[p] = o
+                self.subjects_of[p] = self.subjects_of.get(p, 0) + 1
+            elif not put(facts, p, o):
                 return False
         by_object = self.pos.get(p)
         if by_object is None:
@@ -69,8 +75,10 @@ class GraphIndex:
         facts = self.spo.get(s)
         if facts is None or not drop(facts, p, o):
             return False
-        if not facts:
-            del self.spo[s]
+        if p not in facts:
+            self.subjects_of[p] -= 1
+            if not facts:
+                del self.spo[s]
         by_object = self.pos[p]
         drop(by_object, o, s)
         if o not in by_object:
@@ -80,7 +88,7 @@ class GraphIndex:
         if by_object:
             self.sizes[p] -= 1
         else:
-            del self.pos[p], self.sizes[p]
+            del self.pos[p], self.sizes[p], self.subjects_of[p]
         return True
 
     # -- look-ups, one a shape ----------------------------------------------------------------------------------
@@ -180,6 +188,6 @@ class GraphIndex:
         return float(len(self)) if o is None else 4.0 * size_of(self.op.get(o))
 
     def fan_out(self, p: Term) -> tuple[float, float]:
-        """Objects per subject (guessed at one and a half) and subjects per object of a predicate."""
+        """Objects per subject and subjects per object of a predicate."""
         by_object = self.pos.get(p)
-        return (1.5, self.sizes[p] / len(by_object)) if by_object else (0.0, 0.0)
+        return (self.sizes[p] / self.subjects_of[p], self.sizes[p] / len(by_object)) if by_object else (0.0, 0.0)

@@ -5,13 +5,15 @@ whichever history it came about. For that reason SAMPLE takes the least value, G
 and sums of floating point numbers are exact until they are read.
 """
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
+from tidings.model.ordered import Ordered
 from tidings.model.terms import Term, lexical_form, literal
 from tidings.sparql.algebra import Aggregate
 from tidings.sparql.functions.strings import check_length
@@ -135,55 +137,74 @@ class Average:
         return encode_number(divide_numbers(total, Number(INTEGER, self._sum.count)))
 
 
-class Extreme:
-    """MIN, MAX and SAMPLE: the first value in the order of ORDER BY, or the last."""
+_Ranked: TypeAlias = tuple[OrderKey, Term]
 
-    __slots__ = ("_best", "_errors", "_greatest", "_strict", "_values")
+
+def _ranked(value: Term) -> _Ranked:
+    """A value in its place in the order of ORDER BY; no two of them tie."""
+    return order_key(value), value
+
+
+class Extreme:
+    """MIN, MAX and SAMPLE: the first value in the order of ORDER BY, or the last.
+
+    Most groups only grow: they know the extreme. From the first time on that it goes, all values are kept in order."""
+
+    __slots__ = ("_best", "_errors", "_greatest", "_ordered", "_strict", "_values")
 
     def __init__(self, *, greatest: bool = False, strict: bool = True) -> None:
         self._values: dict[Term, int] = {}
         self._errors = 0
         self._greatest = greatest
         self._strict = strict
-        self._best: tuple[OrderKey, Term] | None = None
-        """The extreme, or None if it has to be looked for."""
+        self._best: _Ranked | None = None
+        """The extreme, or None if it is that of the ordered ones."""
+        self._ordered: Ordered[_Ranked] | None = None
 
     def add(self, value: Term | None, weight: int = 1) -> None:
         if value is None:
             self._errors += weight
             return
-        count = self._values.get(value, 0) + weight
-        if not count:
+        before = self._values.get(value, 0)
+        if before + weight:
+            self._values[value] = before + weight
+        else:
             del self._values[value]
-            if self._best is not None and self._best[1] == value:
-                self._best = None
-            return
-        known = bool(self._values)
-        self._values[value] = count
-        if self._best is not None or not known:
-            candidate = (order_key(value), value)
-            best = self._best
+        if self._ordered is not None:
+            if not before:
+                self._ordered.add(_ranked(value))
+            elif not before + weight:
+                self._ordered.remove(_ranked(value))
+        elif not before:
+            candidate, best = _ranked(value), self._best
             if best is None or (candidate > best if self._greatest else candidate < best):
                 self._best = candidate
+        elif not before + weight and self._best is not None and self._best[1] == value:
+            self._best = None
+            if self._values:
+                self._ordered = Ordered(map(_ranked, self._values))
 
     def result(self) -> Term | None:
         if not self._values or (self._strict and self._errors):
             return None
-        if self._best is None:
-            choose: Callable[..., tuple[OrderKey, Term]] = max if self._greatest else min
-            self._best = choose((order_key(value), value) for value in self._values)
+        if self._ordered is not None:
+            return (self._ordered.last() if self._greatest else self._ordered.first())[1]
+        assert self._best is not None
         return self._best[1]
 
 
 class Concatenation:
     """GROUP_CONCAT: the strings of all values, in order, with a separator between."""
 
-    __slots__ = ("_errors", "_separator", "_values")
+    __slots__ = ("_errors", "_ordered", "_separator", "_texts", "_values")
 
     def __init__(self, separator: str) -> None:
         self._values: Counter[Term] = Counter()
         self._errors = 0
         self._separator = separator
+        self._ordered: list[_Ranked] | None = None
+        """All values, in order, from the first result on; and the strings that they are."""
+        self._texts: list[str] = []
 
     def add(self, value: Term | None, weight: int = 1) -> None:
         if value is None or value[0] == "_":
@@ -192,13 +213,23 @@ class Concatenation:
         self._values[value] += weight
         if not self._values[value]:
             del self._values[value]
+        if self._ordered is not None:
+            at = bisect_left(self._ordered, ranked := _ranked(value))
+            if weight > 0:
+                self._ordered[at:at] = [ranked] * weight
+                self._texts[at:at] = [lexical_form(value)] * weight
+            else:
+                del self._ordered[at : at - weight], self._texts[at : at - weight]
 
     def result(self) -> Term | None:
         if self._errors:
             return None
-        ordered = sorted(self._values.elements(), key=lambda value: (order_key(value), value))
-        check_length(sum(map(len, ordered)) + len(self._separator) * len(ordered))
-        return literal(self._separator.join(map(lexical_form, ordered)))
+        if self._ordered is None:
+            self._ordered = sorted(map(_ranked, self._values.elements()))
+            self._texts = [lexical_form(value) for _, value in self._ordered]
+        texts = self._texts
+        check_length(sum(map(len, texts)) + len(self._separator) * len(texts))
+        return literal(self._separator.join(texts))
 
 
 class DistinctValues:

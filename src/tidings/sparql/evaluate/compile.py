@@ -172,8 +172,8 @@ class Compiler:
     # -- patterns -----------------------------------------------------------------------------------------------
 
     def _in_time(self, run: Step) -> Step:
-        """Under the time limit, if there is one."""
-        if self._context.limits.seconds is None:
+        """Under the time limit, if there is one, and counted, if it is."""
+        if self._context.limits.seconds is None and self._context.meter is None:
             return run
         return lambda rows: self._context.watch(run(rows))
 

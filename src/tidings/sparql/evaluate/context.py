@@ -1,9 +1,10 @@
 """The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sized
-from itertools import count
+from itertools import compress, count, islice, repeat
+from operator import length_hint
 from random import Random
-from typing import Protocol
+from typing import ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -13,7 +14,13 @@ from tidings.model.terms import Term, blank, fold, is_tagged
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import Row
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _ROWS_BETWEEN_LOOKS = 512
+_PLENTY = 1 << 60
+_WORK_OF_A_LOOK = 256
+"""Work between two looks at the clock by whoever walks a path."""
 
 
 class ServiceClient(Protocol):
@@ -64,10 +71,51 @@ class Moment:
         return blank(f"{self._prefix}n{next(self._numbers)}")
 
 
+class Spent(Exception):
+    """An evaluation has done the work that it may do."""
+
+
+class Meter:
+    """Counts work: rows that are looked up, terms that are walked to. It does not depend on time or place.
+
+    Each row takes a token. Where there are no tokens left, rows just end, and whoever gave out the tokens finds out: so
+    counting costs 11 ns a row."""
+
+    __slots__ = ("_tokens",)
+
+    def __init__(self) -> None:
+        self._tokens = repeat(True, _PLENTY)
+
+    @property
+    def spent(self) -> int:
+        """What was done without a limit."""
+        return _PLENTY - length_hint(self._tokens)
+
+    def spend(self, work: int) -> None:
+        """Raises Spent if there is no more to spend."""
+        if next(islice(self._tokens, work - 1, None), None) is None:
+            raise Spent
+
+    def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """The same rows, counted."""
+        return compress(rows, self._tokens)
+
+    def limited(self, most: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """What some work comes to; None if that is more than so much. Nothing that it did may be used then."""
+        outside, self._tokens = self._tokens, repeat(True, most)
+        try:
+            result = work(*args, **kwargs)
+            return result if length_hint(self._tokens) else None
+        except Spent:
+            return None
+        finally:
+            self._tokens = outside
+
+
 class Context:
     """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
 
-    __slots__ = ("_deadline", "_spellings", "limits", "moment", "parameters", "service", "stable", "view")
+    __slots__ = ("_deadline", "_spellings", "limits", "meter", "moment", "parameters", "service", "stable", "view")
 
     def __init__(
         self,
@@ -78,8 +126,11 @@ class Context:
         parameters: tuple[Term, ...] = (),
         stable: bool = False,
         deadline: float | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.view = view
+        self.meter = meter
+        """Counts the work of a plan that is kept; the answer of a query is not counted."""
         self.moment = moment
         self.limits = limits
         self.service = service
@@ -113,6 +164,8 @@ class Context:
         limits = self.limits
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)
+        if self.meter is not None:
+            self.meter.spend(_WORK_OF_A_LOOK)
 
     def left(self, most: float) -> float:
         """Seconds that something may take that cannot look at the clock itself. Raises TimeLimitExceeded."""
@@ -125,7 +178,9 @@ class Context:
         return min(most, left)
 
     def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The same rows, under the time limit if there is one."""
+        """The same rows, under the time limit if there is one, and counted if they are."""
+        if self.meter is not None:
+            rows = self.meter.watch(rows)
         return rows if self.limits.seconds is None else self._timed(rows, self.limits.seconds)
 
     def _timed(self, rows: Iterator[Row], seconds: float) -> Iterator[Row]:

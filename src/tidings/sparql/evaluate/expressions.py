@@ -24,6 +24,7 @@ from tidings.sparql.algebra import (
     Sign,
 )
 from tidings.sparql.evaluate.calls import compile_call
+from tidings.sparql.evaluate.choices import Choices, is_constant
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.values import add, divide, ebv, equals, less, less_or_equal, multiply, negate, plus, subtract
@@ -79,7 +80,10 @@ def compile_test(expression: Expression, scope: Scope) -> Test:
         case Compare(operator, left, right):
             return _compare(operator, compile_value(left, scope), compile_value(right, scope))
         case In(item, choices):
-            return _in(compile_value(item, scope), [compile_value(choice, scope) for choice in choices])
+            constants = [choice for choice in choices if is_constant(choice)]
+            others = [compile_value(choice, scope) for choice in choices if not is_constant(choice)]
+            item_of, chosen = compile_value(item, scope), Choices(constants, scope.context)
+            return chosen.test(item_of) if not others else _or(chosen.test(item_of), _in(item_of, others))
         case Exists(pattern):
             return scope.exists(pattern, scope.layout)
         case Call("BOUND", (str() as variable,)):

@@ -82,7 +82,10 @@ def closure(
     frontier: Iterable[Term] = (start,)
     while frontier:
         found = dict.fromkeys(
-            end for term in _watched(frontier, look) for end in ends(inner, source, term, look) if end not in reached
+            end
+            for term in watched_terms(frontier, look)
+            for end in ends(inner, source, term, look)
+            if end not in reached
         )
         reached.update(found)
         if not many:
@@ -91,7 +94,8 @@ def closure(
     return reached
 
 
-def _watched(terms: Iterable[Term], look: Look) -> Iterator[Term]:
+def watched_terms(terms: Iterable[Term], look: Look) -> Iterator[Term]:
+    """The same terms; somebody looks at the clock now and then."""
     for number, term in enumerate(terms):
         if not number % _TERMS_BETWEEN_LOOKS:
             look()

@@ -3,23 +3,34 @@
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States
 from tidings.engine.operators.conjunction.lookups import variables_of
 from tidings.engine.operators.conjunction.pattern_delta import PatternDelta
+from tidings.engine.operators.law import Law
 from tidings.engine.operators.members import Members
 from tidings.model.terms import Var
-from tidings.sparql.algebra import TriplePattern
+from tidings.sparql.algebra import BGP, Node, TriplePattern
 from tidings.sparql.evaluate.layout import Layout
 
 
 class Conjunction(Stateless):
     """A basic graph pattern inside one active graph, and the columns of it that are wanted."""
 
-    __slots__ = ("_members", "_states", "_terms", "layout", "routes")
+    __slots__ = ("_law", "_members", "_since", "_states", "_terms", "layout", "routes")
 
     def __init__(self, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout) -> None:
         self.routes = routes
         self.layout = wanted
         self._states = states
         self._members = members
-        self._terms = {route: PatternDelta(i, routes, states, members, wanted) for i, route in enumerate(routes)}
+        self._plan()
+        node: Node = BGP(tuple(route.pattern for route in routes))
+        self._law = Law(node, wanted, states, members)
+
+    def _plan(self) -> None:
+        """Decide on the order of look-ups, by what the store counts."""
+        self._since = self._states.epoch.number
+        self._terms = {
+            route: PatternDelta(i, self.routes, self._states, self._members, self.layout)
+            for i, route in enumerate(self.routes)
+        }
 
     @classmethod
     def of(cls, patterns: tuple[TriplePattern, ...], states: States, members: Members | None) -> "Conjunction":
@@ -37,24 +48,37 @@ class Conjunction(Stateless):
         return Conjunction(self.routes, self._states, self._members, Layout(variables, frozenset(variables)))
 
     def delta(self, hits: Hits) -> Changes:
-        changes: Changes = {}
         terms = self._terms
         hit = [route for route in hits if route in terms]
+        if not hit:
+            return {}
+        if len(terms) == 1:
+            changes: Changes = {}
+            terms[hit[0]].grow_alone(hits[hit[0]], changes)
+            return changes
+        if self._since != self._states.epoch.number:
+            self._plan()
+        found = self._law.within(sum([len(hits[route]) for route in hit]), self._grown, hit, hits)
+        self._invalidate(hit)
+        return self._law.again() if found is None else found
+
+    def _grown(self, hit: list[Route], hits: Hits) -> Changes:
+        changes: Changes = {}
+        terms = self._terms
         if len(hit) == 1:
             terms[hit[0]].grow_alone(hits[hit[0]], changes)
         else:
             for route in hit:
                 terms[route].grow(hits[route], hits, changes)
-        self._invalidate(hit)
         return changes
 
     def _invalidate(self, hit: list[Route]) -> None:
         """Empty the context stores that hold what a pattern hit says: those of all the others."""
-        if hit and len(self._terms) > 1:
-            for route, term in self._terms.items():
-                if len(hit) > 1 or route is not hit[0]:
-                    term.context_store.invalidate()
+        for route, term in self._terms.items():
+            if len(hit) > 1 or route is not hit[0]:
+                term.context_store.invalidate()
 
     def explain(self) -> Explanation:
         terms = tuple(term.explain() for term in self._terms.values())
-        return Explanation("conjunction", f"{len(terms)} triple pattern(s), looked up in the store", True, terms)
+        detail = f"{len(terms)} triple pattern(s), looked up in the store{self._law.shown()}"
+        return Explanation("conjunction", detail, True, terms)

@@ -20,6 +20,9 @@ QUIET_COMMITS = 8
 MOST_ROWS = 4096
 """Rows that are kept at most."""
 
+MOST_WORK = 4 * MOST_ROWS
+"""Rows that are looked up at most, to find those."""
+
 COMMITS_TO_RETRY = 10_000
 """Commits to wait before trying again what was too much."""
 
@@ -27,12 +30,13 @@ COMMITS_TO_RETRY = 10_000
 class ContextStore:
     """Rows of the other patterns by the variables that they share with the seed, for all members."""
 
-    __slots__ = ("_members", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
+    __slots__ = ("_members", "_meter", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
 
     def __init__(
         self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Members | None
     ) -> None:
         self._members = members
+        self._meter = states.meter
         self._rows: dict[Row, list[Row]] | None = None
         self._quiet_commits = 0
         self._version = 0
@@ -58,16 +62,19 @@ class ContextStore:
         return self._rows
 
     def _fill(self, plan: Plan, members: Members) -> None:
-        rows: list[Row] = []
+        rows: list[Row] | None = None
         if len(members.tuples) <= MOST_ROWS:
-            rows = list(islice(plan.run(members.matching((), ())), MOST_ROWS + 1))
-        if len(members.tuples) > MOST_ROWS or len(rows) > MOST_ROWS:
+            rows = self._meter.limited(MOST_WORK, self._found, plan, members)
+        if rows is None or len(rows) > MOST_ROWS:
             self._quiet_commits = -COMMITS_TO_RETRY
             return
         by_shared: dict[Row, list[Row]] = {}
         for row in map(self._target, rows):
             by_shared.setdefault(row[: self._width], []).append(row)
         self._rows = by_shared
+
+    def _found(self, plan: Plan, members: Members) -> list[Row]:
+        return list(islice(plan.run(members.matching((), ())), MOST_ROWS + 1))
 
     def invalidate(self) -> None:
         """One of the other patterns was hit."""

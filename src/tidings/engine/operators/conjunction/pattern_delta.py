@@ -22,6 +22,7 @@ class PatternDelta:
     __slots__ = (
         "_finish",
         "_later",
+        "_meter",
         "_mixed",
         "_now",
         "_order",
@@ -36,6 +37,7 @@ class PatternDelta:
     ) -> None:
         self.route = routes[number]
         self._later = routes[number + 1 :]
+        self._meter = states.meter
         others = [Lookup(route, i < number) for i, route in enumerate(routes) if i != number]
         parameters = () if members is None else members.variables
         self._seed = seed = _Seed(self.route, others, parameters)
@@ -71,8 +73,9 @@ class PatternDelta:
     def _look_up(self, found: Items, steps: list[Step], changes: Changes) -> None:
         seeds = self._seed.group(found)
         rows: Iterable[Row] = seeds if self._start is None else self._start.rows(seeds)
+        watch = self._meter.watch
         for step in steps:
-            rows = step(rows)
+            rows = watch(step(rows))
         finish, width = self._finish, len(self._seed.shared)
         for row in rows:
             for quad, weight in seeds[row[:width]]:

@@ -1,80 +1,159 @@
 """ORDER BY with LIMIT or OFFSET:  Δ = the rows that enter the window - those that leave it."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
 from tidings.engine.operators.stateful.memory import Memory
+from tidings.model.ordered import Ordered
 from tidings.model.terms import Term
-from tidings.model.zset import absorb
+from tidings.model.zset import add
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, Row, picker, tiebreak
 from tidings.sparql.values import OrderKey, order_key
 
 
-class _Ordered:
-    """The ordered rows of one member, and the part of them that its subscribers see."""
+class _Descending:
+    """A key whose order is turned round."""
 
-    __slots__ = ("rows", "shown")
+    __slots__ = ("key",)
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[_Rank, Row]] = []
-        self.shown: Changes = {}
-
-    def change(self, rank: "_Rank", row: Row, weight: int) -> None:
-        for _ in range(weight):
-            insort(self.rows, (rank, row), key=_rank_of)
-        for _ in range(-weight):
-            del self.rows[bisect_left(self.rows, rank, key=_rank_of)]
-
-    def in_order(self) -> "Iterable[Row]":
-        return (row for _, row in self.rows)
-
-
-def _rank_of(entry: "tuple[_Rank, Row]") -> "_Rank":
-    return entry[0]
-
-
-class _Rank:
-    """Place of a row in the order: its keys, each in its direction, then the row itself, so that no two rows tie."""
-
-    __slots__ = ("descending", "keys", "last")
-
-    def __init__(self, keys: list[OrderKey], descending: tuple[bool, ...], last: tuple[str, ...]) -> None:
-        self.keys = keys
-        self.descending = descending
-        self.last = last
+    def __init__(self, key: OrderKey) -> None:
+        self.key = key
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Rank) and self.keys == other.keys and self.last == other.last
+        return isinstance(other, _Descending) and self.key == other.key
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(self.key)
 
-    def __lt__(self, other: "_Rank") -> bool:
-        for mine, theirs, descending in zip(self.keys, other.keys, self.descending, strict=True):
-            if mine != theirs:
-                return (theirs < mine) if descending else (mine < theirs)
-        return self.last < other.last
+    def __lt__(self, other: "_Descending") -> bool:
+        return other.key < self.key
+
+
+_Rank: TypeAlias = tuple[Any, ...]
+"""Place of a row in the order: its keys, each in its direction, then the row itself, so that no two rows tie."""
+
+
+class _Extent(Struct, frozen=True):
+    """From which number to before which one rows are shown, and what of them."""
+
+    start: int
+    stop: int | None
+    pick: Callable[[Row], Row]
+    distinct: bool
+
+
+class _Answer:
+    """The ordered rows of one member. If they have to be distinct, the first of those that are shown alike counts."""
+
+    __slots__ = ("_alike", "_extent", "_ranks", "_rows")
+
+    def __init__(self, extent: _Extent) -> None:
+        self._extent = extent
+        self._rows: dict[_Rank, list[Any]] = {}
+        """A row of each rank, and how many there are."""
+        self._ranks: Ordered[_Rank] = Ordered()
+        self._alike: dict[Row, list[_Rank]] = {}
+        """Where rows have to be distinct: the ranks of those that are shown alike, in order."""
+
+    def take(self, entries: list[tuple[_Rank, Row]]) -> None:
+        """Rows for one that is not complete yet, in their order, unless they have to be distinct."""
+        for rank, row in entries:
+            self._count(rank, row, 1)
+        if self._extent.distinct:
+            for rank, row in entries:
+                self._alike.setdefault(self._extent.pick(row), []).append(rank)
+        else:
+            self._ranks.extend([rank for rank, _ in entries])
+
+    def complete(self) -> None:
+        """That were all rows."""
+        if self._extent.distinct:
+            for alike in self._alike.values():
+                alike.sort()
+            self._ranks = Ordered(alike[0] for alike in self._alike.values())
+
+    def _count(self, rank: _Rank, row: Row, weight: int) -> None:
+        found = self._rows.setdefault(rank, [row, 0])
+        found[1] += weight
+        if not found[1]:
+            del self._rows[rank]
+
+    def change(self, rank: _Rank, row: Row, weight: int, told: Changes) -> None:
+        """So many rows more, or less, of one kind; what is shown changes by what is told."""
+        if weight > 0:
+            self._count(rank, row, weight)
+        for _ in range(abs(weight)):
+            if self._extent.distinct:
+                self._change_alike(rank, row, weight > 0, told)
+            elif weight > 0:
+                self._enter(rank, told)
+            else:
+                self._leave(rank, told)
+        if weight < 0:
+            self._count(rank, row, weight)
+
+    def _change_alike(self, rank: _Rank, row: Row, more: bool, told: Changes) -> None:
+        shown = self._extent.pick(row)
+        alike = self._alike.setdefault(shown, [])
+        before = alike[0] if alike else None
+        if more:
+            insort(alike, rank)
+        else:
+            del alike[bisect_left(alike, rank)]
+        after = alike[0] if alike else None
+        if before != after:
+            if before is not None:
+                self._leave(before, told)
+            if after is not None:
+                self._enter(after, told)
+        if not alike:
+            del self._alike[shown]
+
+    def _enter(self, rank: _Rank, told: Changes) -> None:
+        self._ranks.add(rank)
+        self._shift(rank, 1, told)
+
+    def _leave(self, rank: _Rank, told: Changes) -> None:
+        self._shift(rank, -1, told)
+        self._ranks.remove(rank)
+
+    def _shift(self, rank: _Rank, weight: int, told: Changes) -> None:
+        """What is shown by one that is there, and would not be without it; and what would be, and is not."""
+        start, stop, ranks = self._extent.start, self._extent.stop, self._ranks
+        number = ranks.index(rank)
+        if stop is not None and number >= stop:
+            return
+        if number >= start:
+            add(told, self._shown(rank), weight)
+        elif len(ranks) > start:
+            add(told, self._shown(ranks.at(start)), weight)
+        if stop is not None and len(ranks) > stop > start:
+            add(told, self._shown(ranks.at(stop)), -weight)
+
+    def _shown(self, rank: _Rank) -> Row:
+        row: Row = self._rows[rank][0]
+        return self._extent.pick(row)
+
+    def visible(self) -> list[Row]:
+        return [self._shown(rank) for rank in self._ranks.between(self._extent.start, self._extent.stop)]
+
+    def rows(self) -> Iterator[Row]:
+        """All rows that there are, in the order in which they can be taken."""
+        if self._extent.distinct:
+            return (row for row, count in self._rows.values() for _ in range(count))
+        return (self._rows[rank][0] for rank in self._ranks)
 
 
 class Window:
     """ORDER BY with LIMIT or OFFSET: only the rows that enter the window or leave it are told."""
 
-    __slots__ = (
-        "_context",
-        "_distinct",
-        "_inner",
-        "_limit",
-        "_load",
-        "_members",
-        "_offset",
-        "_pick",
-        "_rank",
-        "_width",
-        "layout",
-        "memory",
-    )
+    __slots__ = ("_context", "_extent", "_inner", "_load", "_members", "_rank", "_width", "layout", "memory")
 
     def __init__(
         self,
@@ -93,86 +172,59 @@ class Window:
         self.layout = layout
         self._rank = rank
         self._load = load
-        self._offset = offset
-        self._limit = limit
-        self._distinct = distinct
         self._width = width
-        self._pick = picker([inner.layout.index.get(variable) for variable in layout.variables])
+        stop = None if limit is None else offset + limit
+        pick = picker([inner.layout.index.get(variable) for variable in layout.variables])
+        self._extent = _Extent(offset, stop, pick, distinct)
         self._context = context
-        self.memory: Memory[_Ordered] = Memory(_Ordered, _Ordered.in_order, self._append, self._show)
+        self.memory: Memory[_Answer] = Memory(self._empty, _Answer.rows, self._take, _Answer.complete)
         self._members = self.memory.states
 
-    def delta(self, hits: Hits) -> Changes:
-        touched: dict[Row, _Ordered] = {}
-        for row, weight in self._inner.delta(hits).items():
-            member = row[: self._width]
-            ordered = self._members.get(member)
-            if ordered is None:
-                continue
-            touched[member] = ordered
-            ordered.change(self._rank(row), row, weight)
-        changes: Changes = {}
-        for ordered in touched.values():
-            now = self._visible(ordered)
-            absorb(changes, now.items())
-            absorb(changes, ((row, -count) for row, count in ordered.shown.items()))
-            ordered.shown = now
-        return changes
+    def _empty(self) -> _Answer:
+        return _Answer(self._extent)
 
-    def _visible(self, ordered: _Ordered) -> Changes:
-        rows: Iterable[Row] = (self._pick(row) for _, row in ordered.rows)
-        if self._distinct:
-            rows = _first_of_each(rows)
-        stop = None if self._limit is None else self._offset + self._limit
-        shown: Changes = {}
-        absorb(shown, ((row, 1) for row in islice(rows, self._offset, stop)))
-        return shown
+    def delta(self, hits: Hits) -> Changes:
+        changes: Changes = {}
+        for row, weight in self._inner.delta(hits).items():
+            answer = self._members.get(row[: self._width])
+            if answer is not None:
+                answer.change(self._rank(row), row, weight, changes)
+        return changes
 
     def rows(self, parameters: Row) -> Iterable[Row]:
         """The rows that a member sees."""
-        return [row for row, count in self._members[parameters].shown.items() for _ in range(count)]
+        return self._members[parameters].visible()
 
     def admit(self, parameters: Row) -> None:
         self._inner.admit(parameters)
-        ordered = _Ordered()
+        answer, rank = self._empty(), self._rank
         rows = self._context.hold(self._load(parameters))
-        ordered.rows = sorted(((self._rank(row), row) for row in rows), key=_rank_of)
-        self._show(ordered)
-        self._members[parameters] = ordered
+        answer.take(sorted(((rank(row), row) for row in rows), key=itemgetter(0)))
+        answer.complete()
+        self._members[parameters] = answer
 
-    def _append(self, ordered: _Ordered, rows: list[Row]) -> None:
-        """Rows that come in order."""
+    def _take(self, answer: _Answer, rows: list[Row]) -> None:
         rank = self._rank
-        ordered.rows.extend((rank(row), row) for row in rows)
-
-    def _show(self, ordered: _Ordered) -> None:
-        ordered.shown = self._visible(ordered)
+        answer.take([(rank(row), row) for row in rows])
 
     def dismiss(self, parameters: Row) -> None:
         self._inner.dismiss(parameters)
         del self._members[parameters]
 
     def explain(self) -> Explanation:
-        until = "the end" if self._limit is None else str(self._offset + self._limit)
-        return Explanation(
-            "window", f"rows {self._offset} to {until} of an ordered answer", True, (self._inner.explain(),)
-        )
+        start, stop = self._extent.start, self._extent.stop
+        until = "the end" if stop is None else str(stop)
+        return Explanation("window", f"rows {start} to {until} of an ordered answer", True, (self._inner.explain(),))
 
 
 def ranker(
     values: list[Callable[[Row], Term | None]], descending: tuple[bool, ...], rest: Callable[[Row], Row]
 ) -> Callable[[Row], _Rank]:
     """The order of rows: by the values of conditions, then by the `rest` of the row."""
+    conditions = list(zip(values, descending, strict=True))
 
     def rank(row: Row) -> _Rank:
-        return _Rank([order_key(value(row)) for value in values], descending, tiebreak(rest(row)))
+        keys = [_Descending(order_key(value(row))) if down else order_key(value(row)) for value, down in conditions]
+        return (*keys, tiebreak(rest(row)))
 
     return rank
-
-
-def _first_of_each(rows: Iterable[Row]) -> Iterable[Row]:
-    seen: set[Row] = set()
-    for row in rows:
-        if row not in seen:
-            seen.add(row)
-            yield row

@@ -14,8 +14,8 @@ class Witness:
 
     __slots__ = ("_coarse", "_operator", "_pick", "shared")
 
-    def __init__(self, operator: Operator | None, shared: list[Var], coarse: tuple[Route, ...]) -> None:
-        self.shared = tuple(shared) if operator is not None else ()
+    def __init__(self, operator: Operator | None, shared: tuple[Var, ...], coarse: tuple[Route, ...]) -> None:
+        self.shared = shared if operator is not None else ()
         self._operator = operator
         self._coarse = coarse
         self._pick = picker([] if operator is None else [operator.layout.index[v] for v in shared])
@@ -42,7 +42,7 @@ class RowsConcerned:
 
     def __init__(self, node: Node, layout: Layout, shared: tuple[Var, ...], states: States) -> None:
         given = Layout(shared, frozenset(shared)) if shared else None
-        self._aligned = Aligned(lambda: states.plan(node, states.old, given), layout)
+        self._aligned = Aligned(lambda: states.plan(node, states.old, given), layout, states.epoch)
 
     def by(self, bindings: Iterable[Row]) -> Changes:
         rows = list(bindings)

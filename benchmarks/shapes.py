@@ -1,0 +1,145 @@
+"""Shapes of subscriptions, each at its worst: one triple changes at a time, and back.
+
+Prints a line a shape on standard error, and one JSON line with, for each: `us`, microseconds for an update, until it is
+told; `ratio`, a full evaluation / an update; `growth`, an update at the size / one at a tenth of it; `rows`, rows told
+for an update. Answers are compared with the full evaluation before a time is printed. Times are those of this process.
+"""
+
+import argparse
+import gc
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from measure import NOW, check, report, rounded, say
+from shape_table.joins import JOINS
+from shape_table.nested import NESTED
+from shape_table.paths import PATHS
+from shape_table.shape import Shape
+from shape_table.summaries import SUMMARIES
+from tidings.engine.commit import Commit
+from tidings.engine.engine import Engine
+from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED
+PORTION = 1000
+"""Triples of a commit while a store is loaded that somebody watches already."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    update: float
+    evaluation: float
+    rows: float
+    load: float
+
+
+class Watcher:
+    """An engine with one subscription, whose answer is folded."""
+
+    def __init__(self, shape: Shape, size: int) -> None:
+        self._text = shape.text(size)
+        quads = list(dict.fromkeys(shape.data(size)))
+        self.engine = Engine(Core(Store(() if shape.early else quads)))
+        subscription, first = self.engine.subscribe(self._text, now=NOW)
+        self._id = subscription.id
+        self.answer: Counter[Any] = Counter(first)
+        self.rows = 0
+        self.load = 0.0
+        if shape.early:
+            start = time.process_time()
+            for at in range(0, len(quads), PORTION):
+                self._load(quads[at : at + PORTION])
+            self.load = time.process_time() - start
+
+    def _load(self, quads: list[Quad]) -> None:
+        self._hear(self.engine.absorb(ZSet.change(added=quads), now=NOW))
+
+    def apply(self, text: str) -> float:
+        """Seconds that an update takes, until everybody is told."""
+        start = time.process_time()
+        commit = self.engine.apply(text, now=NOW)
+        seconds = time.process_time() - start
+        check(bool(commit.delta), f"{text} changes nothing")
+        self._hear(commit)
+        return seconds
+
+    def _hear(self, commit: Commit) -> None:
+        check(not commit.failures, f"the plan fails: {commit.failures}")
+        for notification in commit.notifications:
+            for row, weight in notification.changes.items():
+                self.answer[row] += weight
+                self.rows += abs(weight)
+
+    def evaluated(self) -> tuple[Counter[Any], float]:
+        """The answer in full, and the seconds that it takes."""
+        start = time.process_time()
+        rows = Counter(self.engine.first_answer(self._text, now=NOW))
+        return rows, time.process_time() - start
+
+    def explain(self) -> str:
+        return self.engine.explain(self._id).to_text()
+
+
+def measured(shape: Shape, size: int, *, explain: bool = False) -> Measured:
+    """What its updates take on average, after a third of them, which make it ready."""
+    watcher = Watcher(shape, size)
+    gc.collect()
+    gc.freeze()
+    updates = shape.updates(size)
+    ready = len(updates) // 6 * 2
+    warm, timed = updates[:ready], updates[ready:]
+    for text in warm:
+        watcher.apply(text)
+    seconds: list[float] = []
+    watcher.rows = 0
+    for number, text in enumerate(timed):
+        seconds.append(watcher.apply(text))
+        if number == len(timed) // 2:
+            check(+watcher.answer == watcher.evaluated()[0], f"{shape.name}: the folded answer, half-way")
+    answer, evaluation = watcher.evaluated()
+    check(+watcher.answer == answer, f"{shape.name}: the folded answer")
+    if explain:
+        say(watcher.explain())
+    mean = sum(seconds) / len(seconds)
+    return Measured(mean, evaluation, watcher.rows / len(timed), watcher.load)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=5_000, help="triples; updates are measured at a tenth, too")
+    parser.add_argument("--only", default="", help="shapes whose names have this in them")
+    parser.add_argument("--explain", action="store_true", help="show the plans")
+    options = parser.parse_args()
+    figures = {}
+    for shape in _chosen(options.only):
+        small = measured(shape, options.size // 10)
+        found = measured(shape, options.size, explain=options.explain)
+        figures[shape.name] = _figures(shape, small, found)
+    report(size=options.size, **figures)
+
+
+def _chosen(part: str) -> Sequence[Shape]:
+    return [shape for shape in SHAPES if part in shape.name]
+
+
+def _figures(shape: Shape, small: Measured, found: Measured) -> dict[str, float]:
+    ratio, growth = found.evaluation / found.update, found.update / small.update
+    load = f", loaded in {found.load:.1f} s" if shape.early else ""
+    say(
+        f"{shape.name:34} {found.update * 1e6:11,.0f} µs   ratio {ratio:9,.1f}   growth {growth:7.1f}"
+        f"   rows told {found.rows:7,.1f}{load}"
+    )
+    figures = {"us": found.update * 1e6, "ratio": ratio, "growth": growth, "rows": found.rows}
+    if shape.early:
+        figures["load_seconds"] = found.load
+    return {name: rounded(figure, 1) for name, figure in figures.items()}
+
+
+if __name__ == "__main__":
+    main()

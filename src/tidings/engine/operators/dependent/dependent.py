@@ -1,0 +1,133 @@
+"""What OPTIONAL, MINUS and EXISTS share: what becomes of a row of A depends on the rows of B that go with it.
+
+Δ = f'(ΔA) + (f' - f) of the rows of A, before the change, that ΔB concerns
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, States, Unary, difference, through
+from tidings.engine.operators.dependent.witness import RowsConcerned, Witness
+from tidings.engine.operators.law import Law
+from tidings.engine.operators.side import Kept, Side
+from tidings.model.terms import Var
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import Node
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
+
+CHANGED = "the changed rows, and those that a change on the right concerns"
+
+
+class Dependent(Unary):
+    """f is given by a plan from rows of A, made for the store now, and for the store before. `whole` is f(A)."""
+
+    __slots__ = ("_before", "_concerned", "_detail", "_kind", "_law", "_now", "_side", "_witnesses", "layout")
+
+    def __init__(
+        self,
+        kind: str,
+        left: Side,
+        witnesses: Sequence[Witness],
+        plan: Callable[[Context], Plan],
+        whole: Node,
+        states: States,
+        detail: str = CHANGED,
+    ) -> None:
+        super().__init__(left.operator)
+        self._kind = kind
+        self._detail = detail
+        self._side = left
+        self._witnesses = witnesses
+        self._now = Aligned.of(lambda: plan(states.new), states.epoch)
+        self.layout = self._now.layout
+        self._before = Aligned(lambda: plan(states.old), self.layout, states.epoch)
+        self._concerned = [RowsConcerned(left.node, left.layout, witness.shared, states) for witness in witnesses]
+        self._law = Law(whole, self.layout, states, left.members)
+
+    def delta(self, hits: Hits) -> Changes:
+        left = self._inner.delta(hits)
+        seen = [list(witness.changed(hits)) for witness in self._witnesses]
+        size = len(left) + sum(map(len, seen))
+        if not size:
+            return {}
+        changes = self._law.within(size, self._become, left, seen)
+        return self._law.again() if changes is None else changes
+
+    def _become(self, left: Changes, seen: list[list[Row]]) -> Changes:
+        changes = through(self._now, left) if left else {}
+        # A row may be concerned by several witnesses, but it changes once: the counts of one finding are enough.
+        found: Changes = {}
+        for bindings, concerned in zip(seen, self._concerned, strict=True):
+            found.update(concerned.by(bindings))
+        if found:
+            rows = [row for row, count in found.items() for _ in range(count)]
+            absorb(changes, difference(self._now, self._before, rows).items())
+        return changes
+
+    def explain(self) -> Explanation:
+        inside = tuple(witness.explain() for witness in self._witnesses)
+        return Explanation(self._kind, self._detail + self._law.shown(), True, (self._inner.explain(), *inside))
+
+
+class DependentOnKept(Unary):
+    """f is a function of a row and the rows of B that are kept."""
+
+    __slots__ = ("_become", "_concerned", "_kept", "_kind", "_law", "_right", "_shared", "layout")
+
+    def __init__(
+        self,
+        kind: str,
+        left: Side,
+        right: Side,
+        shared: tuple[Var, ...],
+        kept: Kept,
+        become: Callable[[Row], Iterable[tuple[Row, int]]],
+        layout: Layout,
+        whole: Node,
+        states: States,
+    ) -> None:
+        super().__init__(left.operator)
+        self.layout = layout
+        self._kind = kind
+        self._right = right
+        self._kept = kept
+        self._become = become
+        self._shared = picker([right.layout.index[variable] for variable in shared])
+        self._concerned = RowsConcerned(left.node, left.layout, shared, states)
+        self._law = Law(whole, layout, states, left.members)
+
+    def admit(self, parameters: Row) -> None:
+        super().admit(parameters)
+        self._right.operator.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        super().dismiss(parameters)
+        self._right.operator.dismiss(parameters)
+
+    def delta(self, hits: Hits) -> Changes:
+        left, right = self._inner.delta(hits), self._right.delta(hits)
+        if not left and not right:
+            return {}
+        changes = self._law.within(len(left) + len(right), self._met, left, right)
+        if changes is None:
+            self._kept.forget()
+            return self._law.again()
+        return changes
+
+    def _met(self, left: Changes, right: Changes) -> Changes:
+        self._kept.begin()
+        concerned = self._concerned.by(dict.fromkeys(map(self._shared, right)))
+        changes: Changes = {}
+        absorb(changes, self._became(concerned, -1))
+        self._kept.absorb(right)
+        absorb(changes, self._became(concerned, 1))
+        absorb(changes, self._became(left, 1))
+        return changes
+
+    def _became(self, rows: Changes, sign: int) -> Iterable[tuple[Row, int]]:
+        become = self._become
+        return ((made, sign * weight * count) for row, weight in rows.items() for made, count in become(row))
+
+    def explain(self) -> Explanation:
+        detail = f"{CHANGED}, where the rows of the right are kept{self._law.shown()}"
+        return Explanation(self._kind, detail, True, (self._inner.explain(), self._right.operator.explain()))

@@ -1,0 +1,42 @@
+"""MINUS: the rows of A that no row of B excludes."""
+
+from collections.abc import Iterator
+
+from tidings.engine.operators.base import States
+from tidings.engine.operators.dependent.dependent import Dependent, DependentOnKept
+from tidings.engine.operators.dependent.witness import Witness
+from tidings.engine.operators.side import Kept, Side
+from tidings.model.terms import Var
+from tidings.sparql.algebra import Minus, Node
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.joins import excludes
+from tidings.sparql.evaluate.layout import Plan, Row, picker
+from tidings.sparql.evaluate.pushing import shared_variables
+from tidings.sparql.rewrite import rewrite
+
+
+def minus(left: Side, right: Node, witness: Witness, states: States) -> Dependent:
+    """A - B, with a witness of B."""
+
+    def plan(context: Context) -> Plan:
+        bound = frozenset(shared_variables(left.node, right))
+        ordered = rewrite(right, context.view, bound)
+        return states.compiler(context).minus(Plan(left.layout, iter), left.node, ordered)
+
+    return Dependent("minus", left, (witness,), plan, Minus(left.node, right), states)
+
+
+def minus_kept(left: Side, right: Side, shared: tuple[Var, ...], states: States) -> DependentOnKept:
+    """A - B where B cannot be evaluated from rows of A."""
+    kept = Kept(left.layout, right, states)
+    both = shared_variables(left.node, right.node)
+    ours = picker([left.layout.index[variable] for variable in both])
+    theirs = picker([right.layout.index[variable] for variable in both])
+
+    def become(row: Row) -> Iterator[tuple[Row, int]]:
+        cells = ours(row)
+        if not any(excludes(cells, theirs(other)) for other, _ in kept.candidates(row)):
+            yield row, 1
+
+    whole = Minus(left.node, right.node)
+    return DependentOnKept("minus", left, right, shared, kept, become, left.layout, whole, states)

@@ -1,0 +1,91 @@
+"""The law: no operator spends more on a delta than it would on evaluating its pattern again.
+
+Work is counted, not timed. What an evaluation costs is known from the last one; until there was one, an operator may do
+what nobody notices. An operator that has spent that much stops, and evaluates its pattern, before and after. Then it
+keeps the answer for a while, so that the next commits cost one evaluation each, before it tries its delta rule again:
+after one commit, then after two, four, eight.
+"""
+
+from collections.abc import Callable
+from typing import ParamSpec
+
+from tidings.engine.operators.base import Aligned, Changes, States
+from tidings.engine.operators.members import Members
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import Node
+from tidings.sparql.evaluate.layout import ONE, Layout, Row
+
+P = ParamSpec("P")
+
+UNNOTICED = 16_384
+"""Work that may always be done."""
+
+OF_A_MEMBER = 16
+"""Work that each member may cost, before it is known what an evaluation does."""
+
+OF_A_CHANGE = 64
+"""Work that each changed row may cost: what changes much may cost much."""
+
+LONGEST_WAIT = 1024
+"""Commits after which a delta rule is tried again at the latest."""
+
+
+class Law:
+    """What one operator has spent, and what it does when that is too much."""
+
+    __slots__ = ("_answer", "_cost", "_failures", "_members", "_new", "_old", "_states", "_waits", "times")
+
+    def __init__(self, node: Node, layout: Layout, states: States, members: Members | None) -> None:
+        given = None if members is None else Layout(members.variables, frozenset(members.variables))
+        self._states = states
+        self._members = members
+        self._new = Aligned(lambda: states.plan(node, states.new, given), layout, states.epoch)
+        self._old = Aligned(lambda: states.plan(node, states.old, given), layout, states.epoch)
+        self._cost = 0
+        self._failures = 0
+        self._waits = 0
+        self._answer: tuple[int, Changes] | None = None
+        """The last answer, and the version of the members whose it is, while evaluations go on."""
+        self.times = 0
+        """How often it was evaluated again."""
+
+    def within(self, size: int, work: Callable[P, Changes], *args: P.args, **kwargs: P.kwargs) -> Changes | None:
+        """The changes that some work finds, of which `size` are known; None if it costs too much, or would."""
+        if self._waits:
+            self._waits -= 1
+            return None
+        meter = self._states.meter
+        known = UNNOTICED if self._members is None else UNNOTICED + OF_A_MEMBER * len(self._members.tuples)
+        changes = meter.limited(max(self._cost, known) + OF_A_CHANGE * size, work, *args, **kwargs)
+        if changes is None:
+            self._failures += 1
+            self._waits = min(2**self._failures, LONGEST_WAIT) - 1
+            return None
+        self._failures = 0
+        self._answer = None
+        return changes
+
+    def again(self) -> Changes:
+        """The changes, by evaluating the pattern."""
+        self.times += 1
+        meter = self._states.meter
+        before = meter.spent
+        rows, version = self._given()
+        answer: Changes = {}
+        absorb(answer, ((row, 1) for row in self._new.run(rows)))
+        self._cost = max(meter.spent - before, 1)
+        changes = dict(answer)
+        if self._answer is None or self._answer[0] != version:
+            absorb(changes, ((row, -1) for row in self._old.run(rows)))
+        else:
+            absorb(changes, ((row, -count) for row, count in self._answer[1].items()))
+        self._answer = (version, answer) if self._waits else None
+        return changes
+
+    def _given(self) -> tuple[tuple[Row, ...], int]:
+        members = self._members
+        return (ONE, 0) if members is None else (tuple(members.tuples), members.version)
+
+    def shown(self) -> str:
+        """For EXPLAIN."""
+        return f", evaluated again {self.times:,} time(s)" if self.times else ""

@@ -1,0 +1,73 @@
+"""What stands at the two ends of a path, and which end its roots are at."""
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Aligned, Changes, Hits, States, through
+from tidings.engine.operators.side import Side
+from tidings.model.terms import Term, Var
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import UNIT, Node
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.layout import EMPTY, Layout, picker
+
+
+class End(Struct, frozen=True, eq=False):
+    """A term, or a variable with what binds it; a variable that nothing binds takes any term."""
+
+    term: str
+    name: Var
+    """What it is called where it is a column: itself, if it is a variable."""
+    side: Side | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.term[0] != "?"
+
+    @property
+    def is_bound(self) -> bool:
+        return self.is_fixed or self.side is not None
+
+    @property
+    def node(self) -> Node:
+        return UNIT if self.side is None else self.side.node
+
+    @property
+    def layout(self) -> Layout:
+        return EMPTY if self.side is None else self.side.layout
+
+    def delta(self, hits: Hits) -> Changes:
+        return {} if self.side is None else self.side.delta(hits)
+
+    def terms(self, states: States) -> dict[Term, int]:
+        """The terms that it has before the commit, with how many rows have each."""
+        if self.is_fixed:
+            return {self.term: 1}
+        counts: dict[Term, int] = {}
+        if self.side is not None:
+            at = self.side.layout.index[self.name]
+            absorb(counts, ((term, 1) for row in self.side.rows_before(states) if (term := row[at]) is not None))
+        return counts
+
+    def absorb(self, counts: dict[Term, int], changes: Changes) -> None:
+        """Take up changed rows of it."""
+        if changes:
+            at = self.layout.index[self.name]
+            absorb(counts, ((term, weight) for row, weight in changes.items() if (term := row[at]) is not None))
+
+
+class Joining:
+    """From rows of a layout to rows of the whole, by way of an end or both, each in the state that is asked for."""
+
+    __slots__ = ("_aligned", "_pick")
+
+    def __init__(self, given: tuple[Var, ...], by: list[tuple[End, Context]], layout: Layout, states: States) -> None:
+        nodes = [(end.node, context) for end, context in by if end.node is not UNIT]
+        start = Layout(given, frozenset(given))
+        self._aligned = Aligned(lambda: states.chained(nodes, start), layout, states.epoch)
+        self._pick = None if nodes else picker([start.index.get(variable) for variable in layout.variables])
+
+    def rows(self, changes: Changes) -> Changes:
+        if self._pick is not None:
+            pick = self._pick
+            return {pick(row): weight for row, weight in changes.items()}  # each pair once: they stay different
+        return through(self._aligned, changes) if changes else {}

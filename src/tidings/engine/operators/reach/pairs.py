@@ -1,0 +1,151 @@
+"""Which pairs of terms a path connects, from the roots that matter, and which pairs a commit connects or parts.
+
+A few roots have a tree each. Of many roots, mostly few are concerned: those are found by walking backwards from the
+changed edges, and what they reach is found anew, before and after.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol, TypeAlias
+
+from tidings.engine.lutt import Items
+from tidings.engine.operators.base import States
+from tidings.engine.operators.path import Backwards
+from tidings.engine.operators.reach.automaton import Automaton
+from tidings.engine.operators.reach.search_tree import Edges, SearchTree
+from tidings.model.terms import Term
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import Path
+from tidings.sparql.evaluate.dataset import TripleSource
+from tidings.sparql.evaluate.walk import ends, is_node, reverse
+
+Roots: TypeAlias = Mapping[Term, int]
+Pairs: TypeAlias = dict[tuple[Term | None, ...], int]
+"""Roots with their ends, and 1 for those that are new, -1 for those that are gone."""
+
+MOST_TREES = 64
+"""Roots that have a tree each."""
+
+IDLE_TREES = 64
+"""Trees that are kept of what is no root just now, and may be one again."""
+
+
+class Ground:
+    """A path in its graph, before and after a commit. `rooted`: zero steps are taken at nodes of the graph only."""
+
+    __slots__ = ("_states", "automaton", "path", "rooted")
+
+    def __init__(self, path: Path, states: States, *, rooted: bool) -> None:
+        self.path = path
+        self.automaton = Automaton(path)
+        self.rooted = rooted
+        self._states = states
+
+    def look(self) -> None:
+        """Called now and then by whoever walks."""
+        self._states.new.look()
+
+    def now(self) -> TripleSource:
+        return self._states.source(self._states.new)
+
+    def before(self) -> TripleSource:
+        return self._states.source(self._states.old)
+
+    def stands(self, root: Term, source: TripleSource) -> bool:
+        """Whether zero steps lead from the root to itself."""
+        return self.automaton.stands_still and (not self.rooted or is_node(root, source))
+
+
+class Connected(Protocol):
+    """Which pairs are connected. The order of the calls in a commit is this one."""
+
+    def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
+        """The roots that reach an end before the commit."""
+
+    def changed(self, items: Items, roots: Roots) -> Pairs:
+        """The pairs from the roots that the changed triples connect or part."""
+
+    def ends_of(self, root: Term) -> Collection[Term]:
+        """What a root reaches after the commit."""
+
+
+class ByTrees:
+    """A tree for each root, and for some that were roots."""
+
+    __slots__ = ("_ground", "_trees", "planted")
+
+    def __init__(self, ground: Ground, roots: Iterable[Term]) -> None:
+        self._ground = ground
+        self.planted = 0
+        """Trees that were planted since, for roots that came."""
+        source = ground.before()
+        self._trees = {root: self._planted(root, source) for root in roots}
+
+    def _planted(self, root: Term, source: TripleSource) -> SearchTree:
+        ground = self._ground
+        return SearchTree(root, ground.automaton, source, stands=ground.stands(root, source))
+
+    def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
+        trees = self._trees
+        return [root for root in roots if end in trees[root].ends]
+
+    def changed(self, items: Items, roots: Roots) -> Pairs:
+        ground = self._ground
+        removed: Edges = []
+        added: Edges = []
+        for quad, weight in items:
+            (added if weight > 0 else removed).extend(ground.automaton.edges(quad))
+        source = ground.now()
+        pairs: Pairs = {}
+        for root, tree in self._trees.items():
+            told = tree.advance(removed, added, source, stands=ground.stands(root, source))
+            if told and root in roots:
+                pairs.update({(root, end): weight for end, weight in told.items()})
+        return pairs
+
+    def ends_of(self, root: Term) -> Collection[Term]:
+        tree = self._trees.pop(root, None)
+        if tree is None:
+            self.planted += 1
+            tree = self._planted(root, self._ground.now())
+        self._trees[root] = tree  # the last one used is the last one to go
+        return tree.ends
+
+    def forget_all_but(self, roots: Roots) -> None:
+        """Keep no more trees of others than may be idle."""
+        idle = [root for root in self._trees if root not in roots]
+        for root in idle[: max(len(idle) - IDLE_TREES, 0)]:
+            del self._trees[root]
+
+
+class ByWalking:
+    """Nothing is kept."""
+
+    __slots__ = ("_backwards", "_ground")
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._backwards = Backwards(ground.path)
+
+    def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
+        ground = self._ground
+        return [root for root in ends(reverse(ground.path), ground.before(), end) if root in roots]
+
+    def changed(self, items: Items, roots: Roots) -> Pairs:
+        ground = self._ground
+        now, before = ground.now(), ground.before()
+        touched = dict.fromkeys(term for (s, _, o, _), _ in items for term in (s, o))
+        pairs: Pairs = {}
+        for start in self._backwards.starts(touched, (now, before), ground.look):
+            if start in roots:
+                absorb(pairs, (((start, end), 1) for end in self._ends(start, now)))
+                absorb(pairs, (((start, end), -1) for end in self._ends(start, before)))
+        return pairs
+
+    def ends_of(self, root: Term) -> Collection[Term]:
+        return self._ends(root, self._ground.now())
+
+    def _ends(self, root: Term, source: TripleSource) -> Collection[Term]:
+        ground = self._ground
+        if ground.automaton.stands_still and not ground.stands(root, source):
+            return ()
+        return dict.fromkeys(ends(ground.path, source, root, ground.look))

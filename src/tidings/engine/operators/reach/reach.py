@@ -1,0 +1,196 @@
+"""A path with an end that is bound:  Δ = N ⋈ path ⋈ ΔF + N ⋈ Δpath ⋈ F' + ΔN ⋈ path' ⋈ F'.
+
+N is what stands at the near end, where the roots are, F at the far end; either may be a constant, and what binds both
+ends is N alone. Roots, and what is known of them, are found when the first commit comes: by evaluating what was before.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import reduce
+
+from tidings.engine.lutt import Items
+from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
+from tidings.engine.operators.law import Law
+from tidings.engine.operators.path import watched
+from tidings.engine.operators.reach.ends import End, Joining
+from tidings.engine.operators.reach.pairs import MOST_TREES, ByTrees, ByWalking, Connected, Ground
+from tidings.model.terms import Term
+from tidings.model.zset import absorb
+from tidings.sparql.algebra import UNIT, Join, Node, PathPattern, may_stand_still
+from tidings.sparql.evaluate.layout import Layout, Row
+from tidings.sparql.evaluate.walk import reverse
+
+
+class Reach:
+    """N ⋈ path ⋈ F inside one graph. `start` and `end` are those of the path; what binds both is at the start."""
+
+    __slots__ = ("_ends", "_law", "_oriented", "_pattern", "_states", "_turned", "_version", "layout", "routes")
+
+    def __init__(self, pattern: PathPattern, start: End, end: End, states: States) -> None:
+        self._pattern = pattern
+        self._ends = (start, end)
+        self._states = states
+        self.routes = tuple(Route(each, states.graph) for each in watched(pattern, states.graph))
+        found = start.layout.extended(end.layout.variables, end.layout.certain)
+        variables = [each.term for each in (start, end) if not each.is_fixed]
+        self.layout = found.extended(variables, variables)
+        self._oriented: _Oriented | None = None
+        self._version = 0
+        nodes: list[Node] = [node for node in (start.node, pattern, end.node) if node is not UNIT]
+        members = [end.side.members for end in self._ends if end.side is not None and end.side.members is not None]
+        self._law = Law(reduce(Join, nodes), self.layout, states, members[0] if members else None)
+        self._turned: bool | None = None
+        """Whether the roots have to be at the end; None if they are where there are fewer of them."""
+
+    def delta(self, hits: Hits) -> Changes:
+        start, end = (each.delta(hits) for each in self._ends)
+        items = [item for route in self.routes for item in hits.get(route, ())]
+        if not (start or end or items):
+            return {}
+        changes = self._law.within(len(start) + len(end) + len(items), self._advanced, start, end, items)
+        if changes is None:
+            self._oriented = None
+            return self._law.again()
+        return changes
+
+    def _advanced(self, start: Changes, end: Changes, items: Items) -> Changes:
+        if self._oriented is None or self._version != self._members_version():
+            self._version = self._members_version()
+            self._oriented = _Oriented(self._pattern, *self._ends, self.layout, self._states, turned=self._turned)
+        oriented = self._oriented
+        near, far = (end, start) if oriented.is_reversed else (start, end)
+        changes = oriented.delta(near, far, items)
+        if oriented.is_to_turn():
+            self._turned = not oriented.is_reversed
+            self._oriented = None
+        return changes
+
+    def _members_version(self) -> int:
+        """Another number whenever there are other members, and so other roots."""
+        return sum(end.side.version for end in self._ends if end.side is not None)
+
+    def admit(self, parameters: Row) -> None:
+        for end in self._ends:
+            if end.side is not None:
+                end.side.operator.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        for end in self._ends:
+            if end.side is not None:
+                end.side.operator.dismiss(parameters)
+
+    def explain(self) -> Explanation:
+        start, end = self._ends
+        how = "not begun" if self._oriented is None else self._oriented.explain()
+        inside = tuple(each.side.operator.explain() for each in self._ends if each.side is not None)
+        return Explanation("reach", f"{shown(start.term)} … {shown(end.term)}, {how}{self._law.shown()}", True, inside)
+
+
+class _Oriented:
+    """The same with its roots: they are where there are fewer of them."""
+
+    __slots__ = (
+        "_at",
+        "_by_far",
+        "_by_near",
+        "_by_path",
+        "_connected",
+        "_far",
+        "_ground",
+        "_near",
+        "_roots",
+        "_targets",
+        "is_reversed",
+    )
+
+    def __init__(
+        self, pattern: PathPattern, start: End, end: End, layout: Layout, states: States, *, turned: bool | None
+    ) -> None:
+        roots, targets = start.terms(states), end.terms(states)
+        self.is_reversed = not start.is_bound or (end.is_bound and len(targets) < len(roots))
+        if turned is not None and max(len(roots), len(targets)) <= MOST_TREES:
+            self.is_reversed = turned
+        path = pattern.path
+        near, far = start, end
+        if self.is_reversed:
+            path, near, far, roots, targets = reverse(path), end, start, targets, roots
+        self._near, self._far = near, far
+        self._roots = roots
+        self._targets = targets if far.is_bound else None
+        """The terms at the far end, if not all are."""
+        rooted = not near.is_fixed and not far.is_fixed and may_stand_still(path)
+        ground = Ground(path, states, rooted=rooted)
+        self._ground = ground
+        self._connected: Connected = ByTrees(ground, roots) if len(roots) <= MOST_TREES else ByWalking(ground)
+        ends = (near.name, far.name)
+        self._at = near.layout.index.get(far.name)
+        """Where a row of the near end has the far one, if it has."""
+        old, new = states.old, states.new
+        self._by_far = Joining((near.name, *far.layout.variables), [(near, old)], layout, states)
+        self._by_path = Joining(ends, [(near, old), (far, new)], layout, states)
+        brought = near.layout.extended(ends)
+        self._by_near = Joining(brought.variables, [(far, new)], layout, states)
+
+    def delta(self, near: Changes, far: Changes, items: Items) -> Changes:
+        changes = self._by_far.rows(self._met(far))
+        if self._targets is not None:
+            self._far.absorb(self._targets, far)
+        pairs = self._connected.changed(items, self._roots) if items else {}
+        if self._targets is not None:
+            pairs = {pair: weight for pair, weight in pairs.items() if pair[1] in self._targets}
+        absorb(changes, self._by_path.rows(pairs).items())
+        absorb(changes, self._by_near.rows(self._grown(near)).items())
+        self._near.absorb(self._roots, near)
+        self._settle()
+        return changes
+
+    def _met(self, far: Changes) -> Changes:
+        """Changed rows of the far end with the roots that reached them."""
+        if not far:
+            return {}
+        at = self._far.layout.index[self._far.name]
+        found: Changes = {}
+        for row, weight in far.items():
+            end = row[at]
+            if end is not None:
+                for root in self._connected.roots_of(end, self._roots):
+                    found[(root, *row)] = weight
+        return found
+
+    def _grown(self, near: Changes) -> Changes:
+        """Changed rows of the near end with what they reach."""
+        found: Changes = {}
+        for row, weight in near.items():
+            root = row[self._near.layout.index[self._near.name]]
+            assert root is not None
+            ends = self._connected.ends_of(root)
+            if self._at is not None:
+                if row[self._at] in ends:
+                    found[row] = weight
+            else:
+                for end in self._wanted(ends):
+                    found[(*row, end)] = weight
+        return found
+
+    def _wanted(self, ends: Collection[Term]) -> Iterable[Term]:
+        targets = self._targets
+        if targets is None:
+            return ends
+        fewer, others = (targets, ends) if len(targets) < len(ends) else (ends, targets)
+        return [each for each in fewer if each in others]
+
+    def _settle(self) -> None:
+        """Begin to walk once there are too many roots for trees; forget trees that nobody needs."""
+        if isinstance(self._connected, ByTrees):
+            if len(self._roots) > 2 * MOST_TREES:
+                self._connected = ByWalking(self._ground)
+            else:
+                self._connected.forget_all_but(self._roots)
+
+    def is_to_turn(self) -> bool:
+        """Whether more trees were planted for new roots than it takes to have them at the other end."""
+        connected, targets = self._connected, self._targets
+        return isinstance(connected, ByTrees) and targets is not None and connected.planted > max(len(targets), 1)
+
+    def explain(self) -> str:
+        how = "a search tree for each root" if isinstance(self._connected, ByTrees) else "walked from changed edges"
+        return f"{len(self._roots)} root(s) at the {'end' if self.is_reversed else 'start'}, {how}"

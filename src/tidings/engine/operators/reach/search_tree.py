@@ -1,0 +1,135 @@
+"""Everything that is reached from one root, as a tree that is kept while edges come and go.
+
+Each place knows the place it was reached from, its parent, and has a rank that is greater than its parent's. A new edge
+between places that are both reached changes nothing. An edge that goes matters only if it led from a parent: its end is
+an orphan then, and takes any other place next to it with a lesser rank for its parent, which cannot be one of its own
+descendants. Orphans are looked at in the order of their ranks, so that none is anchored to another orphan. One that
+finds no parent makes orphans of its children. What is left over is reached again from its neighbours, or not at all.
+"""
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+from tidings.engine.operators.reach.automaton import Automaton, Place
+from tidings.model.terms import Term
+from tidings.model.zset import add, cross_zero
+from tidings.sparql.evaluate.dataset import TripleSource
+
+Edges: TypeAlias = list[tuple[Place, Place]]
+
+
+class SearchTree:
+    """What one root reaches: `ends` says in how many ways of ending each term is reached."""
+
+    __slots__ = ("_automaton", "_reached", "_root", "_stands", "ends")
+
+    def __init__(self, root: Term, automaton: Automaton, source: TripleSource, *, stands: bool) -> None:
+        self._automaton = automaton
+        self._root = (root, 0)
+        self._stands = stands
+        """Whether zero steps lead from the root to itself."""
+        self._plant(source)
+
+    def __len__(self) -> int:
+        return len(self._reached)
+
+    def _plant(self, source: TripleSource) -> None:
+        """Grow from the root alone."""
+        self._reached: dict[Place, tuple[Place | None, int]] = {self._root: (None, 0)}
+        self.ends: dict[Term, int] = {self._root[0]: 1} if self._stands else {}
+        accepting = self._automaton.accepting
+        for term, state in self._grow([self._root], source):
+            if state in accepting:
+                self.ends[term] = self.ends.get(term, 0) + 1
+
+    def _grow(self, frontier: list[Place], source: TripleSource) -> list[Place]:
+        """Reach whatever the frontier leads to; what that is, the frontier excluded."""
+        reached, after = self._reached, self._automaton.after
+        grown: list[Place] = []
+        for places in (frontier, grown):  # the second grows while it is walked
+            for place in places:
+                rank = reached[place][1] + 1
+                for found in after(place, source):
+                    if found not in reached:
+                        reached[found] = place, rank
+                        grown.append(found)
+        return grown
+
+    def advance(self, removed: Edges, added: Edges, source: TripleSource, *, stands: bool) -> dict[Term, int]:
+        """Take up changed edges, where `source` is the graph after the change; which ends come, and which go."""
+        told: dict[Term, int] = {}
+        if stands != self._stands:
+            self._stands = stands
+            _turn(self.ends, self._root[0], 1 if stands else -1, told)
+        lost = self._lost(removed, source)
+        if len(lost) > len(self._reached):
+            return self._replanted(lost, source, told)
+        fresh = self._anchored(lost, added, source)
+        accepting, reached = self._automaton.accepting, self._reached
+        for place in fresh:
+            if place[1] in accepting and place not in lost:
+                _turn(self.ends, place[0], 1, told)
+        for place in lost:
+            if place[1] in accepting and place not in reached:
+                _turn(self.ends, place[0], -1, told)
+        return told
+
+    def _replanted(self, lost: Iterable[Place], source: TripleSource, told: dict[Term, int]) -> dict[Term, int]:
+        """More is lost than is left: to grow anew costs no more than to go on."""
+        before = self.ends
+        self._plant(source)
+        for term in before.keys() - self.ends.keys():
+            add(told, term, -1)
+        for term in self.ends.keys() - before.keys():
+            add(told, term, 1)
+        return told
+
+    def _lost(self, removed: Edges, source: TripleSource) -> dict[Place, None]:
+        """The places that find no other parent of a lesser rank; they are not reached any more, for now."""
+        reached, automaton = self._reached, self._automaton
+        orphans: list[tuple[int, Place]] = []
+        seen: set[Place] = set()
+
+        def orphan(place: Place, parent: Place) -> None:
+            found = reached.get(place)
+            if found is not None and found[0] == parent and place not in seen:
+                seen.add(place)
+                heappush(orphans, (found[1], place))
+
+        for start, end in removed:
+            orphan(end, start)
+        lost: dict[Place, None] = {}
+        while orphans and len(lost) <= len(reached):
+            rank, place = heappop(orphans)
+            for near in automaton.before(place, source):
+                found = reached.get(near)
+                if found is not None and found[1] < rank:
+                    reached[place] = near, rank
+                    break
+            else:
+                lost[place] = None
+                del reached[place]
+                for child in automaton.after(place, source):
+                    orphan(child, place)
+        return lost
+
+    def _anchored(self, lost: Iterable[Place], added: Edges, source: TripleSource) -> list[Place]:
+        """Reach again what can be, and what new edges lead to; everything that is reached by that."""
+        reached, before = self._reached, self._automaton.before
+        frontier: list[Place] = []
+        for place in lost:
+            best = min(((reached[near][1], near) for near in before(place, source) if near in reached), default=None)
+            if best is not None:
+                reached[place] = best[1], best[0] + 1
+                frontier.append(place)
+        for start, end in added:
+            if start in reached and end not in reached:
+                reached[end] = start, reached[start][1] + 1
+                frontier.append(end)
+        return frontier + self._grow(frontier, source) if frontier else frontier
+
+
+def _turn(ends: dict[Term, int], term: Term, weight: int, told: dict[Term, int]) -> None:
+    if crossing := cross_zero(ends, term, weight):
+        add(told, term, crossing)

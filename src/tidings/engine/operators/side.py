@@ -1,0 +1,104 @@
+"""One side of a join: its changes, its rows before a commit, and its rows kept by the columns both sides share.
+
+A side that can be evaluated from rows of the other is looked up in the store and kept nowhere. A sub-SELECT with an
+aggregate or a LIMIT cannot: its rows are kept, from the first commit on that needs them.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Aligned, Changes, Hits, Operator, States
+from tidings.engine.operators.members import Members
+from tidings.model.zset import absorb, add
+from tidings.sparql.algebra import Node
+from tidings.sparql.evaluate.joins import Meeting
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
+
+
+class Side(Struct, frozen=True, eq=False):
+    """An operator with the pattern it is for, and whose rows it has, if they carry parameters."""
+
+    operator: Operator
+    node: Node
+    members: Members | None = None
+
+    @property
+    def layout(self) -> Layout:
+        return self.operator.layout
+
+    @property
+    def version(self) -> int:
+        """Another number whenever there are other members, and so other rows."""
+        return 0 if self.members is None else self.members.version
+
+    def delta(self, hits: Hits) -> Changes:
+        """The changed rows of members; others may have been found on the way."""
+        changes = self.operator.delta(hits)
+        if self.members is None or not changes:
+            return changes
+        tuples = self.members.tuples
+        member = picker([self.layout.index[variable] for variable in self.members.variables])
+        return {row: weight for row, weight in changes.items() if member(row) in tuples}
+
+    def rows_before(self, states: States) -> Iterator[Row]:
+        """All rows before the commit, by full evaluation."""
+        given, rows = EMPTY, ONE
+        if self.members is not None:
+            given = Layout(self.members.variables, frozenset(self.members.variables))
+            rows = tuple(self.members.tuples)
+        return Aligned(lambda: states.plan(self.node, states.old, given), self.layout, states.epoch).run(rows)
+
+
+class Kept:
+    """The rows of a side, found by rows of another layout."""
+
+    __slots__ = ("_buckets", "_meeting", "_side", "_states", "_version", "layout")
+
+    def __init__(self, given: Layout, side: Side, states: States) -> None:
+        self._meeting = Meeting(given, side.layout)
+        self.layout = self._meeting.layout
+        self._side = side
+        self._states = states
+        self._buckets: dict[Row, Changes] | None = None
+        self._version = 0
+
+    def begin(self) -> None:
+        """Have the rows before the commit at hand, unless they are."""
+        if self._buckets is None or self._version != self._side.version:
+            self._version = self._side.version
+            self._buckets = {}
+            rows: Changes = {}
+            absorb(rows, ((row, 1) for row in self._side.rows_before(self._states)))
+            self.absorb(rows)
+
+    def forget(self) -> None:
+        """They are found anew when they are needed."""
+        self._buckets = None
+
+    def absorb(self, changes: Changes) -> None:
+        """Take up what the commit changed; rows that are not at hand are found later."""
+        buckets, key = self._buckets, self._meeting.right_key
+        if buckets is None:
+            return
+        for row, weight in changes.items():
+            at = key(row)
+            bucket = buckets.get(at)
+            if bucket is None:
+                bucket = buckets[at] = {}
+            add(bucket, row, weight)
+            if not bucket:
+                del buckets[at]
+
+    def candidates(self, row: Row) -> Iterable[tuple[Row, int]]:
+        """The rows that agree with one of the other layout in what both have for certain."""
+        assert self._buckets is not None
+        return self._buckets.get(self._meeting.left_key(row), {}).items()
+
+    def matches(self, row: Row) -> Iterator[tuple[Row, int]]:
+        """A row of the other layout with each that goes with it, and how often it does."""
+        merged = self._meeting.merged
+        for candidate, count in self.candidates(row):
+            together = merged(row, candidate)
+            if together is not None:
+                yield together, count

@@ -1,0 +1,105 @@
+"""Joined patterns with paths among them: what binds the ends of each path, so that it starts from there.
+
+Joins may be regrouped at will. Patterns that share variables are one part; a path then stands between one part or two.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+
+from msgspec import Struct
+
+from tidings.model.terms import is_tagged
+from tidings.sparql.algebra import BGP, Join, Node, PathPattern, Repeat, certain, visible
+
+
+class PathBetween(Struct, frozen=True):
+    """A path, with what binds its start and its end; where one binds both, it is that of the start."""
+
+    pattern: PathPattern
+    start: "Part | None"
+    end: "Part | None"
+
+
+Part = Node | PathBetween
+
+
+def has_bound_path(node: Node) -> bool:
+    """Whether a path stands here that may have a bound end."""
+    return any(isinstance(part, PathPattern) and is_reachability(part) for part in _flat(node))
+
+
+def is_reachability(path: PathPattern) -> bool:
+    """Whether a path gives each pair once, and its ends are two different terms that are spelt in one way only."""
+    ends = (path.subject, path.object)
+    return isinstance(path.path, Repeat) and ends[0] != ends[1] and not any(map(is_tagged, ends))
+
+
+def grouped(node: Node) -> list[Part]:
+    """The parts of a join, paths with what binds their ends; together they are the join."""
+    flat = list(_flat(node))
+    paths = [part for part in flat if isinstance(part, PathPattern) and is_reachability(part)]
+    parts: list[Part] = list(_connected([part for part in flat if part not in paths]))
+    while paths:
+        path = next((path for path in paths if _is_bound(path, parts)), None)
+        if path is None:
+            return [*parts, *paths]
+        paths.remove(path)
+        parts = _between(path, parts)
+    return parts
+
+
+def node_of(part: Part) -> Node:
+    """The pattern that a part is."""
+    if not isinstance(part, PathBetween):
+        return part
+    sides = [node_of(side) for side in (part.start, part.end) if side is not None]
+    return reduce(Join, [sides[0], part.pattern, *sides[1:]] if sides else [part.pattern])
+
+
+def _flat(node: Node) -> Iterator[Node]:
+    if isinstance(node, Join):
+        yield from _flat(node.left)
+        yield from _flat(node.right)
+    elif isinstance(node, BGP):
+        yield from (BGP((pattern,)) for pattern in node.patterns)
+    else:
+        yield node
+
+
+def _connected(nodes: list[Node]) -> Iterator[Node]:
+    """Those that share variables as one; triple patterns together."""
+    groups: list[tuple[list[Node], set[str]]] = []
+    for node in nodes:
+        variables = set(visible(node))
+        meeting = [group for group in groups if group[1] & variables]
+        groups = [group for group in groups if not group[1] & variables]
+        members = [each for group in meeting for each in group[0]]
+        groups.append(([*members, node], variables.union(*(group[1] for group in meeting))))
+    for members, _ in groups:
+        patterns = tuple(pattern for each in members if isinstance(each, BGP) for pattern in each.patterns)
+        others = [each for each in members if not isinstance(each, BGP)]
+        yield reduce(Join, [BGP(patterns), *others] if patterns else others)
+
+
+def _binds(part: Part, term: str) -> bool:
+    return term in certain(node_of(part))
+
+
+def _touches(part: Part, term: str) -> bool:
+    return term in visible(node_of(part))
+
+
+def _is_bound(path: PathPattern, parts: list[Part]) -> bool:
+    """Whether an end is known, and no end is one that a part has in some rows only."""
+    ends = (path.subject, path.object)
+    variables = [end for end in ends if end[0] == "?"]
+    if any(_touches(part, end) and not _binds(part, end) for part in parts for end in variables):
+        return False
+    return len(variables) < 2 or any(_binds(part, end) for part in parts for end in variables)
+
+
+def _between(path: PathPattern, parts: list[Part]) -> list[Part]:
+    start = next((part for part in parts if _binds(part, path.subject)), None)
+    end = next((part for part in parts if _binds(part, path.object)), None)
+    rest = [part for part in parts if part is not start and part is not end]
+    return [*rest, PathBetween(path, start, None if end is start else end)]

@@ -1,0 +1,97 @@
+"""By which patterns a change inside EXISTS is seen: where its solutions change, a solution of one of them changes.
+
+skeleton   a pattern without its filters and all that is optional: every solution of the pattern has one of it
+signs      patterns of triples alone; the changes of all of them cover the changes of the pattern
+"""
+
+from collections.abc import Iterable
+
+from tidings.engine.plans.routes import exists_patterns
+from tidings.sparql import algebra
+from tidings.sparql.algebra import BGP, Expression, Node, PathPattern
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
+
+
+class _Unseen(Exception):
+    """A pattern has no signs."""
+
+
+def signs_of(node: Node) -> list[Node] | None:
+    """The signs of a pattern; None if any change anywhere in it may change any solution."""
+    try:
+        return list(dict.fromkeys(_signs(node)))
+    except _Unseen:
+        return None
+
+
+def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
+    """The signs of EXISTS in a condition on solutions of a pattern."""
+    try:
+        return list(dict.fromkeys(_within(condition, _skeleton(node))))
+    except _Unseen:
+        return None
+
+
+def _joined(left: Node, right: Node) -> Node:
+    if isinstance(left, BGP) and isinstance(right, BGP):
+        return BGP(left.patterns + tuple(each for each in right.patterns if each not in left.patterns))
+    return algebra.Join(left, right)
+
+
+def _within(expression: Expression, skeleton: Node) -> Iterable[Node]:
+    """Signs of what EXISTS asks for, together with who asks."""
+    return [_joined(skeleton, sign) for pattern in exists_patterns(expression) for sign in _signs(pattern)]
+
+
+def _signs(node: Node) -> list[Node]:
+    match node:
+        case BGP() | PathPattern():
+            return [node]
+        case algebra.Values():
+            return []
+        case algebra.Filter(condition, inner):
+            return [*_signs(inner), *_within(condition, _skeleton(inner))]
+        case algebra.Extend(inner, _, expression):
+            return [*_signs(inner), *_within(expression, _skeleton(inner))]
+        case algebra.Join(left, right):
+            first, second = _signs(left), _signs(right)
+            if first == [left] and second == [right]:
+                return [_joined(left, right)]
+            a, b = _skeleton(left), _skeleton(right)
+            return [*(_joined(sign, b) for sign in first), *(_joined(a, sign) for sign in second)]
+        case algebra.Union(left, right):
+            return _signs(left) + _signs(right)
+        case algebra.LeftJoin(left, right, condition):
+            base = _skeleton(left)
+            inside = [] if condition is None else _within(condition, _joined(base, _skeleton(right)))
+            return [*_signs(left), *(_joined(base, sign) for sign in _signs(right)), *inside]
+        case algebra.Minus(left, right):
+            if not shared_variables(left, right):
+                return _signs(left)
+            return [*_signs(left), *(_joined(_skeleton(left), sign) for sign in _signs(right))]
+        case algebra.Graph(name, inner):
+            return [_inside(name, sign) for sign in _signs(inner)]
+        case _:
+            raise _Unseen
+
+
+def _skeleton(node: Node) -> Node:
+    match node:
+        case BGP() | PathPattern() | algebra.Values():
+            return node
+        case algebra.Filter(_, inner) | algebra.Extend(inner) | algebra.LeftJoin(inner) | algebra.Minus(inner):
+            return _skeleton(inner)
+        case algebra.Join(left, right):
+            return _joined(_skeleton(left), _skeleton(right))
+        case algebra.Union(left, right):
+            return algebra.Union(_skeleton(left), _skeleton(right))
+        case algebra.Graph(name, inner):
+            return _inside(name, _skeleton(inner))
+        case _:
+            raise _Unseen
+
+
+def _inside(name: str, inner: Node) -> Node:
+    if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
+        raise _Unseen  # whether the graph is there at all matters
+    return algebra.Graph(name, inner)
