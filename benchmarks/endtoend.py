@@ -23,7 +23,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-import httpx
 import orjson
 
 from measure import NOW, check, city_document, our_city, per_call, report, rounded, say
@@ -33,7 +32,6 @@ from sockets import (
     Line,
     Lines,
     broker_core,
-    busy_seconds,
     open_websockets,
     split_http,
     subscribe,
@@ -55,8 +53,7 @@ from tidings.engine.engine import Engine
 from tidings.model.terms import literal
 
 _ROUNDS = 3
-_UPDATES = 31 * PAPER_ROADS  # a round
-_TURNS = 10  # of each of two brokers
+UPDATES = 31 * PAPER_ROADS  # a round
 _SOCKETS = 100
 _HTTP_CONNECTIONS = 16
 _WINDOW = 64  # updates that a WebSocket publisher has sent and not seen answered
@@ -160,7 +157,7 @@ class WebSocketPublisher:
         self.answered += 1
 
 
-_PUBLISHERS: dict[str, Callable[[Broker, Lines, str], Publisher]] = {
+PUBLISHERS: dict[str, Callable[[Broker, Lines, str], Publisher]] = {
     "http": HttpPublisher,
     "websocket": WebSocketPublisher,
 }
@@ -193,7 +190,8 @@ class Audience:
         """Add what was heard to the answers; by the number of the update, when its notification came."""
         arrivals = {}
         for arrival, message in self._heard:
-            notification = orjson.loads(message)["notification"]
+            notification = orjson.loads(message).get("notification")
+            check(notification is not None, f"everybody is subscribed: {message!r}")
             subscriber = int(notification["alias"])
             self._sequences[subscriber] += 1
             check(notification["sequence"] == self._sequences[subscriber], f"sequences without gaps: {message!r}")
@@ -244,11 +242,11 @@ class Course:
 
     def run(self, publisher: Publisher, first: int) -> None:
         """A round at full load, and one at half of it."""
-        self.rates.append(self._full_load(publisher, range(first, first + _UPDATES)))
-        self._half_load(publisher, range(first + _UPDATES, first + 2 * _UPDATES), self.rates[-1] / 2)
+        self.rates.append(self._full_load(publisher, range(first, first + UPDATES)))
+        self._half_load(publisher, range(first + UPDATES, first + 2 * UPDATES), self.rates[-1] / 2)
 
     def run_full_load(self, publisher: Publisher, first: int) -> None:
-        self.rates.append(self._full_load(publisher, range(first, first + _UPDATES)))
+        self.rates.append(self._full_load(publisher, range(first, first + UPDATES)))
 
     def figures(self) -> dict[str, float]:
         cuts = statistics.quantiles(self.latencies, n=100)
@@ -311,7 +309,9 @@ def main() -> None:
     durability = arguments.durability
     take_client_core()
     if arguments.secured:
-        report(**_side_by_side(durability), durability=durability)
+        from secured import side_by_side  # which needs what is here
+
+        report(**side_by_side(durability), durability=durability)
         return
     say("loading the city twice ...")
     engine = Engine(our_city())
@@ -322,95 +322,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "city.nt"
         document.write_bytes(city_document())
-        with tidings(*_log(folder, "data", durability), "--load", str(document)) as broker:
+        with tidings(*log_options(folder, "data", durability), "--load", str(document)) as broker:
             figures = _measure(broker, engine)
     report(**figures, durability=durability)
 
 
-def _log(folder: str, name: str, durability: str) -> tuple[str, ...]:
+def log_options(folder: str, name: str, durability: str) -> tuple[str, ...]:
     return ("--memory",) if durability == "memory" else ("--data", f"{folder}/{name}", "--durability", durability)
-
-
-# -- with security, and without ---------------------------------------------------------------------------------
-
-
-class Side:
-    """A broker with its audience, and what was measured there."""
-
-    def __init__(self, broker: Broker, token: str) -> None:
-        self.broker = broker
-        self.token = token
-        self.lines = Lines()
-        self.audience = Audience(broker.websocket, self.lines, token)
-        kind = "secured" if token else "plain"
-        self.courses = {name: Course(f"{kind}, {name}", self.audience, self.lines) for name in _PUBLISHERS}
-        self.per_busy_second: dict[str, list[float]] = {name: [] for name in _PUBLISHERS}
-        broker.await_rest()
-
-    def run(self, name: str, first: int) -> None:
-        publisher = _PUBLISHERS[name](self.broker, self.lines, self.token)
-        before = busy_seconds(self.broker.process)
-        self.courses[name].run_full_load(publisher, first)
-        self.per_busy_second[name].append(_UPDATES / (busy_seconds(self.broker.process) - before))
-        publisher.close()
-
-    def close(self) -> dict[str, float]:
-        """Updates a second, once all answers are right."""
-        self.audience.check(self.broker.http, self.lines)
-        self.lines.close()
-        return {name: rounded(statistics.median(course.rates), 0) for name, course in self.courses.items()}
-
-
-def _side_by_side(durability: str) -> dict[str, Any]:
-    gc.disable()
-    with tempfile.TemporaryDirectory() as folder:
-        document, policy = Path(folder) / "city.nt", Path(folder) / "security.toml"
-        document.write_bytes(city_document())
-        policy.write_text(_POLICY)
-        load = ("--load", str(document), "--ping", "600")  # one side is not listened to while it is the other's turn
-        secure = ("--security", str(policy), "--audit-log", f"{folder}/audit.jsonl")
-        with (
-            tidings(*_log(folder, "plain", durability), *load) as plain,
-            tidings(*_log(folder, "secured", durability), *load, *secure) as secured,
-        ):
-            say("everybody subscribes, twice ...")
-            sides = (Side(plain, ""), Side(secured, _token(secured)))
-            first = PAPER_ROADS * 1000
-            for turn in range(_TURNS):
-                for name in _PUBLISHERS:
-                    for side in sides if turn % 2 == 0 else reversed(sides):
-                        side.run(name, first)
-                    first += _UPDATES
-            figures = {kind: side.close() for kind, side in zip(("plain", "secured"), sides, strict=True)}
-            plain_side, secured_side = sides
-            ratios = {
-                name: rounded(_compared(secured_side.courses[name].rates, plain_side.courses[name].rates), 3)
-                for name in _PUBLISHERS
-            }
-            busy = {
-                name: rounded(_compared(secured_side.per_busy_second[name], plain_side.per_busy_second[name]), 3)
-                for name in _PUBLISHERS
-            }
-    return {**figures, "secured_to_plain": ratios, "secured_to_plain_busy": busy}
-
-
-_POLICY = """
-issuer = "http://localhost:8000"
-identity = [{identity = "*"}]
-[[grant]]
-to = "authenticated"
-subscribe = ["*"]
-update = ["*"]
-"""
-
-
-def _token(broker: Broker) -> str:
-    """The token of a new client."""
-    address = f"http://{broker.http.host}:{broker.http.port}"
-    wish = {"register": {"client_identity": "city", "grant_types": ["client_credentials"]}}
-    made = httpx.post(f"{address}/oauth/register", json=wish).raise_for_status().json()["credentials"]
-    answer = httpx.post(f"{address}/oauth/token", auth=(made["client_id"], made["client_secret"])).raise_for_status()
-    return f"Bearer {answer.json()['access_token']}"
 
 
 # -- beside the engine ------------------------------------------------------------------------------------------
@@ -419,28 +337,28 @@ def _token(broker: Broker) -> str:
 def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
     lines = Lines()
     audience = Audience(broker.websocket, lines)
-    courses = {name: Course(name, audience, lines) for name in _PUBLISHERS}
+    courses = {name: Course(name, audience, lines) for name in PUBLISHERS}
     broker.await_rest()
     engines: dict[str, list[float]] = {name: [] for name in courses}
     first = PAPER_ROADS * 1000  # no value of the city as it is loaded
     for _ in range(_ROUNDS):
         for name, course in courses.items():
-            engines[name].append(_bare(engine, name, range(first, first + _UPDATES)))
-            publisher = _PUBLISHERS[name](broker, lines, "")  # a fresh one: no broker keeps idle connections for ever
+            engines[name].append(_bare(engine, name, range(first, first + UPDATES)))
+            publisher = PUBLISHERS[name](broker, lines, "")  # a fresh one: no broker keeps idle connections for ever
             course.run(publisher, first)
             publisher.close()
-            first += 2 * _UPDATES
+            first += 2 * UPDATES
     audience.check(broker.http, lines)
     lines.close()
     return {
         **{name: course.figures() for name, course in courses.items()},
         "engine_updates_per_s": rounded(statistics.median(engines["http"]), 0),
         "engine_prepared_updates_per_s": rounded(statistics.median(engines["websocket"]), 0),
-        "overhead": {name: rounded(_compared(engines[name], course.rates), 2) for name, course in courses.items()},
+        "overhead": {name: rounded(compared(engines[name], course.rates), 2) for name, course in courses.items()},
     }
 
 
-def _compared(rates: list[float], to: list[float]) -> float:
+def compared(rates: list[float], to: list[float]) -> float:
     """Neighbours are compared: they met the same machine."""
     return statistics.median(one / other for one, other in zip(rates, to, strict=True))
 

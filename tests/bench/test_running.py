@@ -25,9 +25,12 @@ from tidings.bench.configuration import (
 )
 from tidings.bench.experiments.listeners import tally
 from tidings.bench.experiments.open_loop import offer
+from tidings.bench.report.findings import findings
 from tidings.bench.results.json import read_run, write_run
 from tidings.bench.results.measured import Run
 from tidings.bench.targets.errors import TargetFailed
+from tidings.client.errors import Refused
+from tidings.protocol.errors import Refusal
 from waiting import asynchronous, until
 
 Saved = Callable[[Run], None]
@@ -49,6 +52,7 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Double]:
         "losing": doubles.losing(3),
         "duplicating": doubles.duplicating(3),
         "swapping": doubles.swapping(3),
+        "haunted": doubles.haunted(),
         "dying": doubles.dying(5),
     }
     monkeypatch.setattr(running, "make", lambda name, _: known[name])
@@ -108,6 +112,54 @@ async def test_a_broker_that_tells_wrongly_is_caught_and_its_ratios_are_right(na
     if name == "duplicating":
         assert (measurement.values["duplicates"], measurement.values["lost"]) == (6, 0)
     assert "loss" not in result.kpis, "what is wrong has no meaning as a time"
+
+
+@asynchronous
+async def test_a_broker_that_tells_old_values_is_reported_and_measured_all_the_same() -> None:
+    tests: dict[str, Test] = {
+        "same": SubscriptionTest(subscribers=(2,)),
+        "stress": StressTest(subscribers=1, start=50, steps=1, seconds=0.1, p99_ms=10_000_000),
+        "mixed": MixedTest(factor=0.001, rate=50, seconds=0.1),
+        "lighting": LightingTest(factor=0.001, experiments=("LAMP",)),
+        "chat": ChatTest(messages=1, to_oneself=2),
+        "soak": SoakTest(seconds=0.1, rate=50),
+    }
+    result = await run(benchmark(tests, "haunted"))
+    assert result.troubles == []
+    assert [each.wrong for each in result.measurements if each.wrong] == []
+    assert [each.test for each in result.measurements if each.values.get("stale")] == [
+        "same", "stress", "mixed", "lighting-LAMP", "soak"
+    ]  # fmt: skip
+    assert all(each.values.get("lost", 0) == 0 for each in result.measurements)
+    told = [finding for finding in findings(result) if finding.about == "Delivery"]
+    assert len(told) == 1
+    assert told[0].warning
+    assert "values that no update of the test had written" in told[0].text
+
+
+@asynchronous
+async def test_one_iteration_without_warming_up_loses_nothing() -> None:
+    test = SubscriptionTest(subscribers=(1, 2, 3), timeout=0.2)
+    result = await run(benchmark({"same": test}, iterations=1, warmup=0))
+    assert [(each.values["expected"], each.values["lost"], each.wrong) for each in result.of("same")] == [
+        (1, 0, ()), (2, 0, ()), (3, 0, ())
+    ]  # fmt: skip
+
+
+@asynchronous
+async def test_what_a_target_says_of_an_error_is_cut_short(
+    targets: dict[str, Double], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_: str) -> None:
+        raise Refused(Refusal("refused", 500, "the beginning" + "x" * 700_000 + "the end"))
+
+    monkeypatch.setattr(targets["right"], "update", refuse)
+    result = await run(benchmark({"update": UpdateTest(n_min=1, n_max=1, step=1)}))
+    (trouble,) = result.troubles
+    assert len(trouble.what) < 2_100
+    assert trouble.what.startswith("the beginningx")
+    assert "characters left out" in trouble.what
+    assert trouble.what.endswith("xthe end")
 
 
 @asynchronous
@@ -177,16 +229,16 @@ async def test_a_stall_is_seen_by_everything_that_was_meant_to_leave_meanwhile()
 @pytest.mark.parametrize(
     ("wanted", "got", "counts"),
     [
-        (["1", "2", "3"], ["1", "2", "3"], (3, 0, 0, 0)),
-        (["1", "2", "3"], ["1", "3"], (2, 1, 0, 0)),
-        (["1", "2", "3"], ["1", "1", "2", "3", "3"], (3, 0, 2, 0)),
-        (["1", "2", "3"], ["2", "1", "3"], (3, 0, 0, 1)),
-        (["1"], ["7"], (0, 1, 0, 0)),
-        ([], [], (0, 0, 0, 0)),
+        (["1", "2", "3"], ["1", "2", "3"], (3, 0, 0, 0, 0)),
+        (["1", "2", "3"], ["1", "3"], (2, 1, 0, 0, 0)),
+        (["1", "2", "3"], ["1", "1", "2", "3", "3"], (3, 0, 2, 0, 0)),
+        (["1", "2", "3"], ["2", "1", "3"], (3, 0, 0, 1, 0)),
+        (["1"], ["7"], (0, 1, 0, 0, 1)),
+        ([], [], (0, 0, 0, 0, 0)),
     ],
 )
-def test_notifications_are_counted_as_received_lost_doubled_and_out_of_order(
-    wanted: list[str], got: list[str], counts: tuple[int, int, int, int]
+def test_notifications_are_counted_as_received_lost_doubled_out_of_order_and_old(
+    wanted: list[str], got: list[str], counts: tuple[int, ...]
 ) -> None:
     found = tally([(wanted, got)])
-    assert (found.received, found.lost, found.duplicates, found.disordered) == counts
+    assert (found.received, found.lost, found.duplicates, found.disordered, found.stale) == counts

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from broker.histories import Step, histories, lived_through
 from broker.making import ALL, Client, Clock, crashed, insert, opened, quads_of, settled
-from waiting import asynchronous
+from waiting import asynchronous, until
 
 
 @given(histories)
@@ -79,6 +79,23 @@ async def test_a_subscription_made_while_a_snapshot_begins_is_there_once(clock: 
         second = opened(clock, crashed(tmp_path / "a", tmp_path / "b"))
     async with second:
         assert len(second.subscriptions) == second.subscriptions.absent == len(second.engine.subscriptions) == 1
+
+
+@asynchronous
+async def test_a_snapshot_that_a_stopping_broker_leaves_unfinished_is_no_failure(
+    clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(clock, tmp_path) as broker:
+        await broker.update(insert(1))
+        assert broker.snapshots
+        writing = asyncio.create_task(broker.snapshots.write())
+        await until(lambda: broker.forks.running)
+        broker.abort_forks()
+        await writing
+        assert broker.snapshots.failed == 0  # whether it was finished or not
+        assert "could not be written" not in caplog.text
+    async with opened(clock, tmp_path) as second:
+        assert quads_of(second) == quads_of(broker)
 
 
 @asynchronous

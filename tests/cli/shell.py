@@ -19,22 +19,13 @@ AT_SECURED = {"login", "logout"}
 ADMINISTERING = set(SECURITY)
 """Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 EITHER = {"query", "update", "explain"}
-ON_SPARK = {"history", "stream"}
+ON_SPARK = {"history", "stream", "esa"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
 HERE = ("--data", "--graph-data", "--empty", "--allow-load")
 ONE = "http://tidings.example/lighting#"
-CHAT = """{
-  "host": "localhost",
-  "namespaces": {"chat": "http://example.org/chat#"},
-  "updates": {"SEND": {
-    "sparql": "INSERT DATA { ?message chat:from ?sender ; chat:text ?text }",
-    "forcedBindings": {"message": {"type": "uri", "value": "chat:m1"}, "sender": {"type": "uri"},
-                       "text": {"type": "literal", "datatype": "xsd:string"}}}},
-  "queries": {"MESSAGES": {
-    "sparql": "SELECT ?sender ?text WHERE { ?message chat:from ?sender ; chat:text ?text }",
-    "forcedBindings": {"sender": {"type": "uri"}}}}
-}
-"""
+JSAP = (Path(__file__).parents[2] / "docs/jsap.md").read_text()
+CHAT = JSAP.partition("```json\n")[2].partition("```")[0]
+"""The profile of the documentation, `chat.jsap`."""
 
 
 def helps() -> list[str]:
@@ -76,6 +67,10 @@ def furnish(folder: Path) -> None:
     (folder / "streets.toml").write_text(
         '[[grant]]\nto = "role:streets"\nsubscribe = ["http://example.org/streets/*"]\n'
     )
+    (folder / "parking.jsonl").write_text(
+        '{"event": "parking place vacant", "city": "Galway", "free parking": 3}\n'
+        '{"event": "parking space occupied", "city": "Dublin", "free parking": 0}\n'
+    )
     Folder(folder / "folder").release()
     assert cli.main(["city", "--factor", "0.01", "--output", str(folder / "city.nt")]) == 0
 
@@ -93,6 +88,7 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
     if broker is not None:
         environment |= {"TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws}
         script = script.replace("localhost:8000", broker.http.removeprefix("http://"))
+        script = script.replace("chat.jsap ", f"chat.jsap --http {broker.http} ")  # it names the usual ports
     return subprocess.run(
         ["bash", "-c", script],
         cwd=folder,

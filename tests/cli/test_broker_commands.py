@@ -1,6 +1,8 @@
 """Commands at a running broker: what they print, and what they say when something is wrong."""
 
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.shell import CHAT
+from cli.shell import CHAT, JSAP
 from gates.wire import Broker, serving
 from tidings.cli import main
 from tidings.cli.input.binding import read_term
@@ -290,6 +292,23 @@ def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
+@server
+def test_a_table_without_rows_says_where_the_data_are(broker: Broker, capsys: Captured) -> None:
+    def hint(*arguments: str) -> bool:
+        assert main(["query", "--format", "table", *arguments]) == 0
+        return "the default graph is empty; for the named ones, write GRAPH ?g" in capsys.readouterr().err
+
+    assert not hint("SELECT * { ?s ?p ?o }")  # there is nothing at all
+    broker.update("INSERT DATA { GRAPH <g> { <a> <b> 1 } }")
+    assert hint("SELECT * { ?s ?p ?o }")
+    assert hint("ASK { ?s ?p ?o }")
+    assert not hint("SELECT * { ?s ?p ?o }", "--quiet")
+    assert not hint("SELECT * { graph ?g { ?s ?p 7 } }")
+    assert not hint("SELECT * { GRAPH ?g { ?s ?p ?o } }")
+    broker.update("INSERT DATA { <a> <b> 1 }")
+    assert not hint("SELECT * { ?s ?p 7 }")
+
+
 # -- agents -----------------------------------------------------------------------------------------------------
 
 
@@ -298,19 +317,38 @@ def test_the_agents_of_a_profile_are_listed_and_run(broker: Broker, tmp_path: Pa
     (tmp_path / "chat.jsap").write_text(CHAT)
     _, update, query = (line.split("\t") for line in said(capsys, "agents", "chat.jsap").splitlines())
     assert update[:4] == [
-        "update", "SEND", "?message uri = chat:m1, ?sender uri, ?text xsd:string", "http://localhost:8000/update",
+        "update", "SEND", "?message uri, ?sender uri, ?text @en, ?stars xsd:integer = 0", "http://localhost:8000/update",
     ]  # fmt: skip
     assert query[3] == "ws://localhost:9000/subscribe"
     at = "--http", broker.http
-    values = "sender=chat:alice", "text=} ; DROP ALL #"
-    assert "added 2" in said(capsys, "agents", "chat.jsap", "produce", "SEND", *values, *at)
-    heard = said(capsys, "agents", "chat.jsap", "consume", "MESSAGES", "--count", "1", *at)
-    assert heard.splitlines()[1] == "+ ?sender chat:alice  ?text } ; DROP ALL #"
-    none = said(capsys, "agents", "chat.jsap", *at, "consume", "MESSAGES", "sender=chat:bob", "--json", "--count", "1")
+    values = "message=chat:m1", "sender=chat:alice", "text=} ; DROP ALL #"
+    assert "added 4" in said(capsys, "agents", "chat.jsap", "produce", "SEND", *values, *at)
+    heard = said(capsys, "agents", "chat.jsap", "consume", "SENT", "--count", "1", *at)
+    assert heard.splitlines()[1] == "+ ?message chat:m1  ?sender chat:alice  ?text } ; DROP ALL # @en"
+    none = said(capsys, "agents", "chat.jsap", *at, "consume", "SENT", "sender=chat:bob", "--json", "--count", "1")
     assert json.loads(none)["added"] == []
     assert "missing value" in said(capsys, "agents", "chat.jsap", "produce", "SEND", *at, code=1)
     assert 'did you mean "SEND"' in said(capsys, "agents", "chat.jsap", "produce", "SED", *at, code=1)
     assert "no such" in said(capsys, "agents", "nope.jsap", code=1).lower()
+
+
+@server
+def test_the_profile_of_the_documentation_works_with_the_commands_of_the_documentation(
+    broker: Broker, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / "chat.jsap").write_text(CHAT)
+    _, _, section = JSAP.partition("runs the same profile:")
+    (commands, told) = re.findall(r"^```\w*\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[:2]
+    reference = (Path(__file__).parents[2] / "docs/cli.md").read_text()
+    assert commands in reference
+    calls = [shlex.split(line)[1:] for line in commands.splitlines()]
+    heard = "".join(said(capsys, *call, "--http", broker.http) for call in calls)
+    assert [figureless(line) for line in heard.splitlines()] == [figureless(line) for line in told.splitlines()]
+
+
+def figureless(line: str) -> str:
+    """Without the number of the commit, and its time."""
+    return re.sub(r"commit \d+|\d{4}-.*Z", "…", line)
 
 
 @server

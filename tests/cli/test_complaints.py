@@ -11,6 +11,11 @@ from tidings.cli import main
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+@pytest.fixture(autouse=True)
+def misspelt(folder: Path) -> None:
+    (folder / "misspelt.toml").write_text("http_prot = 8080\n")
+
+
 def complaint(capsys: Captured, *arguments: str) -> tuple[int, list[str]]:
     code = main(arguments)
     out, err = capsys.readouterr()
@@ -46,11 +51,17 @@ def test_of_a_long_line_only_the_place_is_shown_and_nothing_moves_the_cursor(cap
     ("arguments", "part"),
     [
         ([], "say what to do"),
-        (["qurey"], "there is no command 'qurey'"),
+        (["qurey"], "there is no command 'qurey'; did you mean query? (see tidings --help)"),
+        (["zzz"], "there is no command 'zzz', only query, update, "),
+        (["--verison"], "did you mean --version? (see tidings --help)"),
         (["query"], "give one query"),
         (["query", "ASK {}", "--file", "x"], "give one query"),
         (["query", "--file", "nope.rq"], "nope.rq: No such file"),
         (["query", "--bogus", "ASK {}"], "unrecognized arguments: --bogus (see tidings query --help)"),
+        (["query", "--fromat", "json", "ASK {}"], "; did you mean --format? (see tidings query --help)"),
+        (["serve", "--http-prot=1", "--memroy"], "; did you mean --http-port, --memory? (see"),
+        (["history", "ingets", "--lake", "x"], "; did you mean ingest? (see tidings history --help)"),
+        (["log", "--format", "jsno"], "; did you mean json? (see tidings log --help)"),
         (["query", "--timeout", "-1", "ASK {}"], "argument --timeout"),
         (["query", "--max-rows", "0", "ASK {}"], "argument --max-rows"),
         (["query", "--format", "turtle", "ASK {}"], "can be written as table, json, xml, csv, tsv, not as turtle"),
@@ -69,6 +80,7 @@ def test_of_a_long_line_only_the_place_is_shown_and_nothing_moves_the_cursor(cap
         (["serve", "--http-port", "http"], "--http-port: 'http' is not"),
         (["serve", "--memory", "--data", "folder"], "--memory and --data contradict each other"),
         (["serve", "--config", "nope.toml"], "nope.toml: No such file"),
+        (["serve", "--config", "misspelt.toml"], "misspelt.toml: unknown settings http_prot; did you mean http_port?"),
     ],
 )
 def test_a_call_that_makes_no_sense_ends_with_2_and_one_line(capsys: Captured, arguments: list[str], part: str) -> None:

@@ -20,8 +20,7 @@ def test_every_example_of_the_help_runs_at_a_broker(broker: Broker, tmp_path: Pa
     broker.update("INSERT DATA { <http://example.org/a> <http://example.org/power> 1 }")
     (tmp_path / "given").mkdir()
     furnish(tmp_path / "given")
-    addressed = f"--http {broker.http} " if "tidings agents" in example and "chat.jsap " in example else ""
-    done = shell(example.replace("chat.jsap ", f"chat.jsap {addressed}"), tmp_path / "given", broker)
+    done = shell(example, tmp_path / "given", broker)
     assert done.returncode == 0, done.stderr
     assert "error" not in done.stderr
     quiet = any(word in example for word in ("--output", "> ", "tidings load", "xargs", "subscriptions --json"))

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -131,7 +132,7 @@ def row(name: str, value: int) -> Row:
 
 def drawn(table: LiveTable, height: int = 24, *, styled: bool = False) -> str:
     console = Console(width=80, record=True, force_terminal=True, file=StringIO(), color_system="standard")
-    console.print(table.view(height))
+    console.print(table.view(height, 80))
     return "\n".join(line.rstrip() for line in console.export_text(styles=styled).splitlines())
 
 
@@ -172,6 +173,13 @@ def test_of_a_long_answer_the_last_changes_are_seen_first() -> None:
     table.take(("lamp", "power"), Counter({row("new", 1): 1}), sequence=1, commit=8, latency=0.0, now=1.0)
     shown = drawn(table, height=9).splitlines()
     assert shown[1:6] == [":new        1", ":l000       0", ":l001       1", ":l002       2", "… and 97 more"]
+
+
+def test_an_iri_that_is_too_wide_keeps_its_name() -> None:
+    lamp = f"<http://example.org/{'far/' * 20}away#LAMP_1>"
+    lines = drawn(table_of((lamp, number(5)))).splitlines()
+    assert re.fullmatch(r"<http://example\.org/far/[^…]+…[^…]*/away#LAMP_1>       5", lines[1])
+    assert max(map(len, lines)) == 80
 
 
 def test_rows_that_occur_several_times_and_trouble_are_told() -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from cli.calls import in_terminal
+from tidings.bench.workloads.city import NS, ns
 from tidings.cli.output.names import Names
 from tidings.cli.output.paint import harmless
-from tidings.cli.output.table import draw, fit, fold
+from tidings.cli.output.table import cell_width, draw, fit, fold, squeezed
 from tidings.model.results import Solutions
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -50,6 +51,23 @@ def test_what_is_too_wide_is_folded_and_fits() -> None:
 
 def test_a_very_long_value_ends_in_an_ellipsis() -> None:
     assert fold("x" * 1000, 10) == ["x" * 10] * 7 + ["x" * 9 + "…"]
+
+
+def test_an_iri_that_is_too_wide_loses_its_middle_and_keeps_its_name() -> None:
+    lamp = "<http://somewhere.example/a/long/way/to/the/lamps#LAMP_{}>"
+    lines = drawn([(lamp.format(1), lamp.format(2)), (lamp.format(3), '"a text"')], width=42)
+    assert lines[2:] == ["<http://som…#LAMP_1>  <http://som…#LAMP_2>", "<http://som…#LAMP_3>  a text"]
+
+
+@pytest.mark.parametrize("width", range(1, 30))
+def test_what_is_squeezed_fits(width: int) -> None:
+    for text in ("<http://example.org/a#b>", f"<urn:{'x' * 99}>", "<http://例え.jp/日本/日本>"):
+        assert cell_width(squeezed(text, width)) <= width
+
+
+def test_the_city_of_the_demo_has_a_prefix() -> None:
+    assert Names({})[ns("LAMP_1_1")] == "city:LAMP_1_1"
+    assert Names({"": NS})[ns("LAMP_1_1")] == ":LAMP_1_1"
 
 
 def test_a_row_is_a_few_lines_where_columns_do_not_fit() -> None:

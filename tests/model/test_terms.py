@@ -1,12 +1,11 @@
 """A term is one string, and the string is canonical N-Triples."""
 
-import sys
-
 import pyoxigraph
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interning import interning
 from tidings.model import terms
 
 texts = st.text()
@@ -87,8 +86,6 @@ def test_the_lexical_form_of_an_iri_is_its_text() -> None:
     assert terms.lexical_form("<urn:a>") == terms.iri_text("<urn:a>") == "urn:a"
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] == (3, 12), reason="CPython 3.12 interns for ever, so nothing is interned there"
-)
+@interning
 def test_equal_terms_are_one_object_once_interned() -> None:
     assert terms.intern("".join(["<urn:", "a>"])) is terms.intern("".join(["<ur", "n:a>"]))

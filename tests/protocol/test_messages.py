@@ -150,7 +150,7 @@ def test_bindings_become_terms_with_absolute_iris() -> None:
     ("message", "said"),
     [
         ([], "cannot be read"),
-        ({}, "exactly one of the members subscribe, unsubscribe, update, query, prepare, cancel; this has 0"),
+        ({}, "exactly one of the members subscribe, unsubscribe, update, query, prepare, publish, cancel; this has 0"),
         ({"query": {"sparql": "ASK {}"}, "update": {"sparql": "CLEAR ALL"}}, "this has 2"),
         ({"query": {}}, "the member sparql is missing"),
         ({"subscribe": {"alias": "a"}}, "the member sparql is missing"),

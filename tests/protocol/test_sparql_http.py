@@ -28,7 +28,8 @@ def post(content_type: str, body: str | bytes, query_string: str = "") -> HttpRe
 
 
 def test_a_get_asks_a_query() -> None:
-    assert get("query=ASK%20%7B%7D&format=json") == QueryRequest("ASK {}", None, "json")
+    assert get("query=ASK%20%7B%7D&format=json") == QueryRequest("ASK {}", None, ("json",))
+    assert get("query=ASK%20%7B%7D&format=&output=csv") == QueryRequest("ASK {}", None, ("csv",))
 
 
 def test_an_update_may_have_its_time() -> None:

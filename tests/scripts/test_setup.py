@@ -12,7 +12,7 @@ import pytest
 from tidings import __version__
 
 ROOT = Path(__file__).parents[2]
-NEEDED = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "scripts", "src")
+NEEDED = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "scripts", "src", "dashboard")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place.mkdir()
     for name in NEEDED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "built")
+            )
         else:
             shutil.copy(ROOT / name, place / name)
     return place

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from endurance import often
 from waiting import PATIENCE
 
-KILLS = often(2)
+KILLS = often(1)
 """How often a job is killed: each time at another moment, and at others in the next run."""
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time."""

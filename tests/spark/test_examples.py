@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 
 from cli.shell import EXAMPLES, ON_SPARK, ONE, command_of
 from gates.wire import Broker, serving
+from lexicons.test_wordnet import small_wordnet
+from spark.dumps import articles, multistream
 from spark.histories import log_with
 from tidings.cli import main
 from tidings.log.entry import Entry, published_by
@@ -50,6 +52,9 @@ def furnish(folder: Path) -> None:
     (folder / "lamps.rq").write_text(f"SELECT ?lamp {{ ?lamp a <{ONE}Lamp> }}")
     for name in ("wanted.jsonl", "new.jsonl"):
         (folder / name).write_text(WANTED)
+    small_wordnet(folder / "dict")
+    (folder / "pages-articles.xml.bz2").write_bytes(multistream(articles(60), 20))
+    (folder / "pairs.txt").write_text("car\tvehicle\t9\ncar\tmotion\t2\n")
 
 
 def addressed(example: str, broker: Broker, folder: Path) -> str:
@@ -67,6 +72,7 @@ def test_every_example_of_the_help_runs_on_spark(
 ) -> None:
     furnish(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path / "dict"))
     with serving(tmp_path, "--data", "tidings-data") as broker:
         for example in (each for each in EXAMPLES if command_of(each) in ON_SPARK):
             words = [word for word in shlex.split(addressed(example, broker, tmp_path))[1:] if word != "--follow"]

@@ -121,7 +121,7 @@ def test_a_jvm_that_ends_says_how(
 @pytest.mark.spark
 def test_a_heap_that_spark_cannot_start_with_is_told_in_one_line(tmp_path: Path) -> None:
     Lake.make(tmp_path)
-    words = ["history", "query", "--lake", str(tmp_path), "--memory", "64m", "ASK { }"]
+    words = ["history", "query", "--quiet", "--lake", str(tmp_path), "--memory", "64m", "ASK { }"]
     called = [sys.executable, "-m", "tidings", *words]
     plain = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}  # Java remarks on it
     done = subprocess.run(called, env=plain, capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -87,6 +87,12 @@ def states(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         frame.unpersist()
 
 
+@pytest.fixture(scope="module")
+def questions(states: States) -> tuple[list[Question], set[object]]:
+    """Drawing them takes longer than answering them."""
+    return drawn(EXAMPLES, [quads for quads, _ in states])
+
+
 def commits(count: int) -> tuple[list[list[Quad]], list[Entry]]:
     """A history in which patterns find something: the quads after each commit, and what it changes."""
     chance = random.Random(0)
@@ -183,26 +189,27 @@ def is_settled(text: str, quads: Sequence[Quad]) -> bool:
 
 
 @pytest.mark.no_cover
-def test_random_queries_at_any_commit_are_answered_as_the_engine_does(spark: SparkSession, states: States) -> None:
+def test_random_queries_at_any_commit_are_answered_as_the_engine_does(
+    spark: SparkSession, states: States, questions: tuple[list[Question], set[object]]
+) -> None:
     """TIDINGS_QUERIES=1000 for a campaign."""
-    questions, seen = drawn(EXAMPLES, [quads for quads, _ in states])
+    asked, seen = questions
     assert ALL - seen == set()
-    assert len(questions) >= EXAMPLES
-    rows = check(spark, questions, {id(quads): frame for quads, frame in states})
+    assert len(asked) >= EXAMPLES
+    rows = check(spark, asked, {id(quads): frame for quads, frame in states})
     assert rows > 2 * EXAMPLES
 
 
 @pytest.mark.no_cover
 def test_random_queries_of_one_who_may_read_some_graphs_are_answered_as_if_there_were_no_others(
-    spark: SparkSession, states: States
+    spark: SparkSession, states: States, questions: tuple[list[Question], set[object]]
 ) -> None:
-    questions, _ = drawn(EXAMPLES, [quads for quads, _ in states])
     known = {id(quads): frame for quads, frame in states}
     rows = 0
     for number, readable in enumerate(SOME):
         asked = [
             (text, quads)
-            for text, quads in questions[number :: len(SOME)]
+            for text, quads in questions[0][number :: len(SOME)]
             if is_settled(text, seen(quads, readable))  # what is not visible may have been what settled it
         ]
         rows += check(spark, asked, known, readable)

@@ -78,7 +78,7 @@ class SubscriptionTest(_Test, tag="subscription", frozen=True, kw_only=True):
         "DELETE { <urn:pes:thing:{i}> <urn:pes:value> ?old } INSERT { <urn:pes:thing:{i}> <urn:pes:value> {v} } "
         "WHERE { OPTIONAL { <urn:pes:thing:{i}> <urn:pes:value> ?old } }"
     )
-    """`{i}` is the number of a subscription, `{v}` that of the iteration: the row that is told must have it."""
+    """`{i}` is the number of a subscription, `{v}` a value that is new each time: the row that is told must have it."""
 
 
 class StressTest(_Test, tag="stress", frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ from tidings.bench.targets import Target
 from tidings.bench.targets.kinds import make
 from tidings.bench.workloads.knowledge import load
 from tidings.model.errors import TidingsError
+from tidings.protocol.errors import brief
 
 Saved = Callable[[Run], None]
 Progress = Callable[[str, str, float, float, str], None]
@@ -74,7 +75,7 @@ async def _measure_target(
     try:
         await target.open()
     except TidingsError as error:
-        result.troubles.append(Trouble(target=name, test="", what=str(error)))
+        result.troubles.append(Trouble(target=name, test="", what=brief(str(error))))
         saved(result)
         return
     try:
@@ -122,7 +123,7 @@ async def _measure_test(
             result.measurements.append(measurement)
             saved(result)
     except (TidingsError, TimeoutError, OSError) as error:
-        what = "it did not answer in time" if isinstance(error, TimeoutError) else str(error)
+        what = "it did not answer in time" if isinstance(error, TimeoutError) else brief(str(error))
         result.troubles.append(Trouble(target=target_name, test=name, what=what))
         saved(result)
     except asyncio.CancelledError:

@@ -15,9 +15,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from tidings.broker.alarm import Alarm
+from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.facts import Facts
 from tidings.broker.durability.snapshots import Snapshots
@@ -61,6 +63,7 @@ from tidings.sparql.binding import Bindable
 from tidings.sparql.prepared import Parameters
 
 log = logging.getLogger("tidings")
+_log_warning = partial(log.warning, "a request was accepted, but %s")
 
 
 class Broker:
@@ -101,14 +104,17 @@ class Broker:
         self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
+        self.matching = Matching(engine, self.subscriptions, self.notifier, log, policy.words, **limits)
         self.admission = Admission(
             self.subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
-            seconds=policy.seconds,
+            self.matching, seconds=policy.seconds,
         )  # fmt: skip
         self.resumption = Resumption(
             self.subscriptions, self.admission, self.notifier, self.outboxes, log, bounds.grace
         )
-        self.updates = UpdateQueue(engine, log, self.forks, self.notifier, self.spawn, most=policy.queue, **limits)
+        self.updates = UpdateQueue(
+            engine, log, self.forks, self.notifier, self.spawn, self.matching, most=policy.queue, **limits
+        )
         alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(
@@ -119,6 +125,7 @@ class Broker:
         facts.keep(Seeding.KINDS, self.seeding)
         facts.keep(Restoration.KINDS, Restoration(self.subscriptions, self.outboxes, self.resumption, self.changes))
         facts.keep(DelayedUpdates.KINDS, self.delayed)
+        facts.keep(Matching.KINDS, self.matching)
         settlement = Settlement(
             log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption,
             self.changes, facts,
@@ -391,7 +398,3 @@ class Broker:
     def restore_note(self, note: Note) -> None:
         if note.kind != "publisher":  # it says whose commit it was, and is no part of what is true now
             self.facts.restore(note)
-
-
-def _log_warning(warning: str) -> None:
-    log.warning("a request was accepted, but %s", warning)

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.broker.approximate.matching import Words
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.log.journal import Durability, Journal
 
@@ -34,6 +35,7 @@ class Policy(Struct, frozen=True):
     keep_log: int = 0
     """Bytes of log that are kept although a snapshot covers them; 0 keeps all."""
     bounds: Bounds = Bounds()
+    words: Words = Words()
     patience: float = 60.0
     """Seconds that a first answer of an external engine may take."""
 

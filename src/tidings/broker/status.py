@@ -53,6 +53,13 @@ class BrokerStatus(Struct, frozen=True):
     refreshed: int
     released: int
 
+    approximate: int
+    """Subscriptions that are."""
+    events: int
+    matches: int
+    events_skipped: int
+    """Subjects and patterns that were too many, or took too long."""
+
     updates_waiting: int
     updates_limit: int
     """How many may wait; others are refused."""
@@ -105,6 +112,10 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         resumed=resumption.resumed,
         refreshed=resumption.refreshed,
         released=resumption.released,
+        approximate=len(broker.matching),
+        events=broker.matching.events,
+        matches=broker.matching.matches,
+        events_skipped=broker.matching.skipped,
         updates_waiting=updates.accepted,
         updates_limit=updates.most,
         updates_done=updates.done,

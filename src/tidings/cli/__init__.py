@@ -8,6 +8,7 @@ from types import ModuleType
 
 from tidings import __version__
 from tidings.cli.input.arguments import Parser, UsageError
+from tidings.model.likeness import did_you_mean
 
 DATA = {
     "query": "ask a question, of the broker or of RDF files",
@@ -18,8 +19,10 @@ DATA = {
     "agents": "run the updates and queries of an application profile",
     "explain": "see how a subscription is kept up to date",
     "watch": "subscribe on RDF files, and see who is told what",
+    "match": "find events that mean what you asked for, in other words",
     "convert": "turn one RDF format into another",
     "city": "write the demonstration city",
+    "esa": "build an index of what words are about, and relate phrases by it",
 }
 OPERATION = {
     "serve": "run the broker",
@@ -73,7 +76,8 @@ def command(name: str | None) -> ModuleType:
     if name is None:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
-        raise UsageError(f"there is no command {name!r}, only {', '.join(COMMANDS)}")
+        meant = did_you_mean([name], COMMANDS) or f", only {', '.join(COMMANDS)}"
+        raise UsageError(f"there is no command {name!r}{meant} (see tidings --help)")
     room = "data" if name in DATA else "security" if name in SECURITY else "operation"
     return import_module(f"tidings.cli.commands.{room}.{name}")
 

@@ -178,10 +178,12 @@ class Application:
         profile: Jsap | Path | str | Mapping[str, Any],
         *,
         timeout: float = 30.0,
+        wait: float | None = 0.0,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
         credentials: Shown | None = None,
     ) -> None:
+        self._waits = wait
         self._trust = trust
         self._credentials = credentials
         self.profile = profile if isinstance(profile, Jsap) else load(profile)
@@ -235,7 +237,7 @@ class Application:
         address = primitive.ws
         if address not in self._connections:
             shown = self.profile.oauth.shown_at(address, self._credentials)
-            made = Connection(address, timeout=self._timeout, trust=self._trust, credentials=shown)
+            made = Connection(address, timeout=self._timeout, wait=self._waits, trust=self._trust, credentials=shown)
             self._connections[address] = asyncio.create_task(made.__aenter__())
         return await self._connections[address]
 
@@ -247,6 +249,7 @@ class Application:
             self._endpoints[key] = Endpoint(
                 http.url,
                 timeout=self._timeout,
+                wait=self._waits,
                 method=http.method,
                 publisher=self._publisher,
                 trust=self._trust,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidings.client.errors import NotUnderstood
@@ -85,7 +86,7 @@ class Answer(Sequence[Row]):
         return [valued(self.variables, cells) for cells in self.cells]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The rows as a DataFrame of Python values, if pandas is there."""
+        """The rows as a DataFrame of Python values, if pandas is there. Decimals are floats in it."""
         return frame(self.variables, self.cells)
 
 
@@ -119,4 +120,18 @@ def frame(variables: tuple[str, ...], rows: Sequence[Cells]) -> "pandas.DataFram
         import pandas
     except ImportError as error:
         raise ImportError("rows become a DataFrame if pandas is installed: pip install pandas") from error
-    return pandas.DataFrame([valued(variables, cells) for cells in rows], columns=list(variables))
+    columns = {name: [_value(cells[place]) for cells in rows] for place, name in enumerate(variables)}
+    return pandas.DataFrame({name: _reckoned(values) for name, values in columns.items()}, columns=list(variables))
+
+
+def _reckoned(values: list[Any]) -> list[Any]:
+    """What pandas can reckon with: decimals, which it takes for any objects, as floats if all values are numbers."""
+    bound = [value for value in values if value is not None]
+    if not any(isinstance(value, Decimal) for value in bound):
+        return values
+    if not all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in bound):
+        return values
+    try:
+        return [None if value is None else float(value) for value in values]
+    except OverflowError:  # an integer that no float reaches
+        return values

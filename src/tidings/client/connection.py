@@ -11,7 +11,6 @@ was under way is asked again; an update is not, because nobody knows whether it 
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -19,13 +18,13 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from tidings.client.answers import Answer, Committed, Scheduled, answer_of, when
-from tidings.client.discovery import subscribe_address
+from tidings.client.discovery import persist, say_waiting, subscribe_address
 from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
 from tidings.client.link import Link, open_link
 from tidings.client.login.addresses import host_of
 from tidings.client.login.credentials import Shown
 from tidings.client.login.login import login_of
-from tidings.client.login.showing import Showing, is_passing
+from tidings.client.login.showing import Showing
 from tidings.client.subscription import Subscription
 from tidings.client.terms import bound, to_json
 from tidings.client.trust import SYSTEM, Trust
@@ -35,8 +34,6 @@ from tidings.protocol import answers
 from tidings.protocol.answers import Cancelled, DelayedAccepted, Notification, QueryAnswer, Unsubscribed, UpdateDone
 
 DEFAULT = "ws://localhost:9000/subscribe"
-_FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 5.0
 
 T = TypeVar("T")
 
@@ -46,6 +43,7 @@ def connect(
     *,
     timeout: float = 30.0,
     patience: float | None = None,
+    wait: float | None = 0.0,
     publisher: str | None = None,
     trust: Trust = SYSTEM,
     credentials: Shown | None = None,
@@ -53,11 +51,12 @@ def connect(
     """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
 
     `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
-    `publisher` is a name for the log: whose updates these are. `trust` is for TLS: whom to believe. `credentials` are
-    for a broker that asks who somebody is.
+    `wait` is how long a broker that is not there yet is waited for; None is for ever. `publisher` is a name for the
+    log: whose updates these are. `trust` is for TLS: whom to believe. `credentials` are for a broker that asks who
+    somebody is.
     """
     return Connection(
-        url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+        url, timeout=timeout, patience=patience, wait=wait, publisher=publisher, trust=trust, credentials=credentials
     )
 
 
@@ -70,6 +69,7 @@ class Connection:
         *,
         timeout: float = 30.0,
         patience: float | None = None,
+        wait: float | None = 0.0,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
         credentials: Shown | None = None,
@@ -80,6 +80,7 @@ class Connection:
         self._login = login_of(credentials, url)
         self._showing = Showing(self._login, timeout, trust)
         self._patience = patience
+        self._wait = wait
         self._signature = {} if publisher is None else {"publisher": publisher_name(publisher)}
         self._link: Link | None = None
         self._up = asyncio.Event()
@@ -94,7 +95,7 @@ class Connection:
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Connection":
-        await self._open()
+        await persist(self._open, self._wait, told=say_waiting)
         self._keeper = asyncio.create_task(self._keep())
         return self
 
@@ -155,21 +156,12 @@ class Connection:
             subscription.fail(error)
 
     async def _mend(self) -> None:
-        loop = asyncio.get_running_loop()
-        begun, pause = loop.time(), _FIRST_PAUSE
-        while True:
-            try:
-                await self._open()
-                await self._resume_all()
-            except TidingsError as error:
-                late = self._patience is not None and loop.time() - begun + pause > self._patience
-                if late or not is_passing(error):
-                    raise
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # not all clients at once
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            else:
-                self.reconnections += 1
-                return
+        async def attempt() -> None:
+            await self._open()
+            await self._resume_all()
+
+        await persist(attempt, self._patience)
+        self.reconnections += 1
 
     async def _resume_all(self) -> None:
         for spuid, subscription in list(self._subscriptions.items()):

@@ -1,13 +1,62 @@
-"""Where a broker takes subscriptions, if only its HTTP address is known: its service description says so."""
+"""How a broker is found: where it takes subscriptions, if only its HTTP address is known, and when it is there.
 
+Its service description says the former. Who is asked to wait for it tries again, with growing pauses.
+"""
+
+import asyncio
+import logging
+import random
 import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused, is_passing
 from tidings.client.http import AsyncHttpClient
 from tidings.client.trust import SYSTEM, Trust
+from tidings.model.errors import TidingsError
 
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
 _WEBSOCKET = re.compile(r"<(wss?://[^>]+)>")
+
+
+T = TypeVar("T")
+
+log = logging.getLogger("tidings.client")
+
+
+async def persist(
+    attempt: Callable[[], Awaitable[T]],
+    seconds: float | None,
+    passing: Callable[[TidingsError], bool] = is_passing,
+    told: Callable[[TidingsError], None] = lambda _: None,
+) -> T:
+    """The outcome of an attempt, which is repeated for so many seconds (None is for ever) while what keeps it from
+    succeeding may pass. `told` hears once that it is not there yet."""
+    loop = asyncio.get_running_loop()
+    begun, pause = loop.time(), _FIRST_PAUSE
+    while True:
+        try:
+            return await attempt()
+        except TidingsError as error:
+            late = seconds is not None and loop.time() - begun + pause > seconds
+            if late or not passing(error):
+                raise
+            if pause == _FIRST_PAUSE:
+                told(error)
+        await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # not all clients at once
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def is_absent(error: TidingsError) -> bool:
+    """Whether nobody was there, so that nothing was sent: it can be sent again, whatever it is."""
+    return isinstance(error, CannotConnect)
+
+
+def say_waiting(error: TidingsError) -> None:
+    """For who has been asked to wait: what for."""
+    log.warning("%s; waiting for it", error)
 
 
 async def subscribe_address(url: str, seconds: float, trust: Trust = SYSTEM) -> str:

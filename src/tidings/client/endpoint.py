@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tidings.client.answers import Answer, Committed, Scheduled, when
+from tidings.client.discovery import is_absent, persist, say_waiting
 from tidings.client.errors import NotUnderstood
 from tidings.client.http import AsyncHttpClient
 from tidings.client.login.credentials import Shown
@@ -27,7 +28,8 @@ _JSON = "application/sparql-results+json"
 
 class Endpoint:
     """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
-    URLENCODED_POST of a form. `publisher` is a name for the log of a broker: whose updates these are. `credentials`
+    URLENCODED_POST of a form. `wait` is for how many seconds a store that is not there yet is waited for; None is for
+    ever. `publisher` is a name for the log of a broker: whose updates these are. `credentials`
     are shown where queries go, and where updates go only if that is the same host and port."""
 
     def __init__(
@@ -36,6 +38,7 @@ class Endpoint:
         update_url: str | None = None,
         *,
         timeout: float = 30.0,
+        wait: float | None = 0.0,
         method: str = "URLENCODED_POST",
         publisher: str | None = None,
         trust: Trust = SYSTEM,
@@ -43,6 +46,7 @@ class Endpoint:
     ) -> None:
         self.query_url = query_url
         self.update_url = update_url or query_url
+        self._wait = wait
         self._method = method
         self._publisher = None if publisher is None else publisher_name(publisher)
         self._client = AsyncHttpClient(seconds=timeout, trust=trust, broker=query_url, credentials=credentials)
@@ -128,11 +132,14 @@ class Endpoint:
         kind = "query" if "query" in form else "update"
         headers = headers_of(accept, self._publisher if kind == "update" else None)
         if self._method == "GET" and kind == "query":
-            answer = await self._client.send("GET", url, params=form, headers=headers)
+            sent: dict[str, Any] = {"method": "GET", "params": form}
         elif self._method == "POST":
             text = form.pop(kind)
             headers["content-type"] = f"application/sparql-{kind}"
-            answer = await self._client.send("POST", url, params=form, content=text, headers=headers)
+            sent = {"method": "POST", "params": form, "content": text}
         else:
-            answer = await self._client.send("POST", url, data=form, headers=headers)
+            sent = {"method": "POST", "data": form}
+        answer = await persist(
+            lambda: self._client.send(url=url, headers=headers, **sent), self._wait, is_absent, say_waiting
+        )
         return answer.content

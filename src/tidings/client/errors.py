@@ -13,7 +13,9 @@ TidingsError
 from typing import Any
 
 from tidings.model.errors import BadRequest, TidingsError
-from tidings.protocol.errors import Refusal
+from tidings.protocol.errors import Refusal, brief
+
+_BUSY = (429, 503)
 
 
 class Refused(TidingsError):
@@ -22,7 +24,7 @@ class Refused(TidingsError):
     code = "refused"
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.description)
+        super().__init__(brief(refusal.description))
         self.refusal = refusal
         self.code = refusal.code  # type: ignore[misc]  # here it is the broker's
         self.status = refusal.status  # type: ignore[misc]
@@ -63,3 +65,10 @@ class NoAnswer(TidingsError):
 class NotUnderstood(TidingsError):
     status = 502
     code = "not_understood"
+
+
+def is_passing(error: TidingsError) -> bool:
+    """Whether it may be better later: nobody was there, or too many were."""
+    return isinstance(error, CannotConnect | ConnectionLost | NoAnswer) or (
+        isinstance(error, Refused) and error.status in _BUSY
+    )

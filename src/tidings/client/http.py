@@ -6,8 +6,10 @@ AsyncHttpClient  for applications and benchmarks, at any address
 Connections are kept. What goes wrong is CannotConnect, NoAnswer, ConnectionLost or, if the other side says so, Refused.
 """
 
+import logging
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -24,11 +26,15 @@ from tidings.client.trust import SYSTEM, Trust
 PATIENCE = 60.0
 """Seconds that an answer may take, unless whoever asks says otherwise."""
 _CONNECT = 10.0
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+
+log = logging.getLogger("tidings.client")
 
 
 class HttpClient:
-    """A broker by its address, for `with`. `endless` is for answers that go on for ever; `credentials` are shown to
-    this broker, and to nobody else."""
+    """A broker by its address, for `with`. `endless` is for answers that go on for ever; `wait` is for how many seconds
+    a broker that is not there yet is waited for; `credentials` are shown to this broker, and to nobody else."""
 
     def __init__(
         self,
@@ -36,9 +42,11 @@ class HttpClient:
         *,
         seconds: float | None = None,
         endless: bool = False,
+        wait: float = 0.0,
         trust: Trust = SYSTEM,
         credentials: Shown | None = None,
     ) -> None:
+        self._wait = wait
         address, headers = without_credentials(url)
         self.url = address.rstrip("/")
         seconds = seconds or PATIENCE
@@ -105,16 +113,28 @@ class HttpClient:
     ) -> Iterator[Iterator[bytes]]:
         """The bytes of an answer, as they come; `document` is sent as JSON."""
         headers = headers_of(accept, publisher)
-        with (
-            translated(self.url),
-            self._client.stream(
-                method, f"{self.url}{path}", params=params, data=form, json=document, headers=headers
-            ) as answer,
-        ):
+        request = self._client.build_request(
+            method, f"{self.url}{path}", params=params, data=form, json=document, headers=headers
+        )
+        with translated(self.url), closing(self._sent(request)) as answer:
             if not answer.is_success:
                 answer.read()
                 raise refused(answer)
             yield answer.iter_bytes()
+
+    def _sent(self, request: httpx.Request) -> httpx.Response:
+        """The answer to a request, as soon as there is a broker."""
+        until, pause = time.monotonic() + self._wait, _FIRST_PAUSE
+        while True:
+            try:
+                return self._client.send(request, stream=True)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if time.monotonic() + pause > until:
+                    raise
+                if pause == _FIRST_PAUSE:
+                    log.warning("nobody answers at %s: %s; waiting for it", self.url, error)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class AsyncHttpClient:

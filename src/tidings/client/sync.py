@@ -33,13 +33,14 @@ def connect(
     *,
     timeout: float = 30.0,
     patience: float | None = None,
+    wait: float | None = 0.0,
     publisher: str | None = None,
     trust: Trust = SYSTEM,
     credentials: Shown | None = None,
 ) -> "Connection":
     """A connection to a broker, for `with`, or to be closed by hand."""
     return Connection(
-        url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+        url, timeout=timeout, patience=patience, wait=wait, publisher=publisher, trust=trust, credentials=credentials
     )
 
 
@@ -74,6 +75,7 @@ class Connection:
         *,
         timeout: float = 30.0,
         patience: float | None = None,
+        wait: float | None = 0.0,
         publisher: str | None = None,
         trust: Trust = SYSTEM,
         credentials: Shown | None = None,
@@ -82,7 +84,13 @@ class Connection:
 
         async def make() -> connection.Connection:
             made = connection.Connection(
-                url, timeout=timeout, patience=patience, publisher=publisher, trust=trust, credentials=credentials
+                url,
+                timeout=timeout,
+                patience=patience,
+                wait=wait,
+                publisher=publisher,
+                trust=trust,
+                credentials=credentials,
             )
             return await made.__aenter__()
 

@@ -23,7 +23,7 @@ class Quota(Struct, frozen=True):
     """What one client may have. `rate` is in requests and messages a second; 0 is no limit."""
 
     rate: float = 0.0
-    requests: int = 512
+    requests: int = 10_000
     updates: int = 5_000
     connections: int = 10_000
 

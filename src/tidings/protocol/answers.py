@@ -2,6 +2,7 @@
 
     {"notification": {"spuid": …, "alias": …, "sequence": …, "addedResults": {…}, "removedResults": {…}, …}}
     {"response": {"sequence": …, "time": …, "added": …, "removed": …, "alias": …}}          an update
+    {"response": {"events": …, "matched": …, "alias": …}}                                   events
     {"response": {"delayed" | "cancelled" | "prepared" | "head": …, "alias": …}}            whatever else was asked
     {"unsubscribed": {"spuid": …}}        {"error": …}
 
@@ -53,6 +54,14 @@ class UpdateDone(msgspec.Struct, frozen=True):
     alias: Alias = None
 
 
+class EventsPublished(msgspec.Struct, frozen=True):
+    """How many events there were, and how many subscriptions they were told to, added up."""
+
+    events: int
+    matched: int
+    alias: Alias = None
+
+
 class DelayedAccepted(msgspec.Struct, frozen=True):
     """An update that will be carried out at an instant, in microseconds since 1970."""
 
@@ -85,7 +94,15 @@ class QueryAnswer(msgspec.Struct, frozen=True):
 
 
 Answer: TypeAlias = (
-    Notification | Unsubscribed | UpdateDone | DelayedAccepted | Cancelled | Prepared | QueryAnswer | Refusal
+    Notification
+    | Unsubscribed
+    | UpdateDone
+    | DelayedAccepted
+    | Cancelled
+    | Prepared
+    | EventsPublished
+    | QueryAnswer
+    | Refusal
 )
 
 _encode = msgspec.json.encode  # an alias may be a number that is larger than orjson can write
@@ -106,6 +123,8 @@ def encode(answer: Answer) -> bytes:
             return _response({"cancelled": delayed}, alias)
         case Prepared(prepared, variables, alias):
             return _response({"prepared": prepared, "variables": variables}, alias)
+        case EventsPublished(events, matched, alias):
+            return _response({"events": events, "matched": matched}, alias)
         case QueryAnswer(results, alias):
             return _response(msgspec.to_builtins(results), alias)
         case Refusal():

@@ -20,6 +20,18 @@ UNNAMED = "refused"
 """The code of an error that came without one, as from an endpoint of another make."""
 
 
+_LONGEST_TEXT = 2_000
+"""Characters of what somebody else says that people are shown: some send a whole page, or the request back."""
+
+
+def brief(text: str) -> str:
+    """A text of others for a message of ours: its beginning, and its end if it is too long."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    cut = len(text) - _LONGEST_TEXT
+    return f"{text[: _LONGEST_TEXT * 3 // 4]} … {cut:,} characters left out … {text[-_LONGEST_TEXT // 4 :]}"
+
+
 class BadMessage(BadRequest):
     code = "bad_message"
 

@@ -22,6 +22,7 @@ from tidings.protocol.messages import (
     DelayedUpdate,
     Graphs,
     Prepare,
+    Publish,
     Query,
     Request,
     Resume,
@@ -60,6 +61,9 @@ class _Members(msgspec.Struct, frozen=True, rename={
     prepared: str | None = None
     bindings: dict[str, Any] | None = None
     delayed: str | None = None
+    event: Any = None
+    graph: str | None = None
+    matching: Any = None
     publisher: str | None = None
 
 
@@ -69,6 +73,7 @@ class _Message(msgspec.Struct, frozen=True):
     update: _Members | None = None
     query: _Members | None = None
     prepare: _Members | None = None
+    publish: _Members | None = None
     cancel: _Members | None = None
     authorization: str | None = None
     publisher: str | None = None
@@ -125,10 +130,10 @@ def _echo_of_anything(document: bytes) -> Echo:
 def _subscribe(members: _Members) -> Subscribe | Resume:
     resume = members.resume
     if resume is None:
-        return Subscribe(_sparql(members), _graphs(members), _echo(members), members.authorization)
+        return Subscribe(_subscription_text(members), _graphs(members), _echo(members), members.authorization)
     otherwise = None
-    if members.sparql is not None:
-        otherwise = Subscribe(members.sparql, _graphs(members), _echo(members), members.authorization)
+    if members.sparql is not None or members.matching is not None:
+        otherwise = Subscribe(_subscription_text(members), _graphs(members), _echo(members), members.authorization)
     return Resume(resume.spuid, resume.sequence, otherwise, _echo(members), members.authorization)
 
 
@@ -162,6 +167,14 @@ def _prepare(members: _Members) -> Prepare:
     return Prepare(_sparql(members), _graphs(members), _echo(members), members.authorization)
 
 
+def _publish(members: _Members) -> Publish:
+    event = members.event
+    if event is None:
+        raise BadMessage("the member event is missing: an object of attributes and values, or a list of such")
+    events = tuple(event) if isinstance(event, list) else (event,)
+    return Publish(events, members.graph, _echo(members), members.authorization)
+
+
 def _cancel(members: _Members) -> Cancel:
     if members.delayed is None:
         raise BadMessage("the member delayed is missing: it names the update to cancel")
@@ -174,11 +187,22 @@ _KINDS: dict[str, Callable[[_Members], Request]] = {
     "update": _update,
     "query": _query,
     "prepare": _prepare,
+    "publish": _publish,
     "cancel": _cancel,
 }
 
 
 # -- members ----------------------------------------------------------------------------------------------------
+
+
+def _subscription_text(members: _Members) -> str:
+    """The query; or, with the member `matching`, the text that asks for words: in the notation, or as JSON."""
+    words = members.matching
+    if words is None:
+        return _sparql(members)
+    if members.sparql is not None:
+        raise BadMessage("a subscription has sparql or matching; both in one are written as MATCHING … WHERE …")
+    return f"MATCHING {words if isinstance(words, str) else msgspec.json.encode(words).decode()}"
 
 
 def _sparql(members: _Members) -> str:

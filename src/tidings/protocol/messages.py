@@ -4,6 +4,7 @@
     {"unsubscribe": {"spuid": …}}
     {"update": {"sparql": …, "at" | "delay": …, "publisher": …}}            {"cancel": {"delayed": …}}
     {"query": {"sparql": …}}
+    {"publish": {"event": {…}, "graph": …}}
     {"prepare": {"sparql": …}}  then  {"update": {"prepared": …, "bindings": {…}}}
 
 Here each is a value of its own; `encode_request` is for clients, and `message_reading` is what a gate reads them with.
@@ -124,6 +125,17 @@ class Prepare(Struct, frozen=True):
     authorization: str | None = None
 
 
+class Publish(Struct, frozen=True):
+    """Tell of events: to be matched, and forgotten."""
+
+    events: tuple[Any, ...]
+    """As JSON."""
+    graph: str | None = None
+    """By its name, perhaps relative; None is the default graph."""
+    echo: Echo = NO_ECHO
+    authorization: str | None = None
+
+
 class Cancel(Struct, frozen=True):
     """Call a delayed update off."""
 
@@ -142,6 +154,7 @@ Request: TypeAlias = (
     | UpdatePrepared
     | Query
     | Prepare
+    | Publish
     | Cancel
 )
 
@@ -177,6 +190,8 @@ def _members(request: Request) -> tuple[str, dict[str, Any]]:
             return "query", {"sparql": sparql, **_graphs(graphs)}
         case Prepare(sparql, graphs):
             return "prepare", {"sparql": sparql, **_graphs(graphs)}
+        case Publish(events, graph_name):
+            return "publish", {"event": events[0] if len(events) == 1 else events, "graph": graph_name}
         case Cancel(delayed):
             return "cancel", {"delayed": delayed}
         case _:

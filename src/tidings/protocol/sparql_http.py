@@ -24,13 +24,15 @@ _GRAPHS = {
     "query": ("default-graph-uri", "named-graph-uri"),
     "update": ("using-graph-uri", "using-named-graph-uri"),
 }
+_FORMATS = ("format", "output")
 _UTF_8 = ("utf-8", "utf8", "us-ascii", "")
 
 
 class QueryRequest(Struct, frozen=True):
     text: str
     dataset: Dataset | None = None
-    format: str | None = None
+    formats: tuple[str, ...] = ()
+    """By name or media type, the one that is wanted first, then others that would do."""
 
 
 class UpdateRequest(Struct, frozen=True):
@@ -118,11 +120,16 @@ def _of_form(parameters: Parameters, base: str) -> HttpRequest:
 def _request(kind: Kind, text: str, parameters: Parameters, base: str) -> HttpRequest:
     default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
     dataset = Dataset(default, named) if default or named else None
-    format_, at, delay = (parameters.one(name) for name in ("format", "at", "delay"))
     if kind == "query":
-        return QueryRequest(text, dataset, format_)
-    due = read_due(at, delay)
+        return QueryRequest(text, dataset, _formats(parameters))
+    due = read_due(parameters.one("at"), parameters.one("delay"))
     return UpdateRequest(text, dataset) if due is None else DelayedUpdateRequest(text, due, dataset)
+
+
+def _formats(parameters: Parameters) -> tuple[str, ...]:
+    """Some stores call it `output`; SPARQLWrapper gives both, and each twice: by name, then by media type."""
+    wanted = (value.strip() for name in _FORMATS for value in parameters.all(name))
+    return tuple(dict.fromkeys(value for value in wanted if value))
 
 
 def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:

@@ -109,7 +109,7 @@ def _health_port(health: Health, settings: Settings, stack: ExitStack) -> int | 
     try:
         return stack.enter_context(HealthServer(health, settings.host, settings.health_port)).port
     except OSError as error:
-        raise cannot_listen(settings.host, settings.health_port, error) from error
+        raise cannot_listen(settings.host, settings.health_port, "--health-port", error) from error
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:

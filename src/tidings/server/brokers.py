@@ -3,20 +3,27 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from tidings.broker.approximate.matching import Words
 from tidings.broker.broker import Broker
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
+from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.journal import Durability, Journal
 from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
+from tidings.matching.language.bounds import Bounds as EventBounds
 from tidings.server.config import Settings
 from tidings.server.loading import loader_of
+
+if TYPE_CHECKING:
+    from tidings.matching.matcher.scores import Knowledge
 
 
 def clock() -> int:
@@ -61,7 +68,16 @@ def policy(settings: Settings) -> Policy:
             slow=cast(SlowPolicy, settings.slow),
         ),
         patience=settings.deliver_patience,
+        words=Words(load=_words(settings), bounds=EventBounds(tuples=settings.max_event_tuples)),
     )
+
+
+def _words(settings: Settings) -> Callable[[], "Knowledge"] | None:
+    """How to load what approximate subscriptions need; it is done when there is one."""
+    if settings.matching == "off":
+        return None
+    index, wordnet = (None if name is None else Path(name) for name in (settings.matching_index, settings.wordnet))
+    return partial(load_knowledge, Backend(settings.matching), index=index, wordnet=wordnet)
 
 
 def build_broker(

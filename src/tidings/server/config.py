@@ -16,6 +16,7 @@ from typing import Any
 from tidings.model.errors import BadRequest
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.iris import DEFAULT_BASE
+from tidings.model.likeness import did_you_mean
 
 ENVIRONMENT = "TIDINGS_"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -242,7 +243,7 @@ class Settings:
     client_rate: float = _setting(
         10_000.0, _rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
     )
-    client_requests: int = _setting(512, _positive, "requests of one client in work at a time; others get 429", "N")
+    client_requests: int = _setting(10_000, _positive, "requests of one client in work at a time; others get 429", "N")
     client_queue: int = _setting(5_000, _positive, "updates of one client that may wait; others get 429", "N")
     client_connections: int = _setting(10_000, _positive, "connections of one address at a time", "N")
     client_subscriptions: int = _setting(500_000, _positive, "subscriptions of one client at a time", "N")
@@ -257,6 +258,13 @@ class Settings:
     ping: float = _setting(
         20.0, _some_seconds, "seconds of silence before a client is pinged, and then let go", "SECONDS"
     )
+
+    matching: str = _setting(
+        "static", _one_of("static", "vectors", "esa", "off"), "what knows words, for approximate subscriptions", "NAME"
+    )
+    matching_index: str | None = _setting(None, _text, "index of `tidings esa build`, for --matching esa", "FOLDER")
+    wordnet: str | None = _setting(None, _text, "folder of WordNet, if it is not found by itself", "FOLDER")
+    max_event_tuples: int = _setting(1_000, _positive, "attributes with their values that an event may have", "N")
 
     deliver: str | None = _setting(
         None, _text, "folder of `tidings stream`, which works out the subscriptions; they are only told here", "FOLDER"
@@ -319,7 +327,8 @@ def _of_file(file: Path | None) -> dict[str, object]:
         raise BadSetting(f"{file} is not TOML: {error}") from error
     known = {setting.name for setting in SETTINGS}
     if unknown := sorted(values.keys() - known):
-        raise BadSetting(f"{file}: unknown settings {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+        meant = did_you_mean(unknown, known) or f"; known are {', '.join(sorted(known))}"
+        raise BadSetting(f"{file}: unknown settings {', '.join(unknown)}{meant}")
     return values
 
 

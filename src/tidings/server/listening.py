@@ -4,6 +4,7 @@ Without TLS there are two ports, for HTTP and for WebSocket. With TLS there are 
 this machine, unless the settings say otherwise. Two ports of the same number are one: HTTP takes WebSockets, too.
 """
 
+import errno
 import ipaddress
 import socket
 import ssl
@@ -92,9 +93,11 @@ def listeners(settings: Settings, *, tls: bool) -> Iterator[Listeners]:
     with ExitStack() as stack:
 
         def pair(host: str, http_port: int, ws_port: int, *, secure: bool) -> Pair:
-            http = stack.enter_context(closing(listen(host, http_port)))
-            shared = ws_port == http_port != 0
-            return Pair(http, None if shared else stack.enter_context(closing(listen(host, ws_port))), secure)
+            letter = "s" if secure else ""
+            http = stack.enter_context(closing(listen(host, http_port, f"--http{letter}-port")))
+            if ws_port == http_port != 0:
+                return Pair(http, None, secure)
+            return Pair(http, stack.enter_context(closing(listen(host, ws_port, f"--ws{letter}-port"))), secure)
 
         secure = pair(settings.host, settings.https_port, settings.wss_port, secure=True) if tls else None
         host = plain_host(settings) if tls else settings.host
@@ -109,8 +112,8 @@ def plain_host(settings: Settings) -> str | None:
     return settings.host if _is_this_machine(settings.host) else THIS_MACHINE
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections. Raises CannotListen."""
+def listen(host: str, port: int, option: str) -> socket.socket:
+    """A socket that takes connections; `option` is what chooses its port. Raises CannotListen."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -124,12 +127,15 @@ def listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except OSError as error:
-        raise cannot_listen(host, port, error) from error
+        raise cannot_listen(host, port, option, error) from error
     return listener
 
 
-def cannot_listen(host: str, port: int, error: OSError) -> CannotListen:
-    return CannotListen(f"cannot listen on {host} port {port}: {(error.strerror or str(error)).lower()}")
+def cannot_listen(host: str, port: int, option: str, error: OSError) -> CannotListen:
+    """With what helps: another port, if it is taken or not for everybody."""
+    said = f"cannot listen on {host} port {port}: {(error.strerror or str(error)).lower()}"
+    hint = f"; choose another port with {option} N, or any free one with {option} 0"
+    return CannotListen(said + hint if error.errno in {errno.EADDRINUSE, errno.EACCES} else said)
 
 
 def _address(scheme: str, listener: socket.socket) -> str:

@@ -8,6 +8,8 @@ lake        every change in Parquet, and the graph as it was
 sparql      queries over the lake, at a time or over all of it
 analytics   figures of the history, and their charts
 streaming   subscriptions as keyed state
+esa         an index of what words are about, of a wiki or of WordNet
+matching    events and approximate subscriptions in bulk
 session     the one place that makes a session of Spark; masters, java and lock are what it takes
 errors      what can go wrong, and how an error comes back from a worker
 

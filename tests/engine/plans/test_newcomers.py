@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interning import interning
 from oracles.leftovers import state_of
 from oracles.recomputation import Follower, commit, recomputed
 from strategies.examples import share
@@ -177,6 +178,7 @@ def test_a_state_means_the_same_in_a_plan_that_joins_in_another_order(query: str
             follower.check()
 
 
+@interning
 def test_terms_are_shared_with_the_store_again() -> None:
     engine = Engine()
     engine.apply("INSERT DATA { <urn:a> <urn:p> <urn:b> }", now=0)

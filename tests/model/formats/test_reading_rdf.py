@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interning import interning
 from tidings.model import terms
 from tidings.model.errors import BadRequest, RdfSyntaxError
 from tidings.model.formats.blanks import KEEP_LABELS, BlankScope
@@ -305,6 +306,7 @@ def test_a_file_is_read_as_it_streams(format_: RdfFormat) -> None:
     assert file.tell() < len(line) * 50_000
 
 
+@interning
 @pytest.mark.parametrize("format_", [RdfFormat.N_TRIPLES, RdfFormat.TURTLE])
 def test_terms_are_interned(format_: RdfFormat) -> None:
     (s, _, o, _), (s1, _, o1, _) = read(f'{A} {B} "x"@EN .\n{A} {A} "x"@EN .', format_)

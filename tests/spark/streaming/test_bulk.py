@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+from endurance import often
 from spark.streaming.days import Day, News, heard, random_day, seeds_of, write_day
 from spark.test_lake_origin import lake_with
 from tidings.cli import main
@@ -35,7 +36,7 @@ def news_to(day: Day, last: int) -> dict[str, list[News]]:
     return {spuid: news for spuid, news in found.items() if news}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(often(8)))
 def test_units_without_state_tell_what_one_engine_tells(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from random import Random
 import msgspec
 import pytest
 
+from endurance import often
 from spark.streaming.days import SEEN, Day, Stay, heard, random_day, seeds_of, write_day
 from tidings.model.access import Graphs
 from tidings.model.terms import Quad
@@ -79,12 +80,12 @@ class Cluster:
         assert self.quads == expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(often(12)))
 def test_units_tell_what_one_engine_tells(seed: int, tmp_path: Path) -> None:
     live(random_day(seed), Random(seed), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(100, 140))
+@pytest.mark.parametrize("seed", range(100, 100 + often(12)))
 def test_units_tell_what_an_engine_tells_that_has_just_the_graphs_that_may_be_seen(seed: int, tmp_path: Path) -> None:
     cluster = live(random_day(seed, seen=SEEN), Random(seed), tmp_path)
     seen: dict[int, set[Graphs]] = {}

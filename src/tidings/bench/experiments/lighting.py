@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tidings.bench.configuration import LightingTest
-from tidings.bench.experiments.listeners import Listener, added_value, listen
+from tidings.bench.experiments.listeners import Listener, added_text, listen
 from tidings.bench.experiments.setting import Surroundings, ms, now
 from tidings.bench.results import kpis
 from tidings.bench.results.histogram import Histogram
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Arrival, Target
+from tidings.bench.targets import Target
 from tidings.bench.workloads import city
 
 
@@ -26,7 +26,7 @@ async def measure(test: LightingTest, target: Target, around: Surroundings) -> A
     listeners: list[Listener] = []
     try:
         for number, query in enumerate(queries):
-            listeners.append(await listen(target, query, _value, test.timeout))
+            listeners.append(await listen(target, query, added_text, test.timeout))
             around.progress(number + 1, len(queries), "subscribing")
         for experiment in test.experiments:
             rounds = [
@@ -49,6 +49,7 @@ class Round:
     triples: int
     expected: int
     received: int
+    stale: int
     components: dict[str, float]
 
 
@@ -83,16 +84,18 @@ async def _round(
         around.progress(number + 1, len(order), f"{experiment}, round {iteration + 1}")
     elapsed = ms(begun)
     deadline = now() + test.timeout
-    while now() < deadline and sum(len(listener.marks) for listener in listeners) < expected:
+    while now() < deadline and _told(listeners, value) < expected:
         await asyncio.sleep(0.005)
+    received = _told(listeners, value)
     after = await target.components()
     return Round(
         samples,
-        _latencies(listeners, lamps, roads, dict(zip(order, sent, strict=True))),
+        _latencies(listeners, value, lamps, roads, dict(zip(order, sent, strict=True))),
         elapsed,
         len(order) if experiment == "LAMP" else sum(map(city.posts_of_road, order)),
         expected,
-        sum(len(listener.marks) for listener in listeners),
+        received,
+        sum(len(listener.marks) for listener in listeners) - received,
         {name: value - before.get(name, 0.0) for name, value in after.items()},
     )
 
@@ -111,6 +114,7 @@ def _together(
         "expected": sum(each.expected for each in rounds),
         "received": sum(each.received for each in rounds),
         "lost": sum(max(0, each.expected - each.received) for each in rounds),
+        "stale": sum(each.stale for each in rounds),
     }
     if latencies:
         values |= {"NL_min": min(latencies), "NL_max": max(latencies)}
@@ -129,15 +133,15 @@ def _together(
     )  # fmt: skip
 
 
+def _told(listeners: list[Listener], value: str) -> int:
+    """How many notifications are of this round; a broker may tell what was before it, too."""
+    return sum(mark == value for listener in listeners for mark, _ in listener.marks)
+
+
 def _latencies(
-    listeners: list[Listener], lamps: list[tuple[int, int]], roads: list[int], sent: dict[int, float]
+    listeners: list[Listener], value: str, lamps: list[tuple[int, int]], roads: list[int], sent: dict[int, float]
 ) -> list[float]:
-    """From sending the update of a road to the notification of each subscription that it touched."""
+    """From sending the update of a road to the first notification of each subscription that it touched."""
     places = [road for road, _ in lamps] + list(roads)
-    return [
-        ms(sent[road], at) for road, listener in zip(places, listeners, strict=True) for _, at in listener.marks[:1]
-    ]
-
-
-def _value(arrival: Arrival) -> str | None:
-    return added_value(arrival)
+    first = [next((at for mark, at in listener.marks if mark == value), None) for listener in listeners]
+    return [ms(sent[road], at) for road, at in zip(places, first, strict=True) if at is not None]

@@ -76,6 +76,12 @@ def added_value(arrival: Arrival) -> str | None:
     return cells[-1] if cells else None
 
 
+def added_text(arrival: Arrival) -> str | None:
+    """The same without quotes, if it is a literal."""
+    value = added_value(arrival)
+    return value.split('"')[1] if value is not None and value[0] == '"' else value
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
     """What became of the notifications that should have come."""
@@ -85,6 +91,8 @@ class Tally:
     lost: int
     duplicates: int
     disordered: int
+    stale: int
+    """What was told and is not of this test: values from before its beginning, say."""
 
     def values(self) -> dict[str, float]:
         return {
@@ -93,13 +101,14 @@ class Tally:
             "lost": self.lost,
             "duplicates": self.duplicates,
             "disordered": self.disordered,
+            "stale": self.stale,
             "loss_ratio": self.lost / self.expected if self.expected else 0.0,
         }
 
 
 def tally(pairs: list[tuple[list[str], list[str]]]) -> Tally:
     """From what each subscriber should have been told, in order, and what it was told."""
-    lost = duplicates = disordered = received = expected = 0
+    lost = duplicates = disordered = received = expected = stale = 0
     for wanted, got in pairs:
         places = {mark: place for place, mark in enumerate(wanted)}
         seen: set[str] = set()
@@ -108,6 +117,7 @@ def tally(pairs: list[tuple[list[str], list[str]]]) -> Tally:
         for mark in got:
             place = places.get(mark)
             if place is None:
+                stale += 1
                 continue
             if mark in seen:
                 duplicates += 1
@@ -117,4 +127,4 @@ def tally(pairs: list[tuple[list[str], list[str]]]) -> Tally:
             disordered += place < last
             last = max(last, place)
         lost += len(wanted) - len(seen)
-    return Tally(expected, received, lost, duplicates, disordered)
+    return Tally(expected, received, lost, duplicates, disordered, stale)

@@ -4,26 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from tidings.bench.configuration import MixedTest, SoakTest, StressTest
-from tidings.bench.experiments.listeners import Listener, added_value, listen, tally
+from tidings.bench.experiments.listeners import Listener, added_text, listen, tally
 from tidings.bench.experiments.open_loop import Load, offer
 from tidings.bench.experiments.setting import Surroundings, now
 from tidings.bench.results.histogram import Histogram
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Arrival, Target
+from tidings.bench.targets import Target
 from tidings.bench.workloads import city
 
 _THING = "<urn:pes:load> <urn:pes:value>"
 _QUERY = f"SELECT ?value WHERE {{ {_THING} ?value }}"
 _MEGABYTE = 1 << 20
+_FIRST = 1000
+"""The first value of a mixed profile: none that the city begins with."""
 
 
 def _write(value: int) -> str:
     return f"DELETE {{ {_THING} ?old }} INSERT {{ {_THING} {value} }} WHERE {{ OPTIONAL {{ {_THING} ?old }} }}"
-
-
-def _value(arrival: Arrival) -> str | None:
-    value = added_value(arrival)
-    return None if value is None else value.split('"')[1]
 
 
 # -- stress -----------------------------------------------------------------------------------------------------
@@ -31,7 +28,7 @@ def _value(arrival: Arrival) -> str | None:
 
 async def stress(test: StressTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
     """Rising load until the 99th percentile of the latency is beyond the bound, or a notification is lost."""
-    listeners = [await listen(target, _QUERY, _value, test.timeout) for _ in range(test.subscribers)]
+    listeners = [await listen(target, _QUERY, added_text, test.timeout) for _ in range(test.subscribers)]
     rate, first = test.start, 1
     try:
         for step in range(test.steps):
@@ -55,7 +52,7 @@ async def _at_rate(
     load = await offer(lambda number: target.update(_write(first + number)), rate, test.seconds)
     last = str(first + len(load.meant) - 1)
     await asyncio.gather(*(listener.heard(last, test.timeout) for listener in listeners))
-    latencies = _latencies(load, listeners, first)
+    latencies, stale = _latencies(load, listeners, first)
     wanted = [str(first + number) for number in range(len(load.meant)) if number in load.answered]
     counted = tally([(wanted, [mark for mark, _ in listener.marks]) for listener in listeners])
     p99 = latencies.percentile(99.0) if latencies.count else float("inf")
@@ -63,20 +60,25 @@ async def _at_rate(
     achieved = len(load.answered) / load.seconds
     return Measurement(
         target=around.target, test=around.test, kind="stress", n=int(rate), samples=(p99,) if latencies.count else (),
-        values=counted.values() | {"rate": achieved, "p99_ms": p99, "missed": missed, "failed": len(load.failures)},
+        values=counted.values() | {
+            "stale": stale, "rate": achieved, "p99_ms": p99, "missed": missed, "failed": len(load.failures),
+        },
         histogram=latencies.to_json(),
     )  # fmt: skip
 
 
-def _latencies(load: Load, listeners: list[Listener], first: int) -> Histogram:
-    """From the instant each update was meant to leave to its notification, for every subscriber."""
-    histogram = Histogram()
+def _latencies(load: Load, listeners: list[Listener], first: int) -> tuple[Histogram, int]:
+    """From the instant each update was meant to leave to its notification, for every subscriber; and how many
+    notifications are of no update of these."""
+    histogram, stale = Histogram(), 0
+    meant = {str(first + number): instant for number, instant in enumerate(load.meant)}
     for listener in listeners:
         for mark, at in listener.marks:
-            number = int(mark) - first
-            if 0 <= number < len(load.meant):
-                histogram.record(max(0.0, (at - load.meant[number]) * 1000.0))
-    return histogram
+            if mark in meant:
+                histogram.record(max(0.0, (at - meant[mark]) * 1000.0))
+            else:
+                stale += 1
+    return histogram, stale
 
 
 # -- mixed ------------------------------------------------------------------------------------------------------
@@ -88,13 +90,13 @@ async def mixed(test: MixedTest, target: Target, around: Surroundings) -> AsyncI
     lamps = [place for place in city.subscribed_lamps() if place[0] in known]
     roads = [road for road in city.COARSE_ROADS if road in known]
     queries = [city.subscribe_lamp(*place) for place in lamps] + [city.subscribe_road(road) for road in roads]
-    listeners = [await listen(target, query, _value, test.timeout) for query in queries]
+    listeners = [await listen(target, query, added_text, test.timeout) for query in queries]
     order = sorted(known)
     timeline: list[tuple[float, float]] = []
     begun = now()
 
     def text(number: int) -> str:
-        road, value = order[number % len(order)], str(1000 + number)
+        road, value = order[number % len(order)], str(_FIRST + number)
         return city.update_lamp(road, 1, value) if test.updates == "LAMP" else city.update_road(road, value)
 
     def watch(number: int) -> None:
@@ -105,12 +107,9 @@ async def mixed(test: MixedTest, target: Target, around: Surroundings) -> AsyncI
     try:
         load = await offer(lambda number: target.update(text(number)), test.rate, test.seconds, watch=watch)
         expected = _expected(order, lamps, roads, len(load.meant), test.updates)
-        await _settle(listeners, sum(expected), test.timeout)
-        histogram = Histogram()
-        for listener in listeners:
-            for mark, at in listener.marks:
-                histogram.record(max(0.0, (at - load.meant[int(mark) - 1000]) * 1000.0))
-        got = sum(len(listener.marks) for listener in listeners)
+        await _settle(load, listeners, sum(expected), test.timeout)
+        histogram, stale = _latencies(load, listeners, _FIRST)
+        got = histogram.count
         lost = max(0, sum(expected) - got)
         yield Measurement(
             target=around.target, test=around.test, kind="mixed", n=int(test.rate),
@@ -118,7 +117,7 @@ async def mixed(test: MixedTest, target: Target, around: Surroundings) -> AsyncI
             values={
                 "subscriptions": len(listeners), "sent": len(load.meant), "answered": len(load.answered),
                 "failed": len(load.failures), "rate": len(load.answered) / load.seconds,
-                "expected": sum(expected), "received": got, "lost": lost,
+                "expected": sum(expected), "received": got, "lost": lost, "stale": stale,
                 "loss_ratio": lost / sum(expected) if sum(expected) else 0.0,
             },
             timeline=tuple(timeline), histogram=histogram.to_json(),
@@ -141,10 +140,11 @@ def _expected(order: list[int], lamps: list[tuple[int, int]], roads: list[int], 
     return counts
 
 
-async def _settle(listeners: list[Listener], expected: int, seconds: float) -> None:
+async def _settle(load: Load, listeners: list[Listener], expected: int, seconds: float) -> None:
     """Until all has come that should, or nothing comes any more."""
     deadline = now() + seconds
-    while now() < deadline and sum(len(listener.marks) for listener in listeners) < expected:
+    sent = {str(_FIRST + number) for number in range(len(load.meant))}
+    while now() < deadline and sum(mark in sent for each in listeners for mark, _ in each.marks) < expected:
         await asyncio.sleep(0.02)
 
 
@@ -153,7 +153,7 @@ async def _settle(listeners: list[Listener], expected: int, seconds: float) -> N
 
 async def soak(test: SoakTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
     """One value replaced for a given time; memory is looked at every second."""
-    listeners = [await listen(target, _QUERY, _value, test.timeout) for _ in range(test.subscribers)]
+    listeners = [await listen(target, _QUERY, added_text, test.timeout) for _ in range(test.subscribers)]
     timeline: list[tuple[float, float]] = []
     begun = now()
 
@@ -172,7 +172,7 @@ async def soak(test: SoakTest, target: Target, around: Surroundings) -> AsyncIte
         await asyncio.gather(*(listener.heard(last, test.timeout) for listener in listeners))
         wanted = [str(number + 1) for number in sorted(load.answered)]
         counted = tally([(wanted, [mark for mark, _ in listener.marks]) for listener in listeners])
-        histogram = _latencies(load, listeners, 1)
+        histogram, stale = _latencies(load, listeners, 1)
         growth = _growth(timeline)
         wrong = [f"memory has grown by {growth:,.0f} MB"] if growth > test.growth_mb else []
         if counted.lost and not target.offers.polls:
@@ -181,7 +181,8 @@ async def soak(test: SoakTest, target: Target, around: Surroundings) -> AsyncIte
             target=around.target, test=around.test, kind="soak", n=int(test.rate),
             samples=tuple(histogram.percentile(each) for each in (50.0, 99.0)) if histogram.count else (),
             values=counted.values() | {
-                "rate": len(load.answered) / load.seconds, "failed": len(load.failures), "growth_mb": growth,
+                "stale": stale, "rate": len(load.answered) / load.seconds, "failed": len(load.failures),
+                "growth_mb": growth,
             },
             timeline=tuple(timeline), histogram=histogram.to_json(), wrong=tuple(wrong),
         )  # fmt: skip

@@ -1,23 +1,25 @@
 """The subscription test of the PES paper: time to notification, loss, duplicates and order, for n subscribers."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
 
 from tidings.bench.configuration import SubscriptionTest
-from tidings.bench.experiments.listeners import Listener, added_value, listen, tally
+from tidings.bench.experiments.listeners import Listener, added_text, listen, tally
 from tidings.bench.experiments.setting import Surroundings, ms, now
 from tidings.bench.results.measured import Measurement
-from tidings.bench.targets import Arrival, Target
+from tidings.bench.targets import Target
 
 
 async def measure(test: SubscriptionTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
+    values = count(1)  # each is new: what is written twice is told once
     for n in test.subscribers:
         subscribed = [number if test.different else 0 for number in range(n)]
         listeners: list[Listener] = []
         try:
             for number in subscribed:
                 query = test.query.replace("{i}", str(number))
-                listeners.append(await listen(target, query, _value, test.timeout))
-            yield await _measured(test, target, around, n, subscribed, listeners)
+                listeners.append(await listen(target, query, added_text, test.timeout))
+            yield await _measured(test, target, around, n, subscribed, listeners, values)
         finally:
             for listener in listeners:
                 await listener.end()
@@ -30,13 +32,14 @@ async def _measured(
     n: int,
     subscribed: list[int],
     listeners: list[Listener],
+    values: Iterator[int],
 ) -> Measurement:
     samples: list[float] = []
     wanted: list[list[str]] = [[] for _ in listeners]
     rounds = around.iterations + around.warmup
     for iteration in range(rounds):
         number = iteration % n if test.different else 0
-        value = str(iteration + 1)
+        value = str(next(values))
         begun = now()
         await target.update(test.update.replace("{i}", str(number)).replace("{v}", value))
         for place, listener in enumerate(listeners):
@@ -54,11 +57,6 @@ async def _measured(
         target=around.target, test=around.test, kind="subscription", n=n, samples=tuple(samples),
         values=counted.values(), wrong=_complaints(counted.values(), polls=target.offers.polls),
     )  # fmt: skip
-
-
-def _value(arrival: Arrival) -> str | None:
-    value = added_value(arrival)
-    return None if value is None else value.split('"')[1] if '"' in value else value
 
 
 def _complaints(values: dict[str, float], *, polls: bool) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from tidings.bench.results.measured import Measurement, Run
 from tidings.bench.results.published import as_published, experiment_of
 from tidings.bench.results.statistics import CONFIDENCE, summarise
 
+_FAULTS = ("lost", "duplicates", "disordered", "stale")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -148,12 +150,15 @@ def _deliveries(run: Run) -> Iterator[Finding]:
     for target in dict.fromkeys(each.target for each in run.measurements):
         counts = [each.values for each in run.measurements if each.target == target and each.values.get("expected")]
         expected = sum(each["expected"] for each in counts)
-        lost, twice, late = (sum(each.get(what, 0) for each in counts) for what in ("lost", "duplicates", "disordered"))
+        lost, twice, late, stale = (sum(each.get(what, 0) for each in counts) for what in _FAULTS)
         if lost or twice or late:
             share = f"{100 * lost / expected:.2g} %"
             text = f"{target} lost {lost:,.0f} of {expected:,.0f} notifications ({share}); {twice:,.0f} came twice, "
             yield Finding("Delivery", f"{text}{late:,.0f} out of order.", warning=True)
-        elif expected:
+        if stale:
+            text = f"{target} sent {counted(stale, 'notification')} of values that no update of the test had written"
+            yield Finding("Delivery", f"{text}: old ones, say, from before the store was cleared.", warning=True)
+        if expected and not (lost or twice or late or stale):
             complete.append(f"{target} ({expected:,.0f})")
     if complete:
         yield Finding("Delivery", f"All notifications came, once and in order: {listed(complete)}.")

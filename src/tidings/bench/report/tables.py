@@ -73,16 +73,17 @@ def _interval(samples: Sequence[float]) -> str:
     return f"{digits(interval.low)} – {digits(interval.high)}"
 
 
-_FIGURES: dict[str, Callable[[Sequence[float]], str]] = {
-    "mean": lambda samples: duration(summarise(samples).mean),
-    "median": lambda samples: duration(percentile(samples, 50)),
-    "least": lambda samples: duration(min(samples)),
-    "95th percentile": lambda samples: duration(percentile(samples, 95)),
-    "most": lambda samples: duration(max(samples)),
-    "variance, ms²": lambda samples: digits(summarise(samples).variance),
-    "samples": lambda samples: f"{len(samples):,}",
+_FIGURES: dict[str, tuple[Callable[[Sequence[float]], float], Callable[[float], str]]] = {
+    "mean": (lambda samples: summarise(samples).mean, duration),
+    "median": (lambda samples: percentile(samples, 50), duration),
+    "least": (min, duration),
+    "95th percentile": (lambda samples: percentile(samples, 95), duration),
+    "most": (max, duration),
+    "variance, ms²": (lambda samples: summarise(samples).variance, digits),
+    "samples": (len, "{:,}".format),
 }
-_BEST = ("mean", "median", "95th percentile", "most")
+_BEST = ("mean", "median", "least", "95th percentile", "most")
+"""Where the least is the best."""
 
 
 def _nothing(_: Sequence[float]) -> str:
@@ -94,12 +95,13 @@ def _of_point(points: Sequence[Measurement]) -> Table | None:
     if not timed:
         return None
     table = Table("", ("", *timed))
-    fastest = min(timed, key=lambda target: summarise(timed[target]).mean)
-    for name, figure in _FIGURES.items():
-        best = name in _BEST and len(timed) > 1
+    for name, (figure, spelt) in _FIGURES.items():
+        figures = [figure(samples) for samples in timed.values()]
+        best = min(figures) if name in _BEST and len(timed) > 1 else None
         below = _interval if name == "mean" else _nothing
         cells = [
-            Cell(figure(samples), below(samples), best=best and target == fastest) for target, samples in timed.items()
+            Cell(spelt(value), below(samples), best=value == best)
+            for value, samples in zip(figures, timed.values(), strict=True)
         ]
         table.rows.append((Cell(name, "95 % interval" if name == "mean" else ""), cells))
     return table

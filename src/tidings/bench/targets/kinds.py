@@ -22,7 +22,8 @@ from tidings.bench.targets.errors import BadTarget
 from tidings.bench.targets.settings import HttpUrl, Seconds, Words, read
 from tidings.bench.targets.started import peers, virtuoso
 from tidings.bench.targets.started.managed import Launch, Managed, Places, filled
-from tidings.client.jsap.mistakes import nearest, shown
+from tidings.client.jsap.mistakes import shown
+from tidings.model.likeness import nearest
 
 S = TypeVar("S", bound=msgspec.Struct)
 Maker = Callable[[str, Mapping[str, Any], str], Target]

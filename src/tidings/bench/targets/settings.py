@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from tidings.bench.targets.errors import BadTarget
-from tidings.client.jsap.mistakes import nearest, shown
+from tidings.client.jsap.mistakes import shown
+from tidings.model.likeness import nearest
 
 HttpUrl: TypeAlias = Annotated[str, Meta(pattern=r"^https?://[^\s/]+")]
 WsUrl: TypeAlias = Annotated[str, Meta(pattern=r"^wss?://[^\s/]+")]

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.errors import ShuttingDown
 from tidings.broker.forks import Forks
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.engine.store.store import Store
@@ -76,6 +77,8 @@ class Snapshots:
             await self._forks.outcome(fork, seconds=None)
             self.written += 1
             self.commit, self._covered = place.commit, covers
+        except ShuttingDown:
+            log.info("a snapshot was left unfinished, as the broker is stopping: the log has everything")
         except TidingsError as error:
             self.failed += 1
             log.error("a snapshot could not be written: %s", error)  # noqa: TRY400 -- the error says what matters

@@ -16,8 +16,10 @@ from functools import partial
 from typing import TypeAlias
 from uuid import uuid4
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from tidings.broker.approximate.clause import is_approximate, text_of
+from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import TooManySubscriptions, TooMuchChanged
 from tidings.broker.forks import Forks
@@ -101,6 +103,7 @@ class Admission:
         bounds: Bounds,
         spawn: Spawn,
         pauses: Pauses,
+        matching: Matching,
         *,
         seconds: float | None,
     ) -> None:
@@ -112,6 +115,7 @@ class Admission:
         self._bounds = bounds
         self._spawn = spawn
         self._pauses = pauses
+        self._matching = matching
         self._seconds = seconds
         self._expected: dict[Newcomer, Subscribe] = {}
 
@@ -119,6 +123,11 @@ class Admission:
         """Begin a subscription: now, or once its first answer has been found. Raises what is wrong with the query."""
         if not wish.rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
+        if is_approximate(wish.text):
+            wish = structs.replace(wish, text=self._matching.query_for(wish.text))
+        if text_of(wish.text) is not None and not self._matching.is_ready:
+            self._spawn(self._begin_when_ready(wish))
+            return
         if self._subscriptions.external is not None:
             self._request(wish, self._subscriptions.external)
             return
@@ -130,6 +139,18 @@ class Admission:
             self._spawn(self._subscribe_later(wish))
         else:
             self._subscribe(wish, found)
+
+    async def _begin_when_ready(self, wish: Subscribe) -> None:
+        """An approximate subscription, the first one: what is known about words has to be loaded."""
+        try:
+            await self._matching.get_ready()
+            if wish.session.open:
+                self.begin(wish)
+        except TidingsError as error:
+            wish.refused(error)
+        except Exception:
+            log.exception("internal error while words are loaded")
+            wish.refused(internal_error())
 
     def _is_large(self, wish: Subscribe) -> bool:
         """Whether it may take longer to plan a subscription than the loop may be held."""

@@ -6,6 +6,7 @@ A subscription outlives its connection for a grace time, and the broker: its beg
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NotYours, UnknownSubscription
@@ -23,6 +24,14 @@ from tidings.model.access import Rights
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+
+
+class Approximate(Protocol):
+    """Who matches events for the subscriptions that are approximate."""
+
+    def enter(self, subscriber: Subscriber) -> None: ...
+    def leave(self, subscriber: Subscriber) -> None: ...
+    def explain(self, subscriber: Subscriber) -> Explained | None: ...
 
 
 class Subscriptions:
@@ -45,6 +54,7 @@ class Subscriptions:
         self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
         self._owned: Counter[str] = Counter()
+        self.approximate: Approximate | None = None
 
     def __len__(self) -> int:
         return len(self._by_spuid)
@@ -66,7 +76,8 @@ class Subscriptions:
         return subscriber
 
     def explain(self, subscriber: Subscriber) -> Explained:
-        return self._engine.explain(subscriber.handle.id)
+        matched = None if self.approximate is None else self.approximate.explain(subscriber)
+        return matched or self._engine.explain(subscriber.handle.id)
 
     def depends_on_chance(self, subscriber: Subscriber) -> bool:
         """Whether the same data may give another answer next time, and it is worked out here."""
@@ -83,7 +94,14 @@ class Subscriptions:
     ) -> tuple[Subscriber, Iterable[Row]]:
         """A new subscriber, and its first answer, which is found as it is read."""
         handle, rows = self._engine.enroll(text, dataset, now=self._commit_log.now(), rights=rights)
-        return self._entered(Subscriber(spuid, text, dataset, alias, rights, handle, owner)), rows
+        subscriber = Subscriber(spuid, text, dataset, alias, rights, handle, owner)
+        try:
+            if self.approximate is not None:
+                self.approximate.enter(subscriber)
+        except BaseException:
+            self._engine.unsubscribe(handle.id)
+            raise
+        return self._entered(subscriber), rows
 
     def _entered(self, subscriber: Subscriber) -> Subscriber:
         self._by_spuid[subscriber.spuid] = subscriber
@@ -135,6 +153,8 @@ class Subscriptions:
         rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
         subscriber.rights = rights
         self.roll.move(subscriber)
+        if self.approximate is not None:
+            self.approximate.enter(subscriber)
         return rows
 
     def remove(self, subscriber: Subscriber) -> None:
@@ -146,6 +166,8 @@ class Subscriptions:
             if not self._owned[subscriber.owner]:
                 del self._owned[subscriber.owner]
         self.roll.leave(subscriber)
+        if self.approximate is not None:
+            self.approximate.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
         if self.external is not None:

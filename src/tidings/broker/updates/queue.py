@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias, assert_never
 
+from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooManyRequests
 from tidings.broker.forks import Forks
@@ -72,6 +73,7 @@ class UpdateQueue:
         forks: Forks,
         notifier: Notifier,
         spawn: Spawn,
+        matching: Matching,
         *,
         most: int,
         slice_seconds: float,
@@ -84,6 +86,7 @@ class UpdateQueue:
         self._forks = forks
         self._notifier = notifier
         self._spawn = spawn
+        self._matching = matching
         self.most = most
         self._clock = clock
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
@@ -276,6 +279,8 @@ class UpdateQueue:
         added = sum(1 for _, weight in seen.items() if weight > 0)
         done = Done(entry.commit, now, added, len(seen) - added)
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
+        if self._matching:
+            self._matching.advance(commit.delta)
 
     def _answer_unchanged(self, update: Update, now: int, notes: tuple[Note, ...]) -> None:
         """An update without effect is no commit, but it may have seen what is not durable yet."""

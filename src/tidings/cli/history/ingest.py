@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from tidings.cli.history.lakes import graphs_of, session_for
+from tidings.cli.history.lakes import graphs_of, say, session_for
 from tidings.cli.input.arguments import Parser, UsageError, count
 from tidings.cli.input.identity import lend
 from tidings.cli.input.stopping import stopping
@@ -45,16 +45,25 @@ def ingest(arguments: Namespace) -> None:
     stop = threading.Event()
     with session_for(arguments) as spark, stopping(stop):
         tell = _Progress(origin, quiet=arguments.quiet)
+        say(arguments, beginning(lake.end().commit, origin.end().commit, follow=arguments.follow))
         while True:
             job = Ingest(spark, lake, arguments.log, commits=arguments.batch or COMMITS, told=tell)
             try:
                 job.run(follow=arguments.follow, stop=stop)
                 break
-            except FeedFailed:
+            except FeedFailed as error:
                 # Who follows a broker outlasts its restarts.
+                if arguments.follow:
+                    say(arguments, f"{error}; waiting for it to be there again")
                 if not arguments.follow or stop.wait(_PACE):
                     raise
         tell.done(lake.end())
+
+
+def beginning(has: int, end: int, *, follow: bool) -> str:
+    """What there is to do, and to wait for."""
+    behind = f"the lake has {has:,} commits, and the log {end:,}"
+    return f"{behind}; waiting for more, until Ctrl+C" if follow else behind
 
 
 class _Progress:

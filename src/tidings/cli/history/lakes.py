@@ -1,5 +1,8 @@
-"""What the actions of `tidings history` have in common: a session while it is needed, and how commits are named."""
+"""What the actions of `tidings history` have in common: a session while it is needed, what is said while somebody
+waits, and how commits are named."""
 
+import sys
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,16 +19,37 @@ if TYPE_CHECKING:
     from tidings.spark.log_source.origin import Mark
 
 
+_DOING = {
+    "ingest": "taking in commits",
+    "as-of": "reading the graph as it was",
+    "query": "evaluating the query",
+    "subscriptions": "taking up the subscriptions",
+    "replay": "going through the commits",
+    "rescale": "dividing the state anew",
+}
+
+
+def say(arguments: Namespace, text: str) -> None:
+    """What somebody is waiting for, on stderr, unless they do not want to know."""
+    if not arguments.quiet:
+        print(f"tidings: {text}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def session_for(
     arguments: Namespace, command: str = "history", *, partitions: int | None = None
 ) -> Iterator["SparkSession"]:
     """A session for an action; what goes wrong in it is told in errors of ours."""
-    from tidings.spark.session import running, session, stop, translated
+    from tidings.spark.session import LOCAL, running, session, stop, translated
 
-    ours = running() is None
+    ours, begun = running() is None, time.monotonic()
     name = f"tidings {command} {arguments.action}"
+    if ours:
+        say(arguments, f"starting Spark with the master {arguments.master or LOCAL}")
     made = session(arguments.master, name=name, partitions=partitions, memory=arguments.memory, patience=arguments.wait)
+    if ours:
+        doing = _DOING.get(arguments.action, "computing the figures")
+        say(arguments, f"Spark runs after {time.monotonic() - begun:.0f} s; {doing}")
     try:
         with translated():
             yield made

@@ -1,13 +1,16 @@
 """What the commands have in common in their arguments."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 from tidings.model.errors import BadRequest
+from tidings.model.likeness import did_you_mean
 
 HTTP = "http://localhost:8000"
+_CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' ")
 
 
 class UsageError(BadRequest):
@@ -30,7 +33,21 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
+        raise UsageError(f"{message}{self._meant(message)} (see {self.prog} --help)")
+
+    def _meant(self, message: str) -> str:
+        """Options and words that are like those which this command does not know."""
+        if choice := _CHOICE.search(message):
+            words = (action.choices or () for action in self._actions if choice[1] in _names(action))
+            return did_you_mean([choice[2]], (str(word) for known in words for word in known))
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+        return did_you_mean(options, (name for action in self._actions for name in action.option_strings))
+
+
+def _names(action: argparse.Action) -> tuple[object, ...]:
+    """How messages speak of an argument."""
+    return "/".join(action.option_strings), action.metavar, action.dest
 
 
 def add_data(parser: Parser) -> None:
@@ -63,18 +80,21 @@ def only_here(arguments: argparse.Namespace, *names: str) -> None:
 
 
 def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
-    """Where the broker is, and who is asking."""
-    add_address(parser, subscribes=subscribes)
+    """Where the broker is, how long it may take to be there, and who is asking."""
+    add_address(parser, subscribes=subscribes).add_argument(
+        "--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for a broker that is not there yet"
+    )
     add_identity(parser)
 
 
-def add_address(parser: Parser, *, subscribes: bool = False) -> None:
-    """Where the broker is."""
+def add_address(parser: Parser, *, subscribes: bool = False) -> "argparse._ArgumentGroup":
+    """Where the broker is; the group of these options."""
     group = parser.add_argument_group("broker")
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
     group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
     if subscribes:
         group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
+    return group
 
 
 def add_identity(parser: Parser) -> None:

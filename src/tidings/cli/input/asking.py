@@ -1,5 +1,6 @@
 """Queries and updates of the command line at a broker, over HTTP."""
 
+import re
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +31,16 @@ def table_of(text: str, arguments: Namespace) -> Solutions | Boolean:
     """The answer to SELECT or ASK."""
     json = ResultFormat.JSON
     return read_results(b"".join(answer_bytes(text, json.media.types[0], arguments)), json)
+
+
+_ONLY_NAMED = "ASK { FILTER NOT EXISTS { ?s ?p ?o } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }"
+
+
+def all_is_named(text: str, arguments: Namespace) -> bool:
+    """Whether a query found nothing because it asks the default graph, and all there is is in named ones."""
+    if re.search(r"\b(GRAPH|FROM)\b", text, re.IGNORECASE) or arguments.default_graph or arguments.named_graph:
+        return False
+    return table_of(_ONLY_NAMED, arguments) == Boolean(True)
 
 
 def answer_triples(text: str, arguments: Namespace) -> Iterator[Quad]:

@@ -18,7 +18,9 @@ def calling(arguments: Namespace, *, seconds: float | None = None, endless: bool
     """The broker of a call, over HTTP."""
     url = http_of(arguments)
     shown = shown_of(arguments, url)
-    return HttpClient(url, seconds=seconds, endless=endless, trust=trust_of(arguments), credentials=shown)
+    return HttpClient(
+        url, seconds=seconds, endless=endless, wait=arguments.wait, trust=trust_of(arguments), credentials=shown
+    )
 
 
 def shown_of(arguments: Namespace, url: str) -> Shown | None:

@@ -6,8 +6,9 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import orjson
@@ -42,6 +43,8 @@ class Wanted:
     named: tuple[str, ...] = ()
     shown: Shown | None = None
     """To a broker that asks who somebody is."""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    """For names in what is shown, besides those of the query."""
 
 
 class Sink(Protocol):
@@ -61,13 +64,13 @@ def follow(wanted: Wanted, arguments: Namespace) -> None:
 
 
 async def _follow(wanted: Wanted, arguments: Namespace) -> None:
-    async with connect(wanted.url, trust=trust_of(arguments), credentials=wanted.shown) as broker:
+    async with connect(wanted.url, wait=arguments.wait, trust=trust_of(arguments), credentials=wanted.shown) as broker:
         subscription = await broker.subscribe(wanted.text, default_graphs=wanted.default, named_graphs=wanted.named)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)
-        sink = _sink(wanted.text, arguments)
+        sink = _sink(wanted, arguments)
         try:
             await _show(broker, subscription, sink, stop, arguments)
         finally:
@@ -78,10 +81,10 @@ async def _follow(wanted: Wanted, arguments: Namespace) -> None:
                         await subscription.unsubscribe()
 
 
-def _sink(text: str, arguments: Namespace) -> Sink:
+def _sink(wanted: Wanted, arguments: Namespace) -> Sink:
     if arguments.json:
         return JsonLines(quiet=arguments.quiet)
-    names = Names(prefixes_of(text))
+    names = Names(dict(wanted.prefixes) | prefixes_of(wanted.text))
     if arguments.changes or not sys.stdout.isatty():
         return ChangeLines(names, colour=wants_colour(sys.stdout), quiet=arguments.quiet)
     from rich.console import Console
@@ -223,7 +226,7 @@ class Picture:
             self._draw()
 
     def _draw(self) -> None:
-        self._live.update(self._table.view(self._console.height), refresh=True)
+        self._live.update(self._table.view(self._console.height, self._console.width), refresh=True)
         self._stale = False
 
     def close(self) -> None:

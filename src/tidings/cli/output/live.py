@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidings.cli.output.names import Names, is_number
+from tidings.cli.output.table import cell_width, fit, squeezed
 from tidings.cli.output.telling import in_order
 from tidings.model.results import Row
 
@@ -79,22 +80,35 @@ class LiveTable:
                 del self.lines[line.row]
         return bool(over)
 
-    def view(self, height: int) -> RenderableType:
-        """The table as it is now, in so many lines."""
+    def view(self, height: int, width: int) -> RenderableType:
+        """The table as it is now, in so many lines of so many columns."""
         room = max(1, height - _AROUND)
         shown = list(self._chosen(room))
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for place, name in enumerate(self.variables):
-            right = bool(shown) and all((term := line.row[place]) is None or is_number(term) for line in shown)
-            table.add_column(f"?{name}", justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
-        for line in shown:
-            table.add_row(*self._cells(line), style=_style(line))
         rest = len(self.lines) - len(shown)
-        parts: list[RenderableType] = [table] if self.variables else []
+        parts: list[RenderableType] = [self._drawn(shown, width)] if self.variables else []
         if rest > 0:
             parts.append(Text(f"… and {rest:,} more", style="dim"))
         style = "bold yellow" if self.trouble else "dim"
         return Group(*parts, Text(self.status(), style=style, no_wrap=True, overflow="ellipsis"))
+
+    def _drawn(self, shown: list[Line], width: int) -> Table:
+        """IRIs without their middle, other terms without their end, if there is not room for all of it."""
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        cells = [self._cells(line) for line in shown]
+        wanted = [
+            max(cell_width(f"?{name}"), *(row[place].cell_len for row in cells), 1)
+            for place, name in enumerate(self.variables)
+        ]
+        widths = fit(wanted, width)
+        for place, name in enumerate(self.variables):
+            right = bool(shown) and all((term := line.row[place]) is None or is_number(term) for line in shown)
+            table.add_column(f"?{name}", justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+        for line, row in zip(shown, cells, strict=True):
+            for place, term in enumerate(line.row):
+                if term is not None and term[0] == "<" and row[place].cell_len > widths[place]:
+                    row[place] = Text(squeezed(row[place].plain, widths[place]))
+            table.add_row(*row, style=_style(line))
+        return table
 
     def _chosen(self, room: int) -> Iterator[Line]:
         """All lines if there is room; else those that changed last, then others."""

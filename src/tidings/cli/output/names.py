@@ -25,6 +25,7 @@ COMMON = {
     "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
     "void": "http://rdfs.org/ns/void#",
     "sd": "http://www.w3.org/ns/sparql-service-description#",
+    "city": "http://tidings.example/lighting#",
 }
 NUMBERS = frozenset(f"{XSD}{name}" for name in ("integer", "decimal", "double", "float", "int", "long", "short"))
 _PLAIN = NUMBERS | {f"{XSD}{name}" for name in ("string", "boolean", "date", "dateTime", "time", "gYear", "duration")}

@@ -2,7 +2,8 @@
 
     column width = min(longest of the first rows, a fair share of the terminal)
 
-Where the terminal is too narrow for columns, each row becomes a few lines of its own.
+IRIs lose their middle instead: their ends tell them apart. Where the terminal is too narrow for columns, each row
+becomes a few lines of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from itertools import islice
 
 from tidings.cli.output.names import Names, is_number
 from tidings.model.results import Row, Solutions
+from tidings.model.terms import Term
 
 SAMPLE = 500
 """Rows looked at before the first one is written."""
@@ -78,7 +80,8 @@ def fit(wanted: Sequence[int], width: int) -> list[int]:
 
 def _row(row: Row, columns: list[Column], names: Names, colour: bool) -> Iterator[str]:
     folded = [
-        [""] if term is None else fold(names[term], column.width) for term, column in zip(row, columns, strict=True)
+        [""] if term is None else cell(term, names[term], column.width)
+        for term, column in zip(row, columns, strict=True)
     ]
     styles = ["" if term is None else _style(term) for term in row]
     for number in range(max(map(len, folded), default=1)):
@@ -120,6 +123,29 @@ def cell_width(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def cell(term: Term, shown: str, width: int) -> list[str]:
+    """The lines of a cell: IRIs get one, other terms as many as they need."""
+    return [squeezed(shown, width)] if term[0] == "<" else fold(shown, width)
+
+
+def squeezed(text: str, width: int) -> str:
+    """The text without its middle if it is too wide. Of an IRI, what follows the last `/` or `#` stays if it can."""
+    if cell_width(text) <= width:
+        return text
+    room = width - 1
+    name = cell_width(text[max(map(text.rfind, "/#:")) :])
+    behind = max(name, room // 3) if name <= room * 3 // 4 else (room + 1) // 2
+    return f"{_part(text, room - behind)}…{_part(text[::-1], behind)[::-1]}"
+
+
+def _part(text: str, width: int) -> str:
+    """What fits of the beginning of a text."""
+    if not width:
+        return ""
+    part = _chopped(text, width)[0]
+    return part if cell_width(part) <= width else ""
 
 
 def fold(text: str, width: int) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from tidings.cli.history.lakes import say
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.input.stopping import stopping
 from tidings.cli.output.telling import in_order
@@ -30,6 +31,8 @@ def read(arguments: Namespace) -> None:
     if not arguments.follow:
         _write(arguments.out, after, only)
         return
+    if not (arguments.out / "batches").is_dir():
+        say(arguments, f"nothing was told to {arguments.out} yet; waiting for a job with --out {arguments.out}")
     with stopping(stop):
         while not stop.is_set():
             after = _write(arguments.out, after, only)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from tidings.cli.history.lakes import session_for
+from tidings.cli.history.lakes import say, session_for
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.input.identity import lend
 from tidings.cli.input.stopping import stopping
@@ -40,13 +40,14 @@ def subscriptions(arguments: Namespace) -> None:
     lend(arguments, arguments.log, arguments.subscriptions)
     origin = origin_of(arguments.log)
     origin.end()
-    request_source(arguments.subscriptions).read()
+    wanted = request_source(arguments.subscriptions).read() or {}
     lake = Lake(arguments.lake) if arguments.lake else None
     _check_partitions(arguments.checkpoint, arguments.partitions)
     progress = Progress(Watch(arguments.checkpoint, arguments.out, origin), quiet=arguments.quiet)
     metrics = nullcontext() if arguments.metrics is None else serving(arguments.metrics, lambda: progress.figures)
     stop = threading.Event()
     with metrics, session_for(arguments, "stream", partitions=arguments.partitions) as spark, stopping(stop):
+        say(arguments, beginning(len(wanted), origin.end().commit, follow=arguments.follow))
         while True:
             job = StreamJob(
                 *(spark, arguments.log, arguments.checkpoint, arguments.out),
@@ -55,11 +56,19 @@ def subscriptions(arguments: Namespace) -> None:
             try:
                 job.run(request_source(arguments.subscriptions), follow=arguments.follow, stop=stop)
                 break
-            except FeedFailed:
+            except FeedFailed as error:
                 # Who follows a broker outlasts its restarts.
+                if arguments.follow:
+                    say(arguments, f"{error}; waiting for it to be there again")
                 if not arguments.follow or stop.wait(_PACE):
                     raise
         progress.done()
+
+
+def beginning(wanted: int, end: int, *, follow: bool) -> str:
+    """What there is to do, and to wait for."""
+    has = f"{wanted:,} {'subscription' if wanted == 1 else 'subscriptions'}, and a log of {end:,} commits"
+    return f"{has}; first answers come first, then every commit, until Ctrl+C" if follow else has
 
 
 def settings_of(arguments: Namespace) -> "Settings":

@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from tidings.model.errors import BadRequest
+from tidings.model.likeness import nearest
 
 ROOT = "$"
 _PLAIN = re.compile(r"[\w-]+")
@@ -105,13 +105,6 @@ def shown(value: object) -> str:
     except (TypeError, ValueError):
         text = repr(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """What was probably meant."""
-    by_lower = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), by_lower, 1, likeness)
-    return by_lower[found[0]] if found else None
 
 
 def _file(path: str, files: Mapping[str, str]) -> str:

@@ -9,9 +9,10 @@ from typing import TypeAlias
 from tidings.client.jsap.addresses import Http, Level, read_level
 from tidings.client.jsap.bindings import Bindable, ForcedBinding, Namespaces, expanded, free_term, read_binding
 from tidings.client.jsap.documents import hyphenated
-from tidings.client.jsap.mistakes import ROOT, Mistakes, below, nearest
+from tidings.client.jsap.mistakes import ROOT, Mistakes, below
 from tidings.client.texts import Template, prologue
 from tidings.model.errors import SparqlSyntaxError
+from tidings.model.likeness import nearest
 from tidings.model.terms import Term
 
 Kind: TypeAlias = Choice["update", "query"]

@@ -16,10 +16,11 @@ from typing import Any
 from tidings.client.jsap.addresses import Level, check_gate, http_address, read_level, ws_address
 from tidings.client.jsap.bindings import Namespaces
 from tidings.client.jsap.documents import overlaid, read_document
-from tidings.client.jsap.mistakes import ROOT, BadProfile, Mistake, Mistakes, below, nearest, shown
+from tidings.client.jsap.mistakes import ROOT, BadProfile, Mistake, Mistakes, below, shown
 from tidings.client.jsap.oauth import OAuth, at_home, read_oauth
 from tidings.client.jsap.primitives import Draft, Graphs, Kind, Primitive, read_graphs, read_primitive
 from tidings.model.formats.grammar import ABSOLUTE_IRI
+from tidings.model.likeness import nearest
 from tidings.model.terms import RDF, XSD
 from tidings.sparql.parser.tokens import tokenize
 

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, Refused
+from tidings.client.errors import Refused, is_passing
 from tidings.client.http import AsyncHttpClient
 from tidings.client.link import Link
 from tidings.client.login.credentials import Token
@@ -17,16 +17,8 @@ from tidings.model.errors import TidingsError
 
 _PAUSE = 5.0
 _LONGEST = 3600.0
-_BUSY = (429, 503)
 
 log = logging.getLogger("tidings.client")
-
-
-def is_passing(error: TidingsError) -> bool:
-    """Whether it may be better later: nobody was there, or too many were."""
-    return isinstance(error, CannotConnect | ConnectionLost | NoAnswer) or (
-        isinstance(error, Refused) and error.status in _BUSY
-    )
 
 
 class Showing:

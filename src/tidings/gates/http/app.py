@@ -17,18 +17,19 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.figures import Figures, no_figures
-from tidings.gates.http import page
+from tidings.gates.http.events import Events
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
 from tidings.gates.http.limits import Admission, read_aside, read_body, share_of
 from tidings.gates.http.monitoring.admin import Operations
+from tidings.gates.http.page import Dashboard
 from tidings.gates.http.responses import Envelope, refusal
 from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
@@ -107,6 +108,10 @@ class HttpGate:
         self._graphs = GraphStore(
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
+        self._dashboard = Dashboard()
+        self._posted = Events(
+            broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
+        )
         self._operations = Operations(
             broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures
         )
@@ -122,8 +127,10 @@ class HttpGate:
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
+            route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
             route("/openapi.json", self._openapi, "GET", "HEAD", public=True),
+            *self._dashboard.routes(),
             *self._graphs.routes(),
             *self._operations.routes(),
             *self._routes,
@@ -172,7 +179,7 @@ class HttpGate:
         return await read_aside(request.headers.get("content-type", ""), query_string, body, self._settings.base)
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
-        write, rights = document(accept_of(request), asked.format), asker_of(request.scope).rights
+        write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
         asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
         return SpoolResponse(await while_present(request, asking))
 
@@ -183,7 +190,7 @@ class HttpGate:
         """The page for browsers, the service description for programs."""
         accept = accept_of(request)
         if wanted is None and "text/html" in (accept or ""):
-            return HTMLResponse(page.HTML, headers={"content-security-policy": page.POLICY, "vary": "accept"})
+            return self._dashboard.answer()
         format_ = chosen(tuple(RdfFormat), accept, wanted)
         triples = describe(
             _address(request, self._settings.base),

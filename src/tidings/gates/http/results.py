@@ -1,10 +1,11 @@
 """Results as documents: which format, and its bytes."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from tidings.broker.queries import Writer
 from tidings.engine.plans.spu import answer_rows
-from tidings.model.errors import NotAcceptable
+from tidings.model.errors import NotAcceptable, UnsupportedFormat
 from tidings.model.formats.media import F, Media, by_media_type, by_name, negotiate
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.formats.results.documents import ResultFormat, write_results
@@ -13,19 +14,19 @@ from tidings.model.results import Boolean, Result, Solutions, Triples
 TRIPLE = ("subject", "predicate", "object")
 
 
-def document(accept: str | None, wanted: str | None) -> Writer:
-    """Writes results in the format by name or media type, if one was asked for, else by the Accept header."""
+def document(accept: str | None, wanted: Sequence[str]) -> Writer:
+    """Writes results in the first of the wanted formats that there is, if any is, else by the Accept header."""
 
     def write(result: Result) -> tuple[str, Iterable[bytes]]:
         match result:
             case Solutions() | Boolean():
-                results = chosen(tuple(ResultFormat), accept, wanted)
+                results = first_of(tuple(ResultFormat), accept, wanted)
                 return content_type(results.media), write_results(result, results)
             case Triples(triples):
                 try:
-                    rdf = chosen(tuple(RdfFormat), accept, wanted)
+                    rdf = first_of(tuple(RdfFormat), accept, wanted)
                 except NotAcceptable:  # some clients take nothing but tables: they get one of triples
-                    results = chosen(tuple(ResultFormat), accept, wanted)
+                    results = first_of(tuple(ResultFormat), accept, wanted)
                     return content_type(results.media), write_results(Solutions(TRIPLE, triples), results)
                 return content_type(rdf.media), serialize_rdf(triples, rdf)
 
@@ -37,6 +38,14 @@ def results_document(result: Result) -> tuple[str, Iterable[bytes]]:
     if isinstance(result, Triples):
         result = Solutions(TRIPLE, answer_rows(result))
     return content_type(ResultFormat.JSON.media), write_results(result, ResultFormat.JSON)
+
+
+def first_of(formats: Sequence[F], accept: str | None, wanted: Sequence[str]) -> F:
+    """The first format of some that is known here; without any, by the Accept header. Raises what the first did."""
+    for name in wanted:
+        with suppress(UnsupportedFormat, NotAcceptable):
+            return negotiate(name, formats) if "," in name else chosen(formats, accept, name)
+    return chosen(formats, accept, wanted[0] if wanted else None)
 
 
 def chosen(formats: Sequence[F], accept: str | None, wanted: str | None) -> F:

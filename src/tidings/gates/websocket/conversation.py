@@ -16,13 +16,14 @@ from tidings.broker.errors import TooManyRequests
 from tidings.broker.subscriptions.subscriber import Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Reply
 from tidings.engine.updates.operations import PreparedUpdate
-from tidings.gates.answers import delayed_answer, encode_body, first_answer, update_answer
+from tidings.gates.answers import delayed_answer, encode_body, first_answer, publish_events, update_answer
 from tidings.gates.asking import EVERYBODY, OPEN, Asker, Guard
 from tidings.gates.errors import TooManyPrepared, UnknownPrepared
 from tidings.gates.http.results import results_document
 from tidings.gates.quotas import Quotas, Ticket, client_of
 from tidings.gates.websocket.attendance import Attendance
 from tidings.model.errors import AnswerTooLarge, NotAllowed, NotFound, TidingsError, internal_error
+from tidings.model.terms import DEFAULT_GRAPH
 from tidings.protocol.answers import Cancelled, Prepared, Unsubscribed, encode, query_answer
 from tidings.protocol.echo import Echo
 from tidings.protocol.errors import BadMessage, Refusal
@@ -31,6 +32,7 @@ from tidings.protocol.messages import (
     Cancel,
     DelayedUpdate,
     Prepare,
+    Publish,
     Query,
     Request,
     Resume,
@@ -40,6 +42,7 @@ from tidings.protocol.messages import (
     Update,
     UpdatePrepared,
 )
+from tidings.protocol.sparql_http import graph
 from tidings.sparql.binding import Bindable
 
 MOST_PREPARED = 1_000
@@ -161,7 +164,7 @@ class Conversation:
 
     def _handle(self, request: Request, asker: Asker) -> None:
         match request:
-            case Update() | DelayedUpdate() | UpdatePrepared() if self._read_only:
+            case Update() | DelayedUpdate() | UpdatePrepared() | Publish() if self._read_only:
                 raise NotAllowed("this broker is read-only")
             case Update():
                 self._update(request, asker)
@@ -181,6 +184,8 @@ class Conversation:
                 self._unsubscribe(self._spuid_of(alias), request.echo, asker)
             case Prepare():
                 self._prepare(request)
+            case Publish():
+                self._later(request, asker, lambda: self._publish(request, asker))
             case Cancel():
                 self._later(request, asker, lambda: self._cancel(request, asker))
             case _:
@@ -319,6 +324,12 @@ class Conversation:
             return encode(delayed_answer(delayed, request.echo.alias))
 
         self._later(request, asker, accept)
+
+    async def _publish(self, request: Publish, asker: Asker) -> bytes:
+        place = DEFAULT_GRAPH if request.graph is None else graph(request.graph, "graph", self._base)
+        answer = await publish_events(self._broker, request.events, place, asker.rights, request.echo.alias)
+        self._attendance.record(asker, "publish", place)
+        return encode(answer)
 
     async def _cancel(self, request: Cancel, asker: Asker) -> bytes:
         delayed = await self._broker.cancel_delayed(request.delayed, asker.subject, asker.rights)

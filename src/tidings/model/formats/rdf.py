@@ -21,7 +21,7 @@ from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple
 class RdfFormat(Enum):
     """The RDF syntaxes that are read and written here."""
 
-    TURTLE = Media("turtle", ("text/turtle", "application/x-turtle"), ("ttl",))
+    TURTLE = Media("turtle", ("text/turtle", "application/x-turtle"), ("ttl",), ("n3",))
     TRIG = Media("trig", ("application/trig", "application/x-trig"), ("trig",))
     N_TRIPLES = Media("ntriples", ("application/n-triples", "text/plain"), ("nt",), ("n-triples",))
     N_QUADS = Media("nquads", ("application/n-quads", "text/x-nquads"), ("nq",), ("n-quads",))

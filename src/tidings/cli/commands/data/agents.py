@@ -23,7 +23,6 @@ from tidings.client.jsap.primitives import Primitive
 from tidings.client.jsap.profile import Jsap, load
 from tidings.client.login.credentials import Shown
 from tidings.client.terms import from_term
-from tidings.client.trust import Trust
 from tidings.model.terms import iri
 
 DESCRIPTION = """\
@@ -32,8 +31,8 @@ out one of its updates as a producer does; or subscribe one of its queries as a 
 EXAMPLES = """\
 examples:
   tidings agents chat.jsap
-  tidings agents chat.jsap produce SEND sender=chat:alice text='Hello, world'
-  tidings agents chat.jsap consume MESSAGES --count 1
+  tidings agents chat.jsap produce SEND message=chat:m1 sender=chat:alice text='Hello, world'
+  tidings agents chat.jsap consume SENT --count 1
 """
 
 
@@ -110,7 +109,8 @@ def _produce(profile: Jsap, update: Primitive, arguments: Namespace) -> int:
     text = update.bind(_values(update, arguments))
     url = f"{http_of(arguments)}/update" if arguments.http else update.http.url
     shown = _shown(profile, url, arguments, elsewhere=bool(arguments.http))
-    done = asyncio.run(_send(url, text, update, trust_of(arguments), shown))
+    store = Endpoint(url, wait=arguments.wait, trust=trust_of(arguments), credentials=shown)
+    done = asyncio.run(_send(store, text, update))
     if done is None:
         print("done")  # by a store that is no broker
     else:
@@ -118,8 +118,8 @@ def _produce(profile: Jsap, update: Primitive, arguments: Namespace) -> int:
     return 0
 
 
-async def _send(url: str, text: str, update: Primitive, trust: Trust, shown: Shown | None) -> Committed | None:
-    async with Endpoint(url, trust=trust, credentials=shown) as store:
+async def _send(endpoint: Endpoint, text: str, update: Primitive) -> Committed | None:
+    async with endpoint as store:
         dataset = update.dataset
         return await store.update(text, using_graphs=dataset.default, using_named_graphs=dataset.named)
 
@@ -129,7 +129,7 @@ def _consume(profile: Jsap, query: Primitive, arguments: Namespace) -> int:
     elsewhere = bool(arguments.ws or arguments.http)
     url = ws_of(arguments) if elsewhere else query.ws
     shown = _shown(profile, url, arguments, elsewhere=elsewhere)
-    follow(Wanted(url, text, query.dataset.default, query.dataset.named, shown), arguments)
+    follow(Wanted(url, text, query.dataset.default, query.dataset.named, shown, profile.namespaces), arguments)
     return 0
 
 

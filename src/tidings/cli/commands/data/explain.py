@@ -104,7 +104,9 @@ def _show_tried(text: str, arguments: Namespace) -> int:
 
     url = ws_of(arguments)
     with (
-        sync.connect(url, trust=trust_of(arguments), credentials=shown_of(arguments, url)) as broker,
+        sync.connect(
+            url, wait=arguments.wait, trust=trust_of(arguments), credentials=shown_of(arguments, url)
+        ) as broker,
         broker.subscribe(based(text, arguments)) as subscription,
     ):
         spuid = subscription.spuid

@@ -160,6 +160,7 @@ async def _load(sources: list[Source], positions: Positions, arguments: Namespac
     async with connect(
         url,
         timeout=_PATIENCE,
+        wait=arguments.wait,
         publisher=arguments.publisher,
         trust=trust_of(arguments),
         credentials=shown_of(arguments, url),

@@ -100,12 +100,14 @@ def _ask_files(
 
 
 def _ask_broker(text: str, chosen: ResultFormat | RdfFormat | str, arguments: Namespace) -> None:
-    from tidings.cli.input.asking import answer_bytes, answer_triples, table_of
+    from tidings.cli.input.asking import all_is_named, answer_bytes, answer_triples, table_of
 
     only_here(arguments, "max_rows", "data_format")
     start = time.monotonic()
     if isinstance(chosen, str):
-        _show(table_of(text, arguments), text, arguments, start)
+        found = _show(table_of(text, arguments), text, arguments, start)
+        if not found and not arguments.quiet and all_is_named(text, arguments):
+            print("  the default graph is empty; for the named ones, write GRAPH ?g { … }", file=sys.stderr)
     elif chosen is RdfFormat.TURTLE and (prefixes := prefixes_of(text)):
         write(serialize_rdf(answer_triples(text, arguments), chosen, prefixes), arguments.output)
     else:
@@ -161,11 +163,12 @@ def _document(result: Result, chosen: ResultFormat | RdfFormat | str, prefixes: 
             raise AssertionError("the format was chosen for this form of query")
 
 
-def _show(result: Result, text: str, arguments: Namespace, start: float) -> None:
+def _show(result: Result, text: str, arguments: Namespace, start: float) -> int:
+    """Write the table; how many rows it has."""
     match result:
         case Boolean(value):
             write([b"true\n" if value else b"false\n"], arguments.output)
-            return
+            return int(value)
         case Triples():
             raise AssertionError("triples are no table")
         case Solutions(variables, rows):
@@ -179,6 +182,7 @@ def _show(result: Result, text: str, arguments: Namespace, start: float) -> None
     if not arguments.quiet:
         rows_ = "1 row" if counter.seen == 1 else f"{counter.seen:,} rows"
         print(f"{rows_} in {(time.monotonic() - start) * 1000:,.0f} ms", file=sys.stderr)
+    return counter.seen
 
 
 class _Counter:

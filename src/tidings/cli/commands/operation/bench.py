@@ -26,20 +26,24 @@ paper and the chat of the SEPA paper; one target or several in one run. Answers 
   list               the benchmarks that come with the suite
   init FILE          write a commented example to start from
   report RUN.json    write charts and report of a run again
-  compare A.json B.json   what has changed beyond noise"""
+  compare A.json B.json   what has changed beyond noise
+  matching           how good and how fast approximate matching is; --set changes seeds, events, backends and others"""
 EXAMPLES = """\
 examples:
   tidings bench list
   tidings bench run lighting --set tests.lighting.factor=0.01 --set iterations=1
   tidings bench run chat --only tidings --output results
   tidings bench init mine.toml
+  tidings bench matching --set events=200 --set seeds=5 --set crowd=100 --output matching
 """
-ACTIONS = ("run", "list", "init", "report", "compare")
+ACTIONS = ("run", "list", "init", "report", "compare", "matching")
 
 
 def parser() -> Parser:
     result = Parser("tidings bench", DESCRIPTION, EXAMPLES)
-    result.add_argument("action", metavar="ACTION", choices=ACTIONS, help="run, list, init, report or compare")
+    result.add_argument(
+        "action", metavar="ACTION", choices=ACTIONS, help="run, list, init, report, compare or matching"
+    )
     result.add_argument("names", metavar="NAME", nargs="*", help="benchmarks, files or runs, as the action says")
     result.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a key; may be repeated")
     result.add_argument("--global", dest="common", metavar="FILE", type=Path, help="settings for every benchmark")
@@ -59,6 +63,8 @@ def run(arguments: Namespace) -> int:
                 print(f"{name:14} {read([name]).about}")
         case "init":
             _init(_one(names, "the file to write"))
+        case "matching":
+            _match(arguments)
         case "report":
             path = Path(_one(names, "the JSON of a run"))
             _write(read_run(path), path.parent, ("svg", "png", "html"))
@@ -68,6 +74,36 @@ def run(arguments: Namespace) -> int:
             before, after = (read_run(Path(name)) for name in names)
             print(comparing.table(comparing.compare(before, after)))
     return 0
+
+
+def _match(arguments: Namespace) -> None:
+    """Measure approximate matching, and write what was found."""
+    from tidings.extras import needing
+
+    with needing("approximate matching needs numpy and scipy", "matching"):
+        from tidings.bench.matching.experiment import configured, run_experiment
+        from tidings.bench.matching.report import summary as summary_of
+        from tidings.bench.matching.report import write_outcome
+
+    pairs = [each.partition("=") for each in arguments.set]
+    if any(not equals for _, equals, _ in pairs):
+        raise UsageError("--set takes KEY=VALUE")
+    try:
+        configuration = configured({name: value for name, _, value in pairs})
+    except ValueError as error:
+        raise UsageError(f"--set: {error}") from error
+    outcome = run_experiment(configuration, say=_nothing if arguments.quiet else _say)
+    print(summary_of(outcome))
+    for written in write_outcome(outcome, Path(arguments.output or "matching")):
+        print(written)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _nothing(_: str) -> None:
+    """For those who want to hear nothing of progress."""
 
 
 def _one(names: list[str], what: str) -> str:

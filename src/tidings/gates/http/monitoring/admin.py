@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from tidings import __version__
+from tidings.broker.approximate.clause import text_of
 from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown, UnknownDelayed
 from tidings.broker.ownership import may_manage
@@ -107,7 +108,7 @@ class Operations:
             | {
                 "spuid": subscriber.spuid,
                 "alias": subscriber.alias,
-                "sparql": subscriber.text,
+                "sparql": text_of(subscriber.text) or subscriber.text,
                 "default-graph-uri": [iri_text(name) for name in (dataset and dataset.default) or ()],
                 "named-graph-uri": [iri_text(name) for name in (dataset and dataset.named) or ()],
                 "sequence": subscriber.sequence,

@@ -4,6 +4,7 @@ With security on, every path is also served below `/secure`; the document's seco
 """
 
 from tidings import __version__
+from tidings.gates.http.events import LINES
 from tidings.gates.http.monitoring import openapi_security as security
 from tidings.gates.http.monitoring.openapi_parts import (
     OBJECT,
@@ -23,6 +24,7 @@ from tidings.gates.http.monitoring.openapi_parts import (
     ref,
     struct,
 )
+from tidings.gates.http.page import MEDIA
 from tidings.gates.http.streaming.event_stream import MEDIA_TYPE
 from tidings.gates.visitors import SECURE
 from tidings.model.formats.rdf import RdfFormat
@@ -99,6 +101,7 @@ def _paths() -> dict[str, Json]:
                 parameter("header", "Last-Event-ID", "The id of the last event seen, to go on from there", TEXT),
             )
         },
+        "/events": {"post": _post_events()},
         "/rdf-graphs/service": _graph_store(
             "Graph",
             in_query("graph", "The graph, by its IRI, perhaps relative", {"type": "string", "format": "iri-reference"}),
@@ -155,6 +158,10 @@ def _paths() -> dict[str, Json]:
             "get": get("delayed", "One delayed update", json_of("It", ref("Delayed"))),
             "delete": operation("cancel", "Cancel it", {"200": json_of("It was, and will not happen", OBJECT)}),
         },
+        "/assets/{name}": {
+            "parameters": [in_path("name", "Its name, as the page has it")],
+            "get": get("asset", "A part of the dashboard", content("It", dict.fromkeys(MEDIA.values(), TEXT))),
+        },
         "/openapi.json": {"get": get("openapi", "This document", json_of("It", OBJECT))},
     }
 
@@ -183,6 +190,22 @@ def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
     form: Json = {"schema": {"type": "object", "properties": members}}
     body = {"requestBody": {"required": True, "content": {FORM: form, **direct}}}
     return operation(name, summary, {"200": response}, *([_PUBLISHER] if "update" in kinds else [])) | body
+
+
+def _post_events() -> Json:
+    body: Json = {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"anyOf": [OBJECT, array(OBJECT)]}},
+            LINES: {"schema": TEXT},
+        },
+    }
+    graph = in_query(
+        "graph", "The graph that they belong to, by its IRI", {"type": "string", "format": "iri-reference"}
+    )
+    answer = json_of("How many events, and to how many subscriptions they were told", OBJECT)
+    summary = "Publish events: whoever has subscribed approximately to what they mean is told"
+    return operation("publishEvents", summary, {"200": answer}, graph) | {"requestBody": body}
 
 
 def _graph_store(name: str, *parameters: Json) -> Json:

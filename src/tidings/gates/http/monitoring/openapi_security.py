@@ -22,7 +22,10 @@ from tidings.protocol.sparql_http import FORM
 from tidings.security.keys.signing_key import Algorithm
 from tidings.security.oauth.requests import GRANT, JSON
 
-PUBLIC = ("/", "/healthz", "/openapi.json", "/oauth/register", "/oauth/token", "/oauth/revoke", "/oauth/jwks", METADATA)
+PUBLIC = (
+    "/", "/assets/{name}", "/healthz", "/openapi.json",
+    "/oauth/register", "/oauth/token", "/oauth/revoke", "/oauth/jwks", METADATA,
+)  # fmt: skip
 """For everybody, with a token or without one."""
 SECURITY: list[Json] = [{"token": []}, {}]
 """What requests show unless it is said otherwise. Without a token, somebody may do what everybody may."""

@@ -31,6 +31,7 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
         "graphs": broker.graphs,
         "sessions": broker.sessions,
         "subscriptions": _subscriptions(broker),
+        "matching": _matching(broker),
         "delayed": {
             "waiting": broker.delayed_waiting, "done": broker.delayed_done, "failed": broker.delayed_failed,
         },
@@ -68,6 +69,15 @@ def _subscriptions(broker: BrokerStatus) -> dict[str, int]:
         "resumed": broker.resumed,
         "refreshed": broker.refreshed,
         "released": broker.released,
+    }
+
+
+def _matching(broker: BrokerStatus) -> dict[str, int]:
+    return {
+        "subscriptions": broker.approximate,
+        "events": broker.events,
+        "matches": broker.matches,
+        "skipped": broker.events_skipped,
     }
 
 

@@ -1,0 +1,60 @@
+/** What a broker refuses, with the code that programs can rely on, and what cannot be reached at all. */
+
+export interface ErrorEnvelope {
+  readonly error: string;
+  readonly status_code: number;
+  readonly error_description: string;
+  readonly alias?: string;
+  readonly spuid?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly expected?: string;
+}
+
+export class BrokerError extends Error {
+  override readonly name = "BrokerError";
+
+  constructor(readonly envelope: ErrorEnvelope) {
+    super(envelope.error_description);
+  }
+
+  /** The stable code: `sparql_syntax_error`. */
+  get code(): string {
+    return this.envelope.error;
+  }
+
+  get status(): number {
+    return this.envelope.status_code;
+  }
+
+  /** Where in the text the mistake is, if it is one of syntax: line and column, from 1. */
+  get place(): { readonly line: number; readonly column: number } | null {
+    const { line, column } = this.envelope;
+    return line === undefined || column === undefined ? null : { line, column };
+  }
+
+  /** Whether somebody has to say who they are, or say it again. */
+  get wantsToken(): boolean {
+    return this.status === 401;
+  }
+}
+
+/** Nothing came back: the broker does not run, or the network is down. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+export function isEnvelope(value: unknown): value is ErrorEnvelope {
+  return typeof value === "object" && value !== null && "error" in value && "status_code" in value;
+}
+
+/** The error of an answer over HTTP, also if something between here and the broker has answered. */
+export function refusal(status: number, text: string): BrokerError {
+  try {
+    const content: unknown = JSON.parse(text);
+    if (isEnvelope(content)) return new BrokerError(content);
+  } catch {
+    // no JSON, so not of the broker: told as it is, below
+  }
+  return new BrokerError({ error: "http_error", status_code: status, error_description: text.slice(0, 500) || `status ${status}` });
+}

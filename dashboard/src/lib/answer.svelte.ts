@@ -1,0 +1,176 @@
+/**
+ * An answer on the screen. Changes wait for the next frame, however many come; rows that left stay for a moment to fade,
+ * and a row that takes the place of another with the same first column takes its place on the screen, too.
+ */
+
+import { type Change, type Entry, type Row, termKey } from "tidings-client";
+
+import { compare } from "./values";
+
+export const FADE = 700; // milliseconds that a row takes to leave
+export const FLASH = 1600; // milliseconds that a row is marked as new
+const LARGE = 20_000; // rows beyond which sorting again waits a second
+
+export interface Shown {
+  key: string;
+  row: Row;
+  count: number;
+  arrived: number;
+  leaving: number;
+  changed: boolean;
+}
+
+export interface Figures {
+  readonly rows: number;
+  readonly commit: number | null;
+  readonly sequence: number | null;
+  /** Milliseconds from the commit to this page, by the clocks of both. */
+  readonly latency: number | null;
+  readonly notifications: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface Heard {
+  readonly sequence: number;
+  readonly commit: number;
+  readonly time: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly note: string;
+}
+
+const NOTHING: Figures = { rows: 0, commit: null, sequence: null, latency: null, notifications: 0, added: 0, removed: 0 };
+const MOST_HEARD = 200;
+
+export class Answer {
+  variables = $state.raw<readonly string[]>([]);
+  figures = $state.raw<Figures>(NOTHING);
+  heard = $state.raw<readonly Heard[]>([]);
+  /** Goes up whenever `rows` has changed; the array itself is too large to be watched. */
+  version = $state(0);
+  sorted = $state.raw<{ readonly variable: string; readonly descending: boolean } | null>(null);
+  rows: Shown[] = [];
+
+  private shown: Shown[] = [];
+  private byKey = new Map<string, Shown>();
+  private queue: Change[] = [];
+  private scheduled = false;
+  private sortedAt = 0;
+
+  /** A whole answer that will not change. */
+  show(variables: readonly string[], rows: readonly Row[]): void {
+    this.variables = variables;
+    this.shown = rows.map((row, index) => ({ key: String(index), row, count: 1, arrived: 0, leaving: 0, changed: false }));
+    this.figures = { ...NOTHING, rows: rows.length };
+    this.publish();
+  }
+
+  take(change: Change): void {
+    this.queue.push(change);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    if (document.hidden) setTimeout(() => this.flush(), 500);
+    else requestAnimationFrame(() => this.flush());
+  }
+
+  sortBy(variable: string): void {
+    const { sorted } = this;
+    if (sorted?.variable !== variable) this.sorted = { variable, descending: false };
+    else this.sorted = sorted.descending ? null : { variable, descending: true };
+    this.sortedAt = 0;
+    this.publish();
+  }
+
+  private flush(): void {
+    this.scheduled = false;
+    const changes = this.queue;
+    this.queue = [];
+    const now = performance.now();
+    for (const change of changes) this.apply(change, now);
+    this.report(changes);
+    this.publish();
+    if (this.shown.some((each) => each.leaving > 0)) setTimeout(() => this.compact(), FADE + 50);
+  }
+
+  private apply(change: Change, now: number): void {
+    const quiet = change.whole;
+    if (change.whole) {
+      this.variables = change.notification.addedResults.head.vars ?? [];
+      this.shown = [];
+      this.byKey.clear();
+    }
+    const vacated = this.vacate(change.removed, now);
+    for (const entry of change.added) this.enter(entry, quiet ? 0 : now, vacated);
+  }
+
+  /** Rows that leave, by their first column: their places may be taken. */
+  private vacate(removed: readonly Entry[], now: number): Map<string, Shown> {
+    const places = new Map<string, Shown>();
+    const first = this.variables[0] ?? "";
+    for (const entry of removed) {
+      const shown = this.byKey.get(entry.key);
+      if (shown === undefined) continue;
+      shown.leaving = now;
+      this.byKey.delete(entry.key);
+      places.set(termKey(shown.row[first]), shown);
+    }
+    return places;
+  }
+
+  private enter(entry: Entry, now: number, vacated: Map<string, Shown>): void {
+    const place = this.variables.length > 1 ? termKey(entry.row[this.variables[0] ?? ""]) : null;
+    const free = place === null ? undefined : vacated.get(place);
+    if (free !== undefined && place !== null) {
+      vacated.delete(place);
+      Object.assign(free, { key: entry.key, row: entry.row, count: entry.count, arrived: now, leaving: 0, changed: true });
+      this.byKey.set(entry.key, free);
+      return;
+    }
+    const shown: Shown = { key: entry.key, row: entry.row, count: entry.count, arrived: now, leaving: 0, changed: false };
+    this.shown.push(shown);
+    this.byKey.set(entry.key, shown);
+  }
+
+  private report(changes: readonly Change[]): void {
+    const last = changes.at(-1)?.notification;
+    if (last === undefined) return;
+    const news = changes.filter((change) => !change.whole);
+    const { figures } = this;
+    this.figures = {
+      rows: this.byKey.size,
+      commit: last.commit,
+      sequence: last.sequence,
+      latency: news.length ? Math.max(0, Date.now() - last.time / 1000) : figures.latency,
+      notifications: figures.notifications + changes.length,
+      added: figures.added + news.reduce((sum, change) => sum + change.added.length, 0),
+      removed: figures.removed + news.reduce((sum, change) => sum + change.removed.length, 0),
+    };
+    this.heard = [...changes.map(heardOf).reverse(), ...this.heard].slice(0, MOST_HEARD);
+  }
+
+  private compact(): void {
+    const limit = performance.now() - FADE;
+    this.shown = this.shown.filter((each) => each.leaving === 0 || each.leaving > limit);
+    this.publish();
+  }
+
+  private publish(): void {
+    const { sorted, shown } = this;
+    const wait = shown.length > LARGE ? 1000 : 0;
+    if (sorted === null) this.rows = shown;
+    else if (performance.now() - this.sortedAt >= wait) {
+      const { variable, descending } = sorted;
+      const sign = descending ? -1 : 1;
+      this.rows = shown.toSorted((a, b) => sign * compare(a.row[variable], b.row[variable]));
+      this.sortedAt = performance.now();
+    }
+    this.version += 1;
+  }
+}
+
+function heardOf({ notification, added, removed, whole }: Change): Heard {
+  const note = notification.reason ?? (whole ? "the whole answer" : notification.resumed ? "what was missed" : "");
+  return { sequence: notification.sequence, commit: notification.commit, time: notification.time, added: added.length, removed: removed.length, note };
+}
+

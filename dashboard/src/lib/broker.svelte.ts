@@ -1,0 +1,100 @@
+/** The broker that served this page: one client for all pages, who is logged in, and how the connection is. */
+
+import { BrokerError, type ConnectionState, Tidings } from "tidings-client";
+
+const ADDRESS = new URL("./", window.location.href).href;
+const EARLY = 60; // seconds before a token expires at which another one is asked for
+
+interface Login {
+  readonly id: string;
+  readonly secret: string;
+}
+
+interface TokenAnswer {
+  readonly access_token: string;
+  readonly expires_in: number;
+}
+
+class Broker {
+  connection = $state<ConnectionState>("closed");
+  /** Who is logged in. The token and the secret are in memory only: a reload forgets them. */
+  identity = $state<string | null>(null);
+  /** Set when the broker has asked who somebody is. */
+  asks = $state(false);
+
+  readonly client = new Tidings(ADDRESS, {
+    token: () => this.token,
+    connection: (state) => (this.connection = state),
+  });
+
+  private token: string | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    window.addEventListener("online", () => this.client.connection.hurry());
+  }
+
+  get address(): string {
+    return ADDRESS.replace(/\/$/, "");
+  }
+
+  /** Raises BrokerError: these are not the credentials of anybody. */
+  async login(login: Login): Promise<void> {
+    const response = await fetch(new URL("oauth/token", ADDRESS), {
+      method: "POST",
+      headers: { Authorization: `Basic ${btoa(unescape(encodeURIComponent(`${login.id}:${login.secret}`)))}` },
+    });
+    if (!response.ok) throw await refused(response);
+    const { access_token, expires_in } = (await response.json()) as TokenAnswer;
+    this.token = access_token;
+    this.identity = login.id;
+    this.asks = true;
+    await this.client.connection.renew();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.login(login).catch(() => this.logout()), Math.max(5, expires_in - EARLY) * 1000);
+  }
+
+  /** A token that somebody has got elsewhere. */
+  async show(token: string): Promise<void> {
+    this.token = token;
+    this.identity = "token";
+    await this.client.connection.renew();
+  }
+
+  logout(): void {
+    clearTimeout(this.timer);
+    this.token = null;
+    this.identity = null;
+    this.client.connection.close();
+  }
+
+  /** Learn from a refusal that this broker asks everybody who they are. */
+  heed(error: unknown): void {
+    if (error instanceof BrokerError && error.wantsToken) this.asks = true;
+  }
+
+  async json<T>(path: string, init?: RequestInit): Promise<T> {
+    try {
+      return await this.client.http.json<T>(path, init);
+    } catch (error) {
+      this.heed(error);
+      throw error;
+    }
+  }
+}
+
+async function refused(response: Response): Promise<BrokerError> {
+  const content = (await response.json().catch(() => ({}))) as { readonly error?: string; readonly error_description?: string };
+  return new BrokerError({
+    error: content.error ?? "http_error",
+    status_code: response.status,
+    error_description: content.error_description ?? `status ${response.status}`,
+  });
+}
+
+export const broker = new Broker();
+
+/** What to tell somebody about something that went wrong. */
+export function told(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,28 @@
+/** The plan of a subscription, as the broker explains it. */
+
+export interface PlanNode {
+  readonly operator: string;
+  readonly detail: string;
+  readonly incremental: boolean;
+  readonly inputs: readonly PlanNode[];
+}
+
+export interface Explained {
+  readonly incremental: boolean;
+  readonly parameters: readonly string[];
+  readonly shared: { readonly members: number; readonly subscribers: number };
+  readonly warnings: readonly string[];
+  readonly routes: readonly { readonly pattern: readonly string[]; readonly graph: string }[];
+  readonly plan: PlanNode;
+}
+
+export interface SubscriptionInfo {
+  readonly spuid: string;
+  readonly alias: string | null;
+  readonly sparql: string;
+  readonly sequence: number;
+  readonly connected: boolean;
+  readonly incremental: boolean;
+  readonly away?: number;
+  readonly "default-graph-uri": readonly string[];
+}

@@ -1,0 +1,65 @@
+/** Short names for long IRIs: well-known ones, those of the text at hand, and those that the data suggests. */
+
+export const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
+  ["rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"],
+  ["rdfs", "http://www.w3.org/2000/01/rdf-schema#"],
+  ["owl", "http://www.w3.org/2002/07/owl#"],
+  ["xsd", "http://www.w3.org/2001/XMLSchema#"],
+  ["skos", "http://www.w3.org/2004/02/skos/core#"],
+  ["foaf", "http://xmlns.com/foaf/0.1/"],
+  ["dct", "http://purl.org/dc/terms/"],
+  ["dc", "http://purl.org/dc/elements/1.1/"],
+  ["schema", "http://schema.org/"],
+  ["prov", "http://www.w3.org/ns/prov#"],
+  ["sosa", "http://www.w3.org/ns/sosa/"],
+  ["ssn", "http://www.w3.org/ns/ssn/"],
+  ["geo", "http://www.w3.org/2003/01/geo/wgs84_pos#"],
+  ["geosparql", "http://www.opengis.net/ont/geosparql#"],
+  ["void", "http://rdfs.org/ns/void#"],
+  ["sd", "http://www.w3.org/ns/sparql-service-description#"],
+  ["light", "http://tidings.example/lighting#"],
+]);
+
+const DECLARED = /PREFIX\s+([\p{L}\d_.-]*):\s*<([^<>\s]*)>/giu;
+const LOCAL = /^[\p{L}\d_][\p{L}\d_.-]*$/u;
+
+/** The prefixes that a text declares, before those that everybody knows. */
+export function prefixesOf(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = "", iri = ""] of text.matchAll(DECLARED)) found.set(name, iri);
+  for (const [name, iri] of WELL_KNOWN) if (!found.has(name)) found.set(name, iri);
+  return found;
+}
+
+/** `prefix:local`, if one of the prefixes fits. */
+export function compact(iri: string, prefixes: ReadonlyMap<string, string> = WELL_KNOWN): string | null {
+  let best: string | null = null;
+  let longest = 0;
+  for (const [name, start] of prefixes) {
+    if (start.length <= longest || !iri.startsWith(start)) continue;
+    const local = iri.slice(start.length);
+    if (!LOCAL.test(local) || local.endsWith(".")) continue;
+    best = `${name}:${local}`;
+    longest = start.length;
+  }
+  return best;
+}
+
+/** Short enough to be read: by a prefix, or without its middle. */
+export function shortened(iri: string, prefixes: ReadonlyMap<string, string> = WELL_KNOWN, most = 56): string {
+  const short = compact(iri, prefixes);
+  if (short !== null) return short;
+  if (iri.length <= most) return `<${iri}>`;
+  const half = Math.floor((most - 1) / 2);
+  return `<${iri.slice(0, half)}…${iri.slice(-half)}>`;
+}
+
+/** How a text names an IRI, and what has to be declared for it. */
+export function named(iri: string, text: string): { readonly name: string; readonly declaration: string } {
+  const prefixes = prefixesOf(text);
+  const name = compact(iri, prefixes);
+  if (name === null) return { name: `<${iri}>`, declaration: "" };
+  const prefix = name.slice(0, name.indexOf(":"));
+  const declared = new RegExp(`PREFIX\\s+${prefix}:`, "i").test(text);
+  return { name, declaration: declared ? "" : `PREFIX ${prefix}: <${prefixes.get(prefix) ?? ""}>\n` };
+}

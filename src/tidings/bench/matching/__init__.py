@@ -1,0 +1,1 @@
+"""How good and how fast approximate matching is: event sets as in the paper, rebuilt from vocabularies of our own."""

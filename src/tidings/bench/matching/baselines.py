@@ -1,0 +1,46 @@
+"""What approximate matching is compared with: exact matching, and the scheme of Hasan and Curry as the paper has it.
+
+exact     every `~` is ignored
+product   relatedness of attributes times relatedness of values, each the cosine of the phrases' vectors, without
+          guards and without a floor; its threshold is the best one on the vocabulary for calibration
+"""
+
+from tidings.bench.matching.effectiveness import judge
+from tidings.bench.matching.event_set import Sizes, event_set
+from tidings.bench.matching.vocabulary import CALIBRATION, vocabulary
+from tidings.matching.alignment import WordVectors
+from tidings.matching.language.values import Parameters, Scoring
+from tidings.matching.matcher.scores import Knowledge
+from tidings.matching.pooling import Pooled
+from tidings.matching.relatedness import Calibration, Matrix
+
+_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+_CALIBRATED_ON = Sizes(seeds=60, events=300, subscriptions=40)
+
+
+class _Plain:
+    """A cosine as it is."""
+
+    def __call__(self, cosine: Matrix) -> Matrix:
+        return cosine
+
+
+class _NoOpposites:
+    def opposites(self, word: str) -> frozenset[str]:
+        return frozenset()
+
+
+def product(vectors: WordVectors) -> Knowledge:
+    """The scheme of Hasan and Curry, with its threshold."""
+    found = [(_f_score(_product(vectors, threshold)), threshold) for threshold in _THRESHOLDS]
+    return _product(vectors, max(found)[1])
+
+
+def _product(vectors: WordVectors, threshold: float) -> Knowledge:
+    calibration = Calibration(threshold, attribute_exponent=1.0, floor=0.0, scoring=Scoring.PRODUCT)
+    return Knowledge(Pooled("product", calibration, vectors, _Plain()), _NoOpposites())
+
+
+def _f_score(knowledge: Knowledge) -> float:
+    events = event_set(vocabulary(CALIBRATION), 0, _CALIBRATED_ON)
+    return judge(events, knowledge, 1.0, Parameters()).loose.f_score

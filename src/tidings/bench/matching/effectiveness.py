@@ -1,0 +1,76 @@
+"""Precision, recall and F-score of a matcher on an event set.
+
+Each pair of a subscription and an event is a decision; the truth of an event set says which are right. Everything that
+reaches the threshold of the backend counts as found, so one pass over the events gives all three.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tidings.bench.matching.event_set import EventSet
+from tidings.matching.language.values import Parameters
+from tidings.matching.matcher.index import SubscriptionIndex
+from tidings.matching.matcher.scores import Knowledge
+
+
+@dataclass(frozen=True, slots=True)
+class Effectiveness:
+    """Counts of pairs."""
+
+    found: int
+    right: int
+    """Of those that were found."""
+    relevant: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / self.relevant if self.relevant else 1.0
+
+    @property
+    def f_score(self) -> float:
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """By both truths, and the share of pairs that the index looked at."""
+
+    loose: Effectiveness
+    strict: Effectiveness
+    looked_at: float
+
+
+def judge(events: EventSet, knowledge: Knowledge, approximation: float, parameters: Parameters) -> Judged:
+    """How good a matcher with this knowledge is, at a degree of approximation from 0 to 1."""
+    index: SubscriptionIndex[int] = SubscriptionIndex(knowledge)
+    for key, subscription in enumerate(events.subscriptions(approximation, parameters)):
+        index.add(key, subscription)
+    found = [frozenset(key for key, _ in index.match(each.event)) for each in events.events]
+    return Judged(_counted(events, found, strict=False), _counted(events, found, strict=True), _share(index))
+
+
+def _share(index: SubscriptionIndex[int]) -> float:
+    return index.looked_at / index.pairs if index.pairs else 0.0
+
+
+def _counted(events: EventSet, found: Iterable[frozenset[int]], *, strict: bool) -> Effectiveness:
+    wanted = [frozenset(each) for each in events.wanted]
+    relevant = list(_relevant(events, wanted, strict=strict))
+    pairs = list(zip(found, relevant, strict=True))
+    return Effectiveness(
+        sum(len(each) for each, _ in pairs),
+        sum(len(each & truth) for each, truth in pairs),
+        sum(len(truth) for truth in relevant),
+    )
+
+
+def _relevant(
+    events: EventSet, wanted: list[frozenset[tuple[str, tuple[str, ...]]]], *, strict: bool
+) -> Iterator[frozenset[int]]:
+    for each in events.events:
+        yield frozenset(key for key, tuples in enumerate(wanted) if each.relevant(tuples, strict=strict))

@@ -1,0 +1,73 @@
+"""Vocabularies: terms with their synonyms and related terms, and the events that are made of them.
+
+A phrase is a tuple of terms, so that each can be replaced by another: `parking space+occupied+event`.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TypeAlias
+
+Phrase: TypeAlias = tuple[str, ...]
+Slot: TypeAlias = tuple[str, tuple[Phrase, ...]]
+"""An attribute, and the values that it may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thesaurus:
+    """What a term may be replaced by."""
+
+    synonyms: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    name: str
+    terms: dict[str, Thesaurus]
+    places: tuple[tuple[Slot, ...], ...]
+    events: tuple[tuple[Slot, ...], ...]
+
+
+VOCABULARIES = ("city", "farm")
+CALIBRATION = "clinic"
+
+
+@cache
+def vocabulary(name: str) -> Vocabulary:
+    text = files("tidings.bench.matching.vocabularies").joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    return read_vocabulary(name, text)
+
+
+def read_vocabulary(name: str, text: str) -> Vocabulary:
+    sections: dict[str, list[str]] = {"terms": [], "places": [], "events": []}
+    section: list[str] = []
+    for line in (line.strip() for line in text.splitlines()):
+        if line.startswith("["):
+            section = sections[line[1:-1]]
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return Vocabulary(
+        name,
+        dict(_term(line) for line in sections["terms"]),
+        tuple(_slots(line) for line in sections["places"]),
+        tuple(_slots(line) for line in sections["events"]),
+    )
+
+
+def _term(line: str) -> tuple[str, Thesaurus]:
+    term, _, others = line.partition(":")
+    synonyms, _, related = others.partition("|")
+    return term.strip(), Thesaurus(_list(synonyms, ","), _list(related, ","))
+
+
+def _slots(line: str) -> tuple[Slot, ...]:
+    slots = []
+    for each in _list(line, ";"):
+        attribute, _, values = each.partition("=")
+        slots.append((attribute.strip(), tuple(_list(value, "+") for value in _list(values, "/"))))
+    return tuple(slots)
+
+
+def _list(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(separator) if part.strip())

@@ -1,0 +1,6 @@
+"""Approximate subscriptions beside the exact ones.
+
+clause        their text, and the query that stands for them in the engine
+description   events from the subjects that an update touched
+matching      who is told of an event: live, and again after a restart
+"""

@@ -1,0 +1,1 @@
+"""What `tidings match` does with many subscriptions, on Spark."""

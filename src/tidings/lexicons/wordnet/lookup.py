@@ -1,0 +1,135 @@
+"""WordNet as its own programs read it: a binary search in the sorted index files finds the senses of a word.
+
+Nothing is loaded: the files are mapped, and what was found is kept, up to a bound. A sense is as `n00001740`, part of
+speech and place in the data file.
+"""
+
+from functools import lru_cache
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+
+from tidings.lexicons.errors import WordNetDamaged
+from tidings.lexicons.wordnet.finding import PARTS, wordnet_folder
+from tidings.lexicons.wordnet.reading import Synset, read_synset
+
+_PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+_NEAR = frozenset(["@", "@i", "~", "~i", "&", "+", "\\", "=", "^", "*", ">", "%p", "#p", "%m", "#m", ";c", "-c"])
+_ENDINGS = (
+    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("er", ""), ("er", "e"),
+)  # fmt: skip
+_IRREGULAR = {
+    "begun": "begin", "broken": "break", "brought": "bring", "built": "build", "bought": "buy", "caught": "catch",
+    "come": "come", "fallen": "fall", "fell": "fall", "felt": "feel", "found": "find", "frozen": "freeze",
+    "given": "give", "gone": "go", "grown": "grow", "held": "hold", "hidden": "hide", "kept": "keep", "left": "leave",
+    "lost": "lose", "made": "make", "met": "meet", "paid": "pay", "risen": "rise", "rose": "rise", "sent": "send",
+    "shut": "shut", "sold": "sell", "spent": "spend", "stolen": "steal", "stood": "stand", "taken": "take",
+    "thrown": "throw", "told": "tell", "won": "win", "written": "write", "men": "man", "women": "woman",
+    "children": "child", "feet": "foot", "mice": "mouse",
+}  # fmt: skip
+_KEPT = 32_768
+
+
+class WordNet:
+    """Implements what `matching` asks of a thesaurus, and of who knows opposites."""
+
+    def __init__(self, folder: Path) -> None:
+        self._index = {_PART[part]: _mapped(folder / f"index.{part}") for part in PARTS}
+        self._data = {_PART[part]: _mapped(folder / f"data.{part}") for part in PARTS}
+        self._folder = folder
+        self.senses = lru_cache(_KEPT)(self._senses)
+        self.near = lru_cache(_KEPT)(self._near)
+        self.has = lru_cache(_KEPT)(self._has)
+        self.opposites = lru_cache(_KEPT)(self._opposites)
+
+    def _has(self, term: str) -> bool:
+        return any(self._lines(term))
+
+    def _senses(self, item: str) -> frozenset[str]:
+        return frozenset(sense for form in _base_forms(item) for sense in self._of_lemma(form))
+
+    def _near(self, item: str) -> frozenset[str]:
+        found = (pointer for sense in self.senses(item) for pointer in self._synset(sense).pointers)
+        return frozenset(_plain(pointer.target) for pointer in found if pointer.symbol in _NEAR)
+
+    def _opposites(self, word: str) -> frozenset[str]:
+        """Antonyms of the word itself, not of what it may be a form of."""
+        found: set[str] = set()
+        for sense in self._of_lemma(word):
+            synset = self._synset(sense)
+            for pointer in synset.pointers:
+                if pointer.symbol == "!" and synset.words[pointer.source_word - 1].lower() == word:
+                    other = self._synset(_plain(pointer.target))
+                    found.add(other.words[pointer.target_word - 1].lower())
+        return frozenset(found)
+
+    def _of_lemma(self, lemma: str) -> list[str]:
+        senses = []
+        for part, line in self._lines(lemma).items():
+            fields = line.split()
+            count = int(fields[2])
+            senses += [f"{part}{int(offset):08}" for offset in fields[-count:]]
+        return senses
+
+    def _lines(self, lemma: str) -> dict[str, str]:
+        """The line of each index that has the lemma."""
+        key = lemma.replace(" ", "_").encode()
+        found = {part: _line_of(index, key) for part, index in self._index.items()}
+        return {part: line for part, line in found.items() if line}
+
+    def _synset(self, sense: str) -> Synset:
+        data, start = self._data[sense[0]], int(sense[1:])
+        end = data.find(b"\n", start)
+        if not 0 <= start < end:
+            raise WordNetDamaged(f"{self._folder}: there is no synset {sense}")
+        return read_synset(data[start:end].decode("utf-8", "replace"), sense[0], self._folder, start)
+
+
+def load_wordnet(named: Path | None = None) -> WordNet:
+    """Raises WordNetMissing, WordNetDamaged."""
+    return WordNet(wordnet_folder(named))
+
+
+def _mapped(path: Path) -> mmap:
+    try:
+        with path.open("rb") as file:
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise WordNetDamaged(f"{path} cannot be read: {error}") from error
+
+
+def _line_of(index: mmap, key: bytes) -> str:
+    """The line that begins with a key; empty if there is none. Lines are sorted by their bytes."""
+    low, high = 0, len(index)
+    while low < high:
+        middle = (low + high) // 2
+        start = index.rfind(b"\n", low, middle) + 1 or low
+        end = index.find(b"\n", middle)
+        end = len(index) if end < 0 else end
+        line = index[start:end]
+        lemma = line.split(b" ", 1)[0]  # empty for a line of the licence, which comes first
+        if lemma == key:
+            return line.decode("utf-8", "replace")
+        if lemma < key:
+            low = end + 1
+        else:
+            high = start
+    return ""
+
+
+def _base_forms(item: str) -> set[str]:
+    """The item, and what it may be a form of; not all of these are words."""
+    forms = {item, _IRREGULAR.get(item, item)}
+    if " " in item:
+        return forms
+    for ending, base in _ENDINGS:
+        if item.endswith(ending) and len(item) - len(ending) >= 3:
+            stem = item[: -len(ending)]
+            forms.add(stem + base)
+            if not base and len(stem) > 3 and stem[-1] == stem[-2]:
+                forms.add(stem[:-1])  # stopped, shipping
+    return forms
+
+
+def _plain(sense: str) -> str:
+    """Satellites of adjectives are in the file of adjectives."""
+    return f"a{sense[1:]}" if sense[0] == "s" else sense

@@ -1,0 +1,253 @@
+"""Relatedness of phrases from similarity of words: each word looks for its like on the other side, and all must find.
+
+    agreement of a word     the greatest similarity of it, or of a term that it is part of, to any on the other side
+    agreement of a side     the weighted harmonic mean over its words: one word that finds nothing spoils a phrase
+    relatedness             the harmonic mean of both sides, or their arithmetic mean (`even`)
+
+Words that only say that something is an event ("event", "notification") weigh a quarter. Similarity is the cosine of
+word vectors, stretched by a logistic curve, or what a thesaurus says, whichever is greater.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.matching.relatedness import Calibration, Matrix, Related
+from tidings.matching.words import spelled
+
+STOP = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "its", "of", "on", "the", "to"])
+LIGHT = frozenset(["event", "incident", "occurrence", "report", "notice", "message", "notification", "alert"]) | {
+    *("information", "reading", "measurement", "value", "data"),
+}
+_LIGHT_WEIGHT = 0.25
+_LEAST = 0.02
+"""Agreement of a word that finds nothing: above 0, so that a long phrase survives a word that nobody knows."""
+MOST_WORDS = 32
+"""Of a phrase; a longer text is known by its first ones."""
+_TINY = np.float32(1e-9)
+_KEPT = 4_096
+"""Items of which similarities to one set of phrases are kept."""
+
+
+class WordVectors(Protocol):
+    """Vectors of words and of terms of several words."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def vector(self, item: str) -> NDArray[np.float32] | None:
+        """Of length 1; None for what it does not know."""
+        ...
+
+
+class Thesaurus(Protocol):
+    """Which words mean the same, and which nearly so."""
+
+    def has(self, term: str) -> bool:
+        """Whether some words together are a term."""
+        ...
+
+    def senses(self, item: str) -> frozenset[str]: ...
+
+    def near(self, item: str) -> frozenset[str]:
+        """Senses that are one relation away from one of its own."""
+        ...
+
+
+class Stretch(Protocol):
+    """Similarity from cosines."""
+
+    def __call__(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Similarity from a cosine c: the logistic curve of `steepness` with its middle at `middle`, 1 at c = 1."""
+
+    middle: float
+    steepness: float
+
+    def __call__(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
+        top = 1 / (1 + np.exp(-self.steepness * (1 - self.middle)))
+        stretched = 1 / (1 + np.exp(-self.steepness * (cosine - self.middle))) / top
+        return np.asarray(stretched, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """What a thesaurus' word counts for."""
+
+    same: float = 0.95
+    near: float = 0.6
+
+
+STRENGTHS = Strengths()
+
+
+class Aligned:
+    """A backend of `relatedness`."""
+
+    def __init__(
+        self,
+        name: str,
+        calibration: Calibration,
+        vectors: WordVectors,
+        curve: Curve,
+        thesaurus: Thesaurus | None = None,
+        strengths: Strengths = STRENGTHS,
+        *,
+        even: bool = False,
+    ) -> None:
+        self.name = name
+        self.calibration = calibration
+        self.vectors = vectors
+        self.curve = curve
+        self.thesaurus = thesaurus
+        self.strengths = strengths
+        self.even = even
+
+    def relate(self, left: Sequence[str], right: Sequence[str]) -> Matrix:
+        return self.against(right)(left)
+
+    def against(self, right: Sequence[str]) -> Related:
+        return _Prepared(self, [self.parts(each) for each in right])
+
+    def parts(self, text: str) -> "Parts":
+        """The words of a phrase that count, and the terms that they make."""
+        phrase = spelled(text)
+        words = phrase.split()[:MOST_WORDS]
+        kept = [place for place, word in enumerate(words) if word not in STOP] or list(range(len(words)))
+        items = [words[place] for place in kept]
+        covering = [[number] for number in range(len(kept))]
+        for length in (2, 3) if self.thesaurus is not None else ():
+            for start in range(len(words) - length + 1):
+                term = " ".join(words[start : start + length])
+                if self.thesaurus is not None and self.thesaurus.has(term):
+                    for number, place in enumerate(kept):
+                        if start <= place < start + length:
+                            covering[number].append(len(items))
+                    items.append(term)
+        weights = [_LIGHT_WEIGHT if words[place] in LIGHT else 1.0 for place in kept]
+        return Parts(phrase, tuple(items), tuple(tuple(each) for each in covering), tuple(weights))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    phrase: str
+    items: tuple[str, ...]
+    """Its words, then the terms that some of them make together."""
+    covering: tuple[tuple[int, ...], ...]
+    """For each word, the places of the items that it is part of."""
+    weights: tuple[float, ...]
+
+
+class _Prepared:
+    """Phrases made ready. Sums run along the first axis, so that no score depends on which others are computed."""
+
+    def __init__(self, backend: Aligned, right: Sequence[Parts]) -> None:
+        self._backend = backend
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, each in enumerate(right):
+            self._places[each.phrase].append(place)
+        self._similarities = _Similarities(backend, list(dict.fromkeys(item for each in right for item in each.items)))
+        index, none = self._similarities.index, len(self._similarities.index)
+        items = max((len(each.items) for each in right), default=0)
+        words = max((len(each.covering) for each in right), default=0)
+        covers = max((len(each) for parts in right for each in parts.covering), default=0)
+        self._items = np.full((items, len(right)), none, np.intp)
+        self._covering = np.full((words, covers, len(right)), none, np.intp)
+        self._weights = np.zeros((words, len(right)), np.float32)
+        for column, parts in enumerate(right):
+            numbers = [index[item] for item in parts.items]
+            self._items[: len(numbers), column] = numbers
+            self._weights[: len(parts.weights), column] = parts.weights
+            for row, places in enumerate(parts.covering):
+                self._covering[row, : len(places), column] = [numbers[place] for place in places]
+        self._size = np.maximum(self._weights.sum(axis=0), _TINY)
+        self._empty = self._weights.sum(axis=0) == 0
+
+    def __call__(self, left: Sequence[str]) -> Matrix:
+        related = np.zeros((len(left), self._weights.shape[1]), np.float32)
+        for row, text in enumerate(left):
+            parts = self._backend.parts(text)
+            if parts.items and self._weights.shape[1]:
+                related[row] = self._one(parts)
+            related[row, self._places.get(parts.phrase, [])] = 1.0
+        return related
+
+    def _one(self, parts: Parts) -> NDArray[np.float32]:
+        rows = [self._similarities.of(item) for item in parts.items]
+        ours = self._our_side(parts, rows)
+        greatest = np.maximum.reduce(rows)
+        theirs = np.maximum(greatest[self._covering].max(axis=1, initial=0.0), _LEAST)
+        their_loss = np.maximum((self._weights / theirs).sum(axis=0) / self._size, _TINY)
+        related = (1 / ours + 1 / their_loss) / 2 if self._backend.even else 2 / (ours + their_loss)
+        return np.where(self._empty, 0, related).astype(np.float32)
+
+    def _our_side(self, parts: Parts, rows: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """The reciprocal of its agreement with each phrase."""
+        best = [row[self._items].max(axis=0, initial=0.0) for row in rows]
+        loss = np.zeros(self._weights.shape[1], np.float32)
+        for places, weight in zip(parts.covering, parts.weights, strict=True):
+            agreement = np.maximum(np.maximum.reduce([best[place] for place in places]), _LEAST)
+            loss += weight / agreement
+        return loss / np.float32(sum(parts.weights))
+
+
+class _Similarities:
+    """Similarities of any item to some; the last entry of an array is 0, for none."""
+
+    def __init__(self, backend: Aligned, items: list[str]) -> None:
+        self._backend = backend
+        self.index = {item: number for number, item in enumerate(items)}
+        self._vectors = np.zeros((len(items), backend.vectors.dimensions), np.float32)
+        self._senses: dict[str, list[int]] = defaultdict(list)
+        self._near: dict[str, list[int]] = defaultdict(list)
+        for item, number in self.index.items():
+            vector = backend.vectors.vector(item)
+            if vector is not None:
+                self._vectors[number] = vector
+            if backend.thesaurus is not None:
+                for sense in backend.thesaurus.senses(item):
+                    self._senses[sense].append(number)
+                for sense in backend.thesaurus.near(item):
+                    self._near[sense].append(number)
+        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def of(self, item: str) -> NDArray[np.float32]:
+        row = self._kept.get(item)
+        if row is None:
+            row = self._kept[item] = self._found(item)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(item)
+        return row
+
+    def _found(self, item: str) -> NDArray[np.float32]:
+        row = np.zeros(len(self.index) + 1, np.float32)
+        vector = self._backend.vectors.vector(item)
+        if vector is not None:
+            # einsum: the same sum for each row, however many there are
+            cosines = np.einsum("id,d->i", self._vectors, vector)
+            row[:-1] = np.where(cosines > 0, self._backend.curve(cosines), 0)
+        self._consult_thesaurus(item, row)
+        same = self.index.get(item)
+        if same is not None:
+            row[same] = 1.0
+        return np.minimum(row, 1.0)
+
+    def _consult_thesaurus(self, item: str, row: NDArray[np.float32]) -> None:
+        thesaurus, strengths = self._backend.thesaurus, self._backend.strengths
+        if thesaurus is None:
+            return
+        senses = thesaurus.senses(item)
+        near = [number for sense in thesaurus.near(item) for number in self._senses.get(sense, ())]
+        near += [number for sense in senses for number in self._near.get(sense, ())]
+        same = [number for sense in senses for number in self._senses.get(sense, ())]
+        row[near] = np.maximum(row[near], strengths.near)
+        row[same] = np.maximum(row[same], strengths.same)

@@ -1,0 +1,1 @@
+"""Events and subscriptions as values, and the texts that they are read from."""

@@ -1,0 +1,50 @@
+"""How large events and subscriptions may be. What is larger is refused before anything is computed."""
+
+from dataclasses import dataclass
+
+from tidings.matching.language.values import Event, EventTuple, Predicate, Subscription, Value
+from tidings.model.errors import RequestTooComplex
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    predicates: int = 64
+    """Of a subscription."""
+    tuples: int = 10_000
+    """Of an event."""
+    characters: int = 1_000
+    """Of one attribute or value."""
+    mappings: int = 100
+    """To be told of one event."""
+
+    def check_subscription(self, subscription: Subscription) -> Subscription:
+        """Raises RequestTooComplex."""
+        _check(len(subscription.predicates), self.predicates, "predicates in a subscription")
+        _check(subscription.parameters.mappings, self.mappings, "mappings of an event")
+        for predicate in subscription.predicates:
+            self._check_terms(predicate)
+        return subscription
+
+    def check_event(self, event: Event) -> Event:
+        """Raises RequestTooComplex."""
+        _check(len(event.tuples), self.tuples, "tuples in an event")
+        for each in event.tuples:
+            self._check_terms(each)
+        return event
+
+    def _check_terms(self, pair: Predicate | EventTuple) -> None:
+        self._check_length(pair.attribute)
+        value = getattr(pair.condition, "value", "") if isinstance(pair, Predicate) else pair.value
+        self._check_length(value)
+
+    def _check_length(self, term: Value) -> None:
+        if isinstance(term, str):
+            _check(len(term), self.characters, "characters in an attribute or a value")
+
+
+def _check(measured: int, limit: int, what: str) -> None:
+    if measured > limit:
+        raise RequestTooComplex(f"{measured:,} {what}; at most {limit:,} are allowed", measured=measured, limit=limit)
+
+
+DEFAULT_BOUNDS = Bounds()

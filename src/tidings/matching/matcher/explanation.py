@@ -1,0 +1,115 @@
+"""Why an event matches, or does not: which predicate met which tuple, with what score, and why not another."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.matching.language.notation import write_event, write_predicate
+from tidings.matching.language.values import Event
+from tidings.matching.matcher.matcher import Mapping, Matcher
+from tidings.matching.matcher.scores import Anatomy
+
+_OTHERS = 3
+"""Tuples that are told of beside the one that was taken."""
+_CONSIDERED = 32
+"""Those of which they are the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A tuple that a predicate did not get, and why."""
+
+    place: int
+    anatomy: Anatomy
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What became of one predicate; `place` is None where there is no mapping."""
+
+    predicate: str
+    place: int | None
+    anatomy: Anatomy | None
+    others: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    matches: bool
+    degree: float
+    threshold: float
+    met: tuple[Met, ...]
+    event: Event
+    reason: str
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "matches": self.matches,
+            "degree": round(self.degree, 4),
+            "threshold": self.threshold,
+            "reason": self.reason,
+            "predicates": [self._met(each) for each in self.met],
+        }
+
+    def _met(self, met: Met) -> dict[str, Any]:
+        document: dict[str, Any] = {"predicate": met.predicate}
+        if met.place is not None and met.anatomy is not None:
+            document |= {"tuple": self._tuple(met.place), **_numbers(met.anatomy)}
+        others = [{"tuple": self._tuple(each.place), "reason": each.reason, **_numbers(each.anatomy)}
+                  for each in met.others]  # fmt: skip
+        return document | {"others": others}
+
+    def _tuple(self, place: int) -> str:
+        return write_event(Event((self.event.tuples[place],)))[1:-1]
+
+
+def explain(matcher: Matcher, event: Event) -> Explanation:
+    best = next(iter(matcher.mappings(event)), None)
+    degree = 0.0 if best is None else best.degree
+    matches = best is not None and degree >= matcher.threshold
+    met = tuple(_met(matcher, event, place, best) for place in range(len(matcher.subscription.predicates)))
+    return Explanation(matches, degree, matcher.threshold, met, event, _reason(matcher, event, best))
+
+
+def _reason(matcher: Matcher, event: Event, best: Mapping | None) -> str:
+    predicates = len(matcher.subscription.predicates)
+    if best is None:
+        if predicates > len(event.tuples):
+            return f"{predicates} predicates need as many tuples; the event has {len(event.tuples)}"
+        return "some predicate has no tuple that meets it at all"
+    side = "reaches" if best.degree >= matcher.threshold else "is below"
+    return f"the degree {best.degree:.3f} {side} the threshold {matcher.threshold:g}"
+
+
+def _met(matcher: Matcher, event: Event, place: int, best: Mapping | None) -> Met:
+    scores = matcher.table.matrix(event.tuples)[place]
+    mine = None if best is None else best.tuples[place]
+    nearest = [other for other in (-scores).argsort(kind="stable").tolist() if other != mine][:_CONSIDERED]
+    told = [_alternative(matcher, event, place, other, best) for other in nearest]
+    told.sort(key=lambda each: (-each.anatomy.score, -each.anatomy.attribute))
+    others = tuple(told[:_OTHERS])
+    anatomy = None if mine is None else matcher.table.anatomy(place, event.tuples[mine])
+    predicate = write_predicate(matcher.subscription.predicates[place])
+    return Met(predicate, mine, anatomy, others)
+
+
+def _alternative(matcher: Matcher, event: Event, place: int, other: int, best: Mapping | None) -> Alternative:
+    anatomy = matcher.table.anatomy(place, event.tuples[other])
+    if anatomy.guard is not None:
+        reason: str = anatomy.guard.value
+    elif anatomy.attribute == 0:
+        reason = "the attribute differs"
+    elif anatomy.value == 0:
+        reason = "the value differs"
+    elif best is not None and other in best.tuples:
+        taker = matcher.subscription.predicates[best.tuples.index(other)]
+        reason = f"it goes to {write_predicate(taker)}"
+    else:
+        reason = "it is less related"
+    return Alternative(other, anatomy, reason)
+
+
+def _numbers(anatomy: Anatomy) -> dict[str, float]:
+    given = {"score": anatomy.score, "attribute": anatomy.attribute, "value": anatomy.value, "joint": anatomy.joint}
+    return {name: round(number, 4) for name, number in given.items() if number is not None}

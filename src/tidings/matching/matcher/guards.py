@@ -1,0 +1,62 @@
+"""What rules a pair of phrases out, however related their words are.
+
+numerals    "room 101" is not "room 102"; a number is only equal to itself
+opposites   "occupied" is not "vacant": a word of one phrase is the opposite of a word of the other
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import StrEnum
+
+from tidings.matching.language.notation import number_of
+from tidings.matching.opposites import Opposites
+from tidings.matching.words import words
+
+
+class Guard(StrEnum):
+    NUMERALS = "numerals differ"
+    OPPOSITES = "opposite words"
+
+
+class Guards:
+    """Which of some phrases are ruled out for another one; found by look-up, as there may be thousands of them."""
+
+    def __init__(self, phrases: Sequence[str], opposites: Opposites) -> None:
+        self._opposites = opposites
+        self._words = [frozenset(words(phrase)) for phrase in phrases]
+        self._numerals = [numerals(phrase) for phrase in phrases]
+        self._numbered = frozenset(place for place, found in enumerate(self._numerals) if found)
+        self._having: dict[str, list[int]] = defaultdict(list)
+        for place, found in enumerate(self._words):
+            for word in found:
+                self._having[word].append(place)
+
+    def ruled_out(self, phrase: str) -> set[int]:
+        """The places of the phrases that this one does not mean."""
+        return self._by_numerals(phrase) | self._by_opposites(phrase)
+
+    def why(self, phrase: str, place: int) -> Guard | None:
+        if place in self._by_numerals(phrase):
+            return Guard.NUMERALS
+        return Guard.OPPOSITES if place in self._by_opposites(phrase) else None
+
+    def _by_numerals(self, phrase: str) -> set[int]:
+        """A phrase of ours with numerals asks for just these; without, it asks for words, which a number is not."""
+        mine = numerals(phrase)
+        out = {place for place in self._numbered if self._numerals[place] != mine}
+        if number_of(phrase) is not None:
+            out |= set(range(len(self._words))) - self._numbered
+        return out
+
+    def _by_opposites(self, phrase: str) -> set[int]:
+        mine = frozenset(words(phrase))
+        out: set[int] = set()
+        for word in mine:
+            for other in self._opposites.opposites(word) - mine:
+                out.update(place for place in self._having.get(other, ()) if word not in self._words[place])
+        return out
+
+
+def numerals(phrase: str) -> frozenset[float]:
+    """The numbers among the words of a phrase."""
+    return frozenset(number for word in words(phrase) if (number := number_of(word)) is not None)

@@ -1,0 +1,93 @@
+"""THE STORY of a match: scores of every predicate against every tuple, the best injective mapping, its degree.
+
+    degree = (product of the n scores of the mapping) ** (1/n), the geometric mean
+
+An event matches if the degree of its best mapping reaches the threshold. A subscription without predicates matches
+every event, with degree 1.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.matching.language.values import Event, Subscription
+from tidings.matching.matcher.assignment import Columns, best, k_best
+from tidings.matching.matcher.scores import Knowledge, ScoreTable
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A tuple of the event for each predicate, by their places, and the scores of these pairs."""
+
+    tuples: tuple[int, ...]
+    scores: tuple[float, ...]
+    degree: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An event that matches, and how: the best mappings, the best first; there is at least one."""
+
+    mappings: tuple[Mapping, ...]
+
+    @property
+    def degree(self) -> float:
+        return self.mappings[0].degree
+
+
+class Matcher:
+    """One subscription, made ready to be matched with event after event."""
+
+    def __init__(self, subscription: Subscription, knowledge: Knowledge) -> None:
+        self.subscription = subscription
+        self.threshold = knowledge.threshold(subscription)
+        self.table = ScoreTable(knowledge.scored(subscription), knowledge)
+
+    def match(self, event: Event) -> Match | None:
+        """The best mappings that reach the threshold, as many as the subscription wants; None if there is none."""
+        found = self.mappings(event, self.subscription.parameters.mappings)
+        reached = tuple(each for each in found if each.degree >= self.threshold and each.degree > 0)
+        return Match(reached) if reached else None
+
+    def degree(self, event: Event) -> float:
+        """That of the best mapping, whatever the threshold; 0 if there is none."""
+        scores = self.table.matrix(event.tuples)
+        columns = best(scores)
+        return 0.0 if columns is None else degree_of(scores, columns)
+
+    def mappings(self, event: Event, k: int = 1) -> list[Mapping]:
+        """The K best, whatever the threshold."""
+        return best_mappings(self.table.matrix(event.tuples), k)
+
+    def best_events(self, events: Iterable[Event], k: int) -> list[tuple[int, Match]]:
+        """The K best events of those that match, by their places; of equal ones the earlier first."""
+        matches = ((place, match) for place, event in enumerate(events) if (match := self.match(event)) is not None)
+        return nlargest(k, matches, key=lambda found: (found[1].degree, -found[0]))
+
+
+def best_mappings(scores: NDArray[np.float32], k: int) -> list[Mapping]:
+    """The K best of a matrix of scores."""
+    if k == 1:
+        columns = best(scores)
+        return [] if columns is None else [mapping_of(scores, columns)]
+    return [mapping_of(scores, columns) for columns, _ in k_best(scores.astype(np.float64), k)]
+
+
+def mapping_of(scores: NDArray[np.float32], columns: Columns) -> Mapping:
+    picked = [float(row[column]) for row, column in zip(scores, columns.tolist(), strict=True)]
+    return Mapping(tuple(columns.tolist()), tuple(picked), geometric_mean(picked))
+
+
+def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:
+    return geometric_mean([float(row[column]) for row, column in zip(scores, columns.tolist(), strict=True)])
+
+
+def geometric_mean(scores: Sequence[float]) -> float:
+    """1 if there are none."""
+    product = 1.0
+    for score in scores:
+        product *= score
+    return float(product ** (1 / len(scores))) if scores else 1.0

@@ -1,0 +1,74 @@
+"""The seam between the matcher and whoever knows how related words are: static vectors, ESA, a language model.
+
+A phrase is what a user wrote as an attribute or a value, in words: "parking occupied event". Its relatedness to another
+is 0 if they have nothing to do with each other, or if one of them has no word that the backend knows; 1 if they are the
+same, up to spelling (`words.spelled`). In between, larger means more related, on the backend's own scale; hence each
+backend brings its threshold.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+
+from tidings.matching.language.values import Scoring
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Matrix: TypeAlias = "NDArray[np.float32]"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a backend does best with, found by experiment on words that no evaluation uses."""
+
+    threshold: float
+    """The match degree (a geometric mean of scores) from which an event counts as a match."""
+    attribute_exponent: float = 1.0
+    floor: float = 0.0
+    """The least score that meets a predicate: all must be met, however well the others are."""
+    scoring: Scoring = Scoring.JOINT
+
+
+class Relatedness(Protocol):
+    """Symmetric, and the same each time. Implementations bound what they cache."""
+
+    @property
+    def name(self) -> str:
+        """The name under which it is configured and reported."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def relate(self, left: Sequence[str], right: Sequence[str]) -> "Matrix":
+        """The relatedness of each phrase of `left` (rows) to each of `right` (columns), each 0 to 1."""
+        ...
+
+
+class Vectors(Relatedness, Protocol):
+    """A backend in which relatedness is the cosine of vectors, cut at 0."""
+
+    def vectors(self, phrases: Sequence[str]) -> "Matrix":
+        """One row for each phrase: of length 1, or 0 for a phrase without any known word."""
+        ...
+
+
+Related: TypeAlias = "Callable[[Sequence[str]], Matrix]"
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A backend that can make thousands of phrases ready once, to be asked about others again and again."""
+
+    def against(self, right: Sequence[str]) -> Related:
+        """What `relate` gives for phrases and these, in an array of its own."""
+        ...
+
+
+def against(relatedness: Relatedness, right: Sequence[str]) -> Related:
+    """`relate` with its right side given, made ready if the backend can."""
+    if isinstance(relatedness, Preparing):
+        return relatedness.against(right)
+    return lambda left: relatedness.relate(left, right).copy()

@@ -1,0 +1,11 @@
+"""What can be wrong with a taxonomy.
+
+BadRequest
+└── TaxonomyUnreadable    taxonomy_unreadable    400   no topics with labels, or no file of a known form
+"""
+
+from tidings.model.errors import BadRequest
+
+
+class TaxonomyUnreadable(BadRequest):
+    code = "taxonomy_unreadable"

@@ -1,0 +1,228 @@
+"""The job that builds an ESA index, which goes on where it was ended.
+
+    OUT/build.json       what is built, of what, and how
+    OUT/rounds/N.json    a round of pieces whose counts are in OUT/counts/…
+    OUT/vocabulary.parquet, OUT/postings/…   the inverted index; postings.json says that it is whole
+    OUT/esa.json and arrays                  what is served; counts and rounds go when it is there
+
+What no manifest names is not there: a killed build leaves files that the next one removes.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from uuid import uuid4
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from tidings.lexicons.esa.folder import MANIFEST, Manifest, read_manifest
+from tidings.log.layout import write_whole
+from tidings.log.lines import is_sealed, sealed
+from tidings.spark.esa import counting, postings
+from tidings.spark.esa.errors import BuildForeign, DumpDamaged, NothingToIndex
+from tidings.spark.esa.serving import serve
+from tidings.spark.esa.sources import Piece, Source
+from tidings.spark.lock import locked
+
+_VERSION = 1
+_EACH_CORE = 8
+"""Pieces of a round: a kill costs what is being read, some 100 MB of a dump for each core."""
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """How an index is made."""
+
+    shortest: int
+    """How many different terms a document has to have."""
+    rarest: int
+    """How many documents have to have a term."""
+    commonest: float = 0.25
+    """The share of documents that may have it."""
+    most: int = 1000
+    """How many concepts a term is about, at most."""
+    least: float = 0.0
+    """The share of its greatest weight that a concept has to have."""
+    vocabulary: int = 2_000_000
+    """How many terms there are at most, the most frequent ones."""
+    lenient: bool = False
+    """Go on after what is damaged."""
+
+
+class About(msgspec.Struct, frozen=True):
+    """What build.json says."""
+
+    version: int
+    source: str
+    identity: str
+    parameters: Parameters
+
+
+class Round(msgspec.Struct, frozen=True):
+    """Some pieces that are counted."""
+
+    number: int
+    folder: str
+    tally: dict[str, int]
+
+
+class Progress(NamedTuple):
+    stage: str
+    done: int
+    total: int
+    tally: Counter[str]
+    read: int = 0
+    """Pages that this call has read; others were read before."""
+
+
+class Build:
+    """Raises BuildForeign, DumpDamaged, NothingToIndex, and what goes wrong on Spark."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        source: Source,
+        out: Path,
+        parameters: Parameters,
+        told: Callable[[Progress], None] = lambda _: None,
+        round_pieces: int | None = None,
+    ) -> None:
+        self._spark, self._source, self._out, self._how, self._told = spark, source, out, parameters, told
+        self._pieces = source.pieces()
+        self._each = round_pieces or _EACH_CORE * spark.sparkContext.defaultParallelism
+
+    def run(self) -> Manifest:
+        self._out.mkdir(parents=True, exist_ok=True)
+        with locked(self._out):
+            self._begin()
+            if (self._out / MANIFEST).exists():
+                return read_manifest(self._out)
+            for name in ("rounds", "counts"):
+                (self._out / name).mkdir(exist_ok=True)
+            rounds = self._count()
+            concepts = self._concepts(rounds)
+            words = self._words(rounds, len(concepts))
+            files = self._postings(rounds, words)
+            self._told(Progress("serving", 0, 1, _tally(rounds)))
+            how = {name: float(value) for name, value in msgspec.structs.asdict(self._how).items()}
+            made = serve(self._out, files, words, concepts, self._source.name, how)
+            self._told(Progress("serving", 1, 1, _tally(rounds)))
+            for name in ("counts", "rounds"):
+                shutil.rmtree(self._out / name, ignore_errors=True)
+            return made
+
+    # -- where it was ended ------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        about = About(_VERSION, self._source.name, self._source.identity, self._how)
+        path = self._out / "build.json"
+        if not path.exists():
+            others = sorted(each.name for each in self._out.iterdir() if each.name != "lock")
+            if others:
+                raise BuildForeign(f"{self._out} has no build.json but other things in it ({others[0]})")
+            _write(path, about)
+        elif (found := _read(path, About)) != about:
+            what = "of other parameters" if found and found.identity == about.identity else "of something else"
+            raise BuildForeign(f"{self._out} has an index {what}, finished or not: build into another folder")
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    def _count(self) -> list[Round]:
+        groups = [self._pieces[start : start + self._each] for start in range(0, len(self._pieces), self._each)]
+        done: list[Round] = []
+        read = 0
+        for number, group in enumerate(groups):
+            found = _read(self._out / "rounds" / f"{number}.json", Round)
+            if found is None:
+                found = self._round(number, group)
+                read += found.tally.get(counting.PAGES, 0)
+            done.append(found)
+            self._told(Progress("reading", number + 1, len(groups), _tally(done), read))
+        return done
+
+    def _round(self, number: int, pieces: list[Piece]) -> Round:
+        for leftover in (self._out / "counts").glob(f"{number}-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        folder = self._out / "counts" / f"{number}-{uuid4().hex[:12]}"
+        frame = counting.counts(self._spark, pieces, self._how.shortest, lenient=self._how.lenient)
+        frame.write.parquet(str(folder.absolute()))
+        tallies = pq.read_table(folder, columns=["tally"], filters=[("page", "<", 0)])["tally"].to_pylist()
+        tally: Counter[str] = Counter()
+        for each in tallies:
+            tally.update(msgspec.json.decode(each, type=dict[str, int]))
+        made = Round(number, folder.name, dict(tally))
+        _write(self._out / "rounds" / f"{number}.json", made)
+        return made
+
+    def _counts(self, rounds: list[Round]) -> DataFrame:
+        paths = [str((self._out / "counts" / each.folder).absolute()) for each in rounds]
+        return self._spark.read.parquet(*paths).where("page >= 0").select("page", "terms")
+
+    def _concepts(self, rounds: list[Round]) -> pa.Table:
+        """page and title, in order: few bytes a page, and all that this process keeps of them."""
+        folders = [self._out / "counts" / each.folder for each in rounds]
+        tables = [pq.read_table(each, columns=["page", "title"], filters=[("page", ">=", 0)]) for each in folders]
+        found = pa.concat_tables(tables).sort_by("page")
+        if not len(found):
+            raise NothingToIndex(f"{self._source.name} has no document of {self._how.shortest} different words or more")
+        pages = found["page"].to_numpy()
+        twice = pages[1:][pages[1:] == pages[:-1]]
+        if twice.size:
+            raise DumpDamaged(f"page {twice[0]} comes more than once: was a file of the dump given in two forms?")
+        return found
+
+    # -- the inverted index ------------------------------------------------------------------------------------------
+
+    def _words(self, rounds: list[Round], documents: int) -> pa.Table:
+        path = self._out / "vocabulary.parquet"
+        if path.exists():
+            return pq.read_table(path)
+        self._told(Progress("vocabulary", 0, 1, _tally(rounds)))
+        how = self._how
+        counts = self._counts(rounds)
+        table = postings.vocabulary(counts, documents, how.rarest, how.commonest, how.vocabulary).toArrow()
+        if not len(table):
+            raise NothingToIndex(f"no term is in {how.rarest} documents or more, and in few enough of them")
+        table = table.sort_by("term").append_column("id", pa.array(range(len(table)), pa.int32()))
+        pq.write_table(table, path.with_suffix(".new"))
+        path.with_suffix(".new").replace(path)
+        return table
+
+    def _postings(self, rounds: list[Round], words: pa.Table) -> list[Path]:
+        marker = self._out / "postings.json"
+        if not marker.exists():
+            self._told(Progress("postings", 0, 1, _tally(rounds)))
+            shutil.rmtree(self._out / "postings", ignore_errors=True)
+            known = self._spark.read.parquet(str((self._out / "vocabulary.parquet").absolute()))
+            how = self._how
+            found = postings.postings(self._counts(rounds), known, len(words), how.most, how.least)
+            found.write.parquet(str((self._out / "postings").absolute()))
+            _write(marker, Round(0, "postings", dict(_tally(rounds))))
+        return sorted((self._out / "postings").glob("*.parquet"))
+
+
+_Kind = TypeVar("_Kind", About, Round)
+
+
+def _tally(rounds: list[Round]) -> Counter[str]:
+    result: Counter[str] = Counter()
+    for each in rounds:
+        result.update(each.tally)
+    return result
+
+
+def _write(path: Path, value: msgspec.Struct) -> None:
+    write_whole(path, sealed(msgspec.json.encode(value)))
+
+
+def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
+    """None if there is none, or none that is whole: then it is made again."""
+    try:
+        text = path.read_bytes()
+        return msgspec.json.decode(text, type=kind) if is_sealed(text.removesuffix(b"\n")) else None
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None

@@ -1,0 +1,41 @@
+"""What a page of a wiki says, without its markup. Terms are all that is wanted of it, so what is left of punctuation
+does no harm; what must go are words that nobody reads: templates, references, addresses, names of files.
+
+Every pattern stops at the next opening sign, so that the time grows with the text, however badly it is nested.
+"""
+
+import html
+import re
+
+_DEEPEST = 8
+_NOTHING = re.compile(
+    r"<!--.*?-->|<(ref|math|gallery|timeline|syntaxhighlight|source|score)\b[^<>]*(?:/>|>.*?</\1\s*>)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+_TABLE = re.compile(r"\{\|[^{}]*\|\}")
+_ASIDE = re.compile(r"\[\[(?:file|image|media)\s*:[^\[\]]*\]\]", re.IGNORECASE)
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+_ADDRESS = re.compile(r"(?:https?|ftp)://[^\s\]<>]+")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_MAGIC = re.compile(r"__[A-Z]+__")
+
+
+def spoken(wikitext: str) -> str:
+    """The text of a page, given as it stands in the wiki."""
+    text = _NOTHING.sub(" ", wikitext)
+    text = _innermost_first(_TEMPLATE, text)
+    text = _innermost_first(_TABLE, text)
+    text = _LINK.sub(r"\1", _ASIDE.sub(" ", text))
+    text = _ASIDE.sub(" ", text)  # a file whose caption had links
+    text = _ADDRESS.sub(" ", text)
+    text = _MAGIC.sub(" ", _TAG.sub(" ", text))
+    return html.unescape(text)
+
+
+def _innermost_first(pattern: re.Pattern[str], text: str) -> str:
+    for _ in range(_DEEPEST):
+        text, found = pattern.subn(" ", text)
+        if not found:
+            break
+    return text

@@ -1,0 +1,75 @@
+"""The backends as they are loaded: static vectors from the files of a package, with WordNet or without."""
+
+from pathlib import Path
+
+import pytest
+
+from lexicons.test_wordnet_lookup import small_wordnet
+from tidings.lexicons.backends import Backend, load_knowledge
+from tidings.lexicons.errors import IndexUnusable, WordNetMissing
+from tidings.matching.language.notation import read_event, read_subscription
+from tidings.matching.language.values import Event, EventTuple
+from tidings.matching.matcher.index import SubscriptionIndex
+from tidings.matching.matcher.matcher import Matcher
+from tidings.matching.matcher.scores import Knowledge
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Knowledge:
+    return load_knowledge(Backend.VECTORS)
+
+
+def related(knowledge: Knowledge, left: str, right: str) -> float:
+    return float(knowledge.relatedness.relate([left], [right])[0, 0])
+
+
+def test_vectors_tell_synonyms_from_strangers(vectors: Knowledge) -> None:
+    assert vectors.relatedness.name == "vectors"
+    for left, right, stranger in [("speed", "velocity", "potato"), ("price", "cost", "rain"), ("ill", "sick", "paper")]:
+        assert related(vectors, left, right) > 2 * related(vectors, left, stranger)
+
+
+def test_sarahs_car_finds_the_vacancy(vectors: Knowledge) -> None:
+    sarah = Matcher(read_subscription("{empty parking slot~ > 0}"), vectors)
+    assert sarah.match(read_event("{parking vacancy = 3}")) is not None
+    assert sarah.match(read_event("{parking vacancy = 0}")) is None
+    assert sarah.match(read_event("{vehicles = 210}")) is None
+
+
+def test_wordnet_adds_synonyms_and_opposites(tmp_path: Path, vectors: Knowledge) -> None:
+    words = load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path))
+    assert words.relatedness.name == "static"
+    assert related(words, "car", "motor vehicle") > related(vectors, "car", "motor vehicle")
+    assert words.opposites.opposites("vacant") >= {"occupied", "taken"}
+
+
+def test_a_folder_that_was_named_has_to_have_wordnet(tmp_path: Path) -> None:
+    with pytest.raises(WordNetMissing):
+        load_knowledge(Backend.STATIC, wordnet=tmp_path)
+
+
+def test_esa_needs_an_index() -> None:
+    with pytest.raises(IndexUnusable):
+        load_knowledge(Backend.ESA)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "🚗🅿️", "停车场 空位", "Παρκινγκ", "موقف سيارات", "\u0000\u200b", "x" * 900, "~" * 50]
+)
+def test_any_text_is_matched_with_itself_and_with_nothing_strange(vectors: Knowledge, text: str) -> None:
+    index: SubscriptionIndex[str] = SubscriptionIndex(vectors)
+    index.add("same", read_subscription('{"a" = "' + text + '"~}'))
+    index.add("other", read_subscription("{a = parking~}"))
+    found = index.match(Event((EventTuple("a", text),)))
+    assert [(key, match.degree) for key, match in found] == [("same", 1.0)]
+
+
+def test_the_index_agrees_with_each_matcher_to_the_last_bit(vectors: Knowledge) -> None:
+    texts = ["{type~ = parking vacant event~, city~ = galway~}", "{status~ = free~}", "{kind~ = traffic jam~, n~ > 3}"]
+    events = ["{kind = car park empty incident, town = galway}", "{state = available, number = 4, type = congestion}"]
+    index: SubscriptionIndex[str] = SubscriptionIndex(vectors)
+    for text in texts:
+        index.add(text, read_subscription(text))
+    for event in map(read_event, events):
+        alone = [(text, match) for text in texts if (match := Matcher(read_subscription(text), vectors).match(event))]
+        assert index.match(event) == alone
