@@ -48,8 +48,8 @@ def from_lake(spark: SparkSession, folder: Path, commit: int | None = None) -> D
 def from_quads(quads: DataFrame) -> DataFrame:
     """An event for each subject with an IRI."""
     place = f.array_position(f.array(*map(f.lit, LABELS)), f.col("p"))
-    labels = quads.where(f.col("p").isin(*LABELS)).groupBy("s")
-    labels = labels.agg(f.collect_set(f.struct(place.alias("place"), "o")).alias("labels"))
+    every = f.collect_set(f.struct(place.alias("place"), "o"))
+    labels = quads.where(f.col("p").isin(*LABELS)).groupBy("s").agg(every.alias("labels"))
     facts = quads.where(f.startswith("s", f.lit("<"))).select("s", "p", "o").distinct()
     named = facts.join(labels.toDF("p", "p_labels"), "p", "left").join(labels.toDF("o", "o_labels"), "o", "left")
     fact = f.struct("p", "o", "p_labels", "o_labels")
