@@ -13,12 +13,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lexicons.test_esa_folder import INDEX, written
 from spark.histories import log_with
+from tidings.broker.approximate.description import description
+from tidings.engine.store.store import Store
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.entry import Entry
 from tidings.matching.language.documents import event_document, event_of, subscription_document
 from tidings.matching.language.notation import read_subscription
 from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.index import SubscriptionIndex
+from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest
 from tidings.model.terms import RDF_TYPE, XSD
 from tidings.model.zset import ZSet
@@ -146,13 +149,14 @@ def test_a_stream_takes_each_file_once(spark: SparkSession, tmp_path: Path) -> N
     same(told(spark.read.parquet(str(out))), in_process(tmp_path))
 
 
-def test_subjects_of_a_lake_are_events(spark: SparkSession, tmp_path: Path) -> None:
-    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+def test_subjects_of_a_lake_are_the_events_that_a_broker_makes_of_them(spark: SparkSession, tmp_path: Path) -> None:
+    label, name = "<http://www.w3.org/2000/01/rdf-schema#label>", "<http://schema.org/name>"
     quads = [
         ("<urn:x/space1>", RDF_TYPE, "<urn:x/CarPark>", ""),
         ("<urn:x/space1>", "<urn:x/p1>", "<urn:x/v1>", ""),
-        ("<urn:x/space1>", "<urn:x/freePlaces>", f'"3"^^<{XSD}integer>', ""),
-        ("<urn:x/p1>", label, '"vehicle"@en', ""),
+        ("<urn:x/space1>", "<urn:x/freePlaces>", f'"3"^^<{XSD}integer>', "<urn:g>"),
+        ("<urn:x/p1>", label, '"Fahrzeug"@de', ""),
+        ("<urn:x/p1>", name, '"vehicle"@en', ""),
         ("<urn:x/v1>", label, '"car \\"park\\""', ""),
         ("_:b", "<urn:x#sand>", "_:c", ""),
     ]
@@ -161,8 +165,9 @@ def test_subjects_of_a_lake_are_events(spark: SparkSession, tmp_path: Path) -> N
     append(Lake.make(tmp_path / "lake"), spark.read.format(FORMAT).load(str(log)))
     events = from_lake(spark, tmp_path / "lake")
     documents = [msgspec.json.decode(row["event"]) for row in events.collect()]
-    assert sorted(documents, key=str) == sorted(
-        [{"@id": "urn:x/space1", "vehicle": 'car "park"', "freePlaces": 3, "type": "CarPark"}, {"@id": "_:b"}], key=str
-    )
+    store, subjects = Store(quads), ("<urn:x/space1>", "<urn:x/p1>", "<urn:x/v1>")
+    expected = [event_document(event) for each in subjects if (event := description(store, each, Graphs.ALL, 100))]
+    assert expected[0] == {"@id": "urn:x/space1", "type": "CarPark", "freePlaces": 3, "vehicle": 'car "park"'}
+    assert sorted(documents, key=str) == sorted(expected, key=str)
     with matched(events, spec(tmp_path)) as found:
         assert told(found.frame).keys() == {"s0"}

@@ -1,47 +1,74 @@
-"""Events of what a graph says about a subject: labels of predicates are attributes, and the values are literals and the
-labels of what the subject refers to. What has no label is called after the last part of its IRI.
+"""Events from RDF: what a graph says of a subject, in words. The broker and Spark make them alike.
+
+    predicate   its label, or the local name of its IRI, is the attribute
+    object      a literal's text or number; an IRI's label, or local name; blank nodes are no values
+
+Labels are those of rdfs:label, skos:prefLabel and schema:name, in English or without a language if there is a choice.
 """
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from tidings.matching.language.notation import number_of
-from tidings.model.terms import RDF_TYPE, Term, is_blank, is_iri, lexical_form
+from tidings.matching.language.values import Event, EventTuple, Value
+from tidings.model.terms import Term, iri_text, is_iri, is_literal, split_literal
 
-LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
-_LAST = re.compile(r"([^/#:]+)[/#]?>$")
-
-
-def described(subject: Term, facts: Iterable[tuple[Term, str | None, Term, str | None]]) -> dict[str, Any]:
-    """The event as a JSON document. A fact is a predicate, its label, an object and its label. What is about the label
-    of the subject itself says nothing about it; blank nodes without a label have no name to match."""
-    found: dict[str, list[Any]] = {}
-    for predicate, predicate_label, value, value_label in sorted(facts, key=repr):
-        shown = _value(value, value_label)
-        if predicate != LABEL and shown is not None:
-            found.setdefault(predicate_label or _attribute(predicate), []).append(shown)
-    name = {"@id": subject[1:-1] if is_iri(subject) else subject}
-    return name | {attribute: values[0] if len(values) == 1 else values for attribute, values in found.items()}
+LABELS = (
+    "<http://www.w3.org/2000/01/rdf-schema#label>",
+    "<http://www.w3.org/2004/02/skos/core#prefLabel>",
+    "<http://schema.org/name>",
+    "<https://schema.org/name>",
+)
+"""The best first."""
+_NUMERIC = re.compile(
+    r"http://www\.w3\.org/2001/XMLSchema#(?:decimal|integer|double|float|\w*[iI]nt|long|short|byte|\w+Integer)$"
+)
+_LONGEST = 1_000
 
 
-def _attribute(predicate: Term) -> str:
-    return "type" if predicate == RDF_TYPE else local_name(predicate)
+def described(
+    subject: Term, facts: Iterable[tuple[Term, Term]], label: Callable[[Term], str | None], most: int
+) -> Event | None:
+    """What its predicates and objects say of a subject, in at most so many tuples; None if that is nothing.
+
+    The order is that of the terms, and does not depend on that of the updates.
+    """
+    tuples: list[EventTuple] = []
+    for predicate, value in sorted(set(facts)):
+        shown = _value(value, label)
+        if shown is not None:
+            tuples.append(EventTuple(_named(predicate, label), shown))
+        if len(tuples) == most:
+            break
+    return Event(tuple(tuples), iri_text(subject)) if tuples else None
 
 
-def _value(term: Term, label: str | None) -> str | float | None:
-    if label is not None:
-        return label
-    if is_blank(term):
-        return None
+def best_label(found: Iterable[tuple[int, Term]]) -> str | None:
+    """Of labels with the places of their predicates in `LABELS`: one in English or without a language, if there is."""
+    split = [(place, *split_literal(term)) for place, term in found if is_literal(term)]
+    ranked = [(not _is_english(language), place, text) for place, text, _, language in split]
+    return min(ranked)[2] if ranked else None
+
+
+def _is_english(language: str) -> bool:
+    return not language or language.lower().split("-")[0] == "en"
+
+
+def _value(term: Term, label: Callable[[Term], str | None]) -> Value | None:
     if is_iri(term):
-        return local_name(term)
-    text = lexical_form(term)
-    number = number_of(text)
-    return text if number is None else number
+        return _named(term, label)
+    if not is_literal(term):
+        return None
+    text, datatype, _ = split_literal(term)
+    number = number_of(text) if _NUMERIC.match(datatype) else None
+    if number is None:
+        return text[:_LONGEST]
+    return int(number) if float(number).is_integer() and abs(number) < 2**53 else number
 
 
-def local_name(iri: Term) -> str:
-    """The last part of an IRI that has a name in it."""
-    found = _LAST.search(iri)
-    return found[1] if found else iri[1:-1]
+def _named(iri: Term, label: Callable[[Term], str | None]) -> str:
+    return (label(iri) or _local_name(iri_text(iri)))[:_LONGEST]
+
+
+def _local_name(iri: str) -> str:
+    return re.split(r"[#/:]", iri.rstrip("#/:"))[-1] or iri

@@ -4,6 +4,7 @@ the subjects of a history lake.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -11,8 +12,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from tidings.matching.language.descriptions import LABEL, described
-from tidings.model.terms import lexical_form
+from tidings.matching.language.bounds import DEFAULT_BOUNDS
+from tidings.matching.language.descriptions import LABELS, best_label, described
+from tidings.matching.language.documents import event_document
+from tidings.matching.language.values import Event
 from tidings.spark.errors import SparkFailed
 from tidings.spark.lake import travel
 from tidings.spark.lake.lake import Lake
@@ -37,30 +40,35 @@ def from_parquet(spark: SparkSession, path: str) -> DataFrame:
 
 
 def from_lake(spark: SparkSession, folder: Path, commit: int | None = None) -> DataFrame:
-    """An event for each subject of the graph after a commit, or the last."""
+    """An event for each subject with an IRI, of the graph after a commit, or the last."""
     lake = Lake(folder)
-    quads = travel.quads(spark, lake, lake.end().commit if commit is None else commit)
-    labels = quads.where(f.col("p") == LABEL).groupBy("s").agg(f.min("o").alias("label"))
-    facts = quads.where(f.col("p") != LABEL).select("s", "p", "o").distinct()
-    named = facts.join(labels.toDF("p", "p_label"), "p", "left").join(labels.toDF("o", "o_label"), "o", "left")
-    fact = f.struct("p", "p_label", "o", "o_label")
+    return from_quads(travel.quads(spark, lake, lake.end().commit if commit is None else commit))
+
+
+def from_quads(quads: DataFrame) -> DataFrame:
+    """An event for each subject with an IRI."""
+    place = f.array_position(f.array(*map(f.lit, LABELS)), f.col("p"))
+    every = f.collect_set(f.struct(place.alias("place"), "o"))
+    labels = quads.where(f.col("p").isin(*LABELS)).groupBy("s").agg(every.alias("labels"))
+    facts = quads.where(f.startswith("s", f.lit("<"))).select("s", "p", "o").distinct()
+    named = facts.join(labels.toDF("p", "p_labels"), "p", "left").join(labels.toDF("o", "o_labels"), "o", "left")
+    fact = f.struct("p", "o", "p_labels", "o_labels")
     return named.groupBy("s").agg(f.collect_list(fact).alias("facts")).mapInArrow(_described, "event string")
 
 
 def _described(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        documents = [
-            described(
-                subject, [(each["p"], _text(each["p_label"]), each["o"], _text(each["o_label"])) for each in facts]
-            )
-            for subject, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        ]
-        texts = [msgspec.json.encode(document).decode() for document in documents]
+        made = (_event(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        texts = [msgspec.json.encode(event_document(event)).decode() for event in made if event is not None]
         yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], schema=_EVENT)
 
 
-def _text(label: str | None) -> str | None:
-    return None if label is None else lexical_form(label)
+def _event(subject: str, facts: list[dict[str, Any]]) -> Event | None:
+    labels: dict[str, str | None] = {}
+    for fact in facts:
+        for role in ("p", "o"):
+            labels[fact[role]] = best_label((each["place"], each["o"]) for each in fact[f"{role}_labels"] or ())
+    return described(subject, ((fact["p"], fact["o"]) for fact in facts), labels.get, DEFAULT_BOUNDS.tuples)
 
 
 def _events(lines: DataFrame) -> DataFrame:
