@@ -26,8 +26,9 @@ class Visit:
         return self.page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one module: as long as there is one, its loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=tool("chromium"), args=["--no-sandbox"])
         yield browser

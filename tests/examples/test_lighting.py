@@ -92,7 +92,7 @@ async def lamps(http: str, ws: str, delta: float | None) -> AsyncIterator[tuple[
     begun: list[int] = []
     actuate(app, lambda lamp, status: switched.append((lamp, status)), lambda count, _: begun.append(count))
     if delta is not None:
-        aggregate(app, delta)
+        aggregate(app, lambda: delta)
     async with app:
         await until(lambda: begun)
         yield Sensors(app), switched

@@ -68,6 +68,11 @@ class Broker {
     this.client.connection.close();
   }
 
+  /** For requests that do not go through the client. */
+  currentToken(): string | null {
+    return this.token;
+  }
+
   /** Learn from a refusal that this broker asks everybody who they are. */
   heed(error: unknown): void {
     if (error instanceof BrokerError && error.wantsToken) this.asks = true;

@@ -1,8 +1,9 @@
 /** The ways in which an answer can be looked at, and which of them fit it. */
 
 import type { Shown } from "./answer.svelte";
+import { instantOf, isNumeric, numberOf } from "./values";
 
-export type ViewName = "table" | "heard" | "plan" | "connect";
+export type ViewName = "table" | "chart" | "map" | "graph" | "heard" | "plan" | "connect";
 
 export interface View {
   readonly name: ViewName;
@@ -11,6 +12,9 @@ export interface View {
 
 export const VIEWS: readonly View[] = [
   { name: "table", label: "Table" },
+  { name: "chart", label: "Chart" },
+  { name: "map", label: "Map" },
+  { name: "graph", label: "Graph" },
   { name: "heard", label: "Notifications" },
   { name: "plan", label: "Plan" },
   { name: "connect", label: "Connect" },
@@ -22,7 +26,7 @@ interface Looked {
   readonly rows: readonly Shown[];
 }
 
-export function fitting(view: ViewName, { live }: Looked): boolean {
+export function fitting(view: ViewName, { live, variables, rows }: Looked): boolean {
   switch (view) {
     case "table":
     case "connect":
@@ -30,5 +34,74 @@ export function fitting(view: ViewName, { live }: Looked): boolean {
     case "heard":
     case "plan":
       return live;
+    case "chart":
+      return chartOf(variables, rows) !== null;
+    case "map":
+      return mapOf(variables, rows) !== null;
+    case "graph":
+      return linksOf(variables, rows) !== null;
   }
 }
+
+export interface ChartColumns {
+  readonly x: string;
+  readonly ys: readonly string[];
+  /** by the instant, by a number, or a bar for each row */
+  readonly kind: "time" | "number" | "bars";
+}
+
+/** A column to go by, and numbers beside it. */
+export function chartOf(variables: readonly string[], rows: readonly Shown[]): ChartColumns | null {
+  const first = rows[0]?.row;
+  if (first === undefined || variables.length < 2) return null;
+  const time = variables.find((name) => instantOf(first[name]) !== null);
+  const numbers = variables.filter((name) => isNumeric(first[name]));
+  if (time !== undefined && numbers.length > 0) return { x: time, ys: numbers.slice(0, 4), kind: "time" };
+  const label = variables.find((name) => !isNumeric(first[name]));
+  if (label !== undefined && numbers.length > 0) return { x: label, ys: numbers.slice(0, 1), kind: "bars" };
+  const [x, ...ys] = numbers;
+  return x !== undefined && ys.length > 0 ? { x, ys: ys.slice(0, 4), kind: "number" } : null;
+}
+
+export interface MapColumns {
+  readonly latitude: string | null;
+  readonly longitude: string | null;
+  /** a column of texts such as `POINT(11 44)` or `LINESTRING(…)` */
+  readonly shape: string | null;
+}
+
+const WKT = /^(?:<[^>]*>\s*)?(POINT|LINESTRING)\s*\(/i;
+
+export function mapOf(variables: readonly string[], rows: readonly Shown[]): MapColumns | null {
+  const first = rows[0]?.row;
+  if (first === undefined) return null;
+  const shape = variables.find((name) => WKT.test(first[name]?.value ?? "")) ?? null;
+  const named = (pattern: RegExp): string | null => variables.find((name) => pattern.test(name) && numberOf(first[name]) !== null) ?? null;
+  const [latitude, longitude] = [named(/^lat/i), named(/^(lon|lng)/i)];
+  return shape !== null || (latitude !== null && longitude !== null) ? { latitude, longitude, shape } : null;
+}
+
+export interface LinkColumns {
+  readonly from: string;
+  readonly to: string;
+  readonly label: string | null;
+}
+
+/** Two columns of things, and perhaps what links them. */
+export function linksOf(variables: readonly string[], rows: readonly Shown[]): LinkColumns | null {
+  const first = rows[0]?.row;
+  if (first === undefined) return null;
+  if (["subject", "predicate", "object"].every((name) => variables.includes(name))) return { from: "subject", to: "object", label: "predicate" };
+  const things = variables.filter((name) => first[name]?.type === "uri" || first[name]?.type === "bnode");
+  const [from, second, third] = things;
+  if (from === undefined || second === undefined) return null;
+  return third === undefined ? { from, to: second, label: null } : { from, to: third, label: second };
+}
+
+/** Points of a text, as longitude and latitude. */
+export function pointsOf(text: string): readonly (readonly [number, number])[] {
+  const inside = /\(([^()]*)\)/.exec(text)?.[1] ?? "";
+  const points = inside.split(",").map((pair) => pair.trim().split(/\s+/).map(Number));
+  return points.flatMap(([x = NaN, y = NaN]) => (Number.isFinite(x) && Number.isFinite(y) ? [[x, y] as const] : []));
+}
+

@@ -13,7 +13,7 @@ Gates use the methods of `Broker`, and nothing behind them.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
@@ -47,6 +47,7 @@ from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Repl
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue, check_length
+from tidings.broker.updates.rehearsal import Rehearsal, rehearse
 from tidings.broker.updates.schedule import Delayed, Schedule
 from tidings.broker.updates.seeding import Seeding
 from tidings.engine.engine import Engine
@@ -234,6 +235,11 @@ class Broker:
         self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher, rights=rights))
         return await answer
 
+    async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
+        """What an update would do; nothing is done."""
+        self._check_open()
+        return await rehearse(self.engine, self.forks, self.now(), self.updates.whole, text, dataset, rights, client)
+
     async def change(self, change: GraphChange, publisher: str | None = None, rights: Rights = ALL_RIGHTS) -> Done:
         """As `update`, for a change of one graph."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
@@ -318,11 +324,8 @@ class Broker:
         may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
         self.admission.rights_changed(owner, rights, session)
         self.resumption.rights_changed(owner, rights, session)
-        if session is None:
-            concerned = self.subscriptions.of_owner(owner)
-        else:
-            concerned = [each for each in session.subscribers.values() if each.owner == owner]
-        self.changes.begin(concerned, rights, reason, session)
+        there: Iterable[Subscriber] = session.subscribers.values() if session else self.subscriptions.of_owner(owner)
+        self.changes.begin([each for each in there if each.owner == owner], rights, reason, session)
 
     @property
     def roll(self) -> Roll:

@@ -46,11 +46,18 @@ class DelayedUpdateRequest(Struct, frozen=True):
     dataset: Dataset | None = None
 
 
+class RehearsalRequest(Struct, frozen=True):
+    """What would an update do?"""
+
+    text: str
+    dataset: Dataset | None = None
+
+
 class DescriptionRequest(Struct, frozen=True):
     """Nothing was asked, and the service may describe itself."""
 
 
-HttpRequest: TypeAlias = QueryRequest | UpdateRequest | DelayedUpdateRequest | DescriptionRequest
+HttpRequest: TypeAlias = QueryRequest | UpdateRequest | DelayedUpdateRequest | RehearsalRequest | DescriptionRequest
 
 
 class Parameters:
@@ -123,6 +130,10 @@ def _request(kind: Kind, text: str, parameters: Parameters, base: str) -> HttpRe
     if kind == "query":
         return QueryRequest(text, dataset, _formats(parameters))
     due = read_due(parameters.one("at"), parameters.one("delay"))
+    if _is_rehearsal(parameters):
+        if due is not None:
+            raise BadRequest("what an update will do later cannot be told now: dry-run goes with neither at nor delay")
+        return RehearsalRequest(text, dataset)
     return UpdateRequest(text, dataset) if due is None else DelayedUpdateRequest(text, due, dataset)
 
 
@@ -130,6 +141,13 @@ def _formats(parameters: Parameters) -> tuple[str, ...]:
     """Some stores call it `output`; SPARQLWrapper gives both, and each twice: by name, then by media type."""
     wanted = (value.strip() for name in _FORMATS for value in parameters.all(name))
     return tuple(dict.fromkeys(value for value in wanted if value))
+
+
+def _is_rehearsal(parameters: Parameters) -> bool:
+    value = parameters.one("dry-run")
+    if value not in {None, "true", "false"}:
+        raise BadRequest(f"dry-run is {value!r}, and can be true or false")
+    return value == "true"
 
 
 def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:

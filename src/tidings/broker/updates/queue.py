@@ -90,7 +90,8 @@ class UpdateQueue:
         self.most = most
         self._clock = clock
         self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
-        self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
+        self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
+        """What an update may take in all."""
         self._waiting: deque[Update] = deque()
         self._holds = 0
         self._taken_back = 0
@@ -199,7 +200,7 @@ class UpdateQueue:
         if len(text) <= LONG_TEXT:
             self._engine.prepare(text, dataset)
         else:
-            await self._forks.run(partial(self._read, text, dataset), seconds=self._whole.seconds)
+            await self._forks.run(partial(self._read, text, dataset), seconds=self.whole.seconds)
 
     def _read(self, text: str, dataset: Dataset | None) -> None:
         self._engine.prepare(text, dataset)
@@ -232,8 +233,8 @@ class UpdateQueue:
     async def _delta(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
         while True:
             taken_back = self._taken_back
-            fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self._whole.seconds)
-            delta = await self._forks.outcome(fork, seconds=self._whole.seconds)
+            fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self.whole.seconds)
+            delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
             while self._holds > 1:  # others than this update hold the queue as well
                 await asyncio.sleep(0)
             if taken_back == self._taken_back:
@@ -243,7 +244,7 @@ class UpdateQueue:
         """In the fork: the delta of an update."""
         now = self._commit_log.time
         request = prepared or self._prepare(update)
-        return self._engine.work_out(*request, now=now, limits=self._whole, rights=update.rights)
+        return self._engine.work_out(*request, now=now, limits=self.whole, rights=update.rights)
 
     # -- outcomes -----------------------------------------------------------------------------------------------
 

@@ -53,6 +53,7 @@ from tidings.protocol.sparql_http import (
     HttpRequest,
     Kind,
     QueryRequest,
+    RehearsalRequest,
     UpdateRequest,
     read_get,
 )
@@ -159,7 +160,7 @@ class HttpGate:
                 case QueryRequest():
                     _check_takes(path, kinds, "query")
                     return await self._query(request, asked)
-                case UpdateRequest() | DelayedUpdateRequest():
+                case UpdateRequest() | DelayedUpdateRequest() | RehearsalRequest():
                     _check_takes(path, kinds, "update")
                     answer = await publish(
                         self._broker, self._guard, asked, request.scope, read_only=self._settings.read_only

@@ -17,7 +17,7 @@ from tidings.gates.http.security.identification import asker_now, asker_of, judg
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quotas
 from tidings.model.errors import BadRequest, TidingsError, internal_error
-from tidings.protocol.sparql_http import DelayedUpdateRequest, UpdateRequest
+from tidings.protocol.sparql_http import DelayedUpdateRequest, RehearsalRequest, UpdateRequest
 
 _JSON = (b"content-type", b"application/json")
 _LONG_WAY = frozenset({b"origin", b"content-encoding"})
@@ -53,7 +53,7 @@ class FastUpdate:
             await asker_now(self._guard, scope)
             content_type = headers.get(b"content-type", b"").decode("latin-1")
             request = await read_aside(content_type, scope["query_string"], body, self._base)
-            if not isinstance(request, UpdateRequest | DelayedUpdateRequest):
+            if not isinstance(request, UpdateRequest | DelayedUpdateRequest | RehearsalRequest):
                 raise BadRequest("/update takes no query; /query does")  # noqa: TRY301 -- as every other path says it
             await _answer(
                 send, 200, await publish(self._broker, self._guard, request, scope, read_only=self._read_only)

@@ -6,13 +6,14 @@ that nobody is there, people begin their walks again, and the aggregator learns 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import takewhile
 
 from tidings.client import Application, Jsap
 from tidings.model.errors import TidingsError
-from tidings.server.demo.lighting import Sensors, aggregate, roads_of
+from tidings.server.demo.lighting import Sensors, aggregate, heed_tempo, roads_of
 from tidings.server.demo.people import SPEED, Reading, readings
+from tidings.server.demo.tempo import Tempo
 
 PEOPLE = 5
 TIME_FACTOR = 3.0
@@ -36,30 +37,23 @@ async def live(
     heard: Callable[[Reading], None] = lambda _: None,
 ) -> None:
     """For some seconds of the street, in an application that may have other agents already. Raises TidingsError."""
-    aggregate(app, delta / factor)
+    tempo = Tempo(factor, asyncio.get_running_loop().time)
+    aggregate(app, lambda: delta / tempo.factor)
+    heed_tempo(app, tempo)
     try:
         async with app, asyncio.TaskGroup() as group:
             agents = group.create_task(app.wait())
             sensors = Sensors(app)
             await sensors.begin()
             walk = readings(await roads_of(app), people, seed=seed, speed=speed)
-            await _walked(sensors, takewhile(lambda reading: reading.at < seconds, walk), factor, seconds, heard)
+            tempo.begin()
+            await sensors.follow(takewhile(lambda reading: reading.at < seconds, walk), tempo, heard)
+            await tempo.until(seconds)
             agents.cancel()
     except ExceptionGroup as group_error:
         raise _first(group_error) from group_error
     finally:
         await app.close()
-
-
-async def _walked(
-    sensors: Sensors, walk: Iterator[Reading], factor: float, seconds: float, heard: Callable[[Reading], None]
-) -> None:
-    """The walk, and the rest of the time after it."""
-    loop = asyncio.get_running_loop()
-    begun = loop.time()
-    await sensors.follow(walk, factor, heard)
-    rest = begun + seconds / factor - loop.time()
-    await (asyncio.Event().wait() if rest == float("inf") else asyncio.sleep(max(0.0, rest)))
 
 
 async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:

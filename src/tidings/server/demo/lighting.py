@@ -11,7 +11,6 @@ anybody was there meanwhile. Its two queries ask for lamps whose status is not w
 away finds all that is left to do in its first answers, and two of them do no harm.
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from tidings.client import Answer, Application, Change, Jsap, Row, load
 from tidings.server.demo.people import Reading, Road
+from tidings.server.demo.tempo import Tempo
 
 PROFILE = Path(__file__).with_name("lighting.jsap")
 
@@ -52,8 +52,8 @@ def profile_at(http: str, ws: str, file: Path = PROFILE) -> Jsap:
 # -- the aggregator ---------------------------------------------------------------------------------------------
 
 
-def aggregate(app: Application, delta: float) -> None:
-    """Add the aggregator to an application; `delta` is Δt in seconds."""
+def aggregate(app: Application, delta: Callable[[], float]) -> None:
+    """Add the aggregator to an application; `delta` tells Δt in seconds."""
     switch_off = app.producer("SWITCH_OFF")
 
     @app.aggregator("IN_THE_DARK", "SWITCH_ON")
@@ -62,7 +62,19 @@ def aggregate(app: Application, delta: float) -> None:
 
     @app.aggregator("FOR_NOBODY", "SWITCH_OFF")
     async def _darken(row: Row) -> None:
-        await switch_off.later(delay=delta, **row)
+        await switch_off.later(delay=delta(), **row)
+
+
+# -- how fast time passes ---------------------------------------------------------------------------------------
+
+
+def heed_tempo(app: Application, tempo: Tempo) -> None:
+    """Have the street's time pass as the graph says, once it says anything: whoever wants to hurry publishes it."""
+
+    @app.consumer("TEMPO")
+    def _heed(change: Change) -> None:
+        for row in change.added:
+            tempo.set(str(row["tempo"]))
 
 
 # -- actuators --------------------------------------------------------------------------------------------------
@@ -102,12 +114,10 @@ class Sensors:
     async def _sense(self, sensor: str, *, present: bool) -> None:
         await self._publish(sensor=sensor, value=str(present), since=time.time_ns() // 1000)
 
-    async def follow(self, walk: Iterator[Reading], factor: float, heard: Callable[[Reading], None]) -> None:
-        """Publish readings when their time has come; the street's time passes `factor` times as fast as ours."""
-        begun = asyncio.get_running_loop().time()
+    async def follow(self, walk: Iterator[Reading], tempo: Tempo, heard: Callable[[Reading], None]) -> None:
+        """Publish readings when their time has come."""
         for reading in walk:
-            wait = begun + reading.at / factor - asyncio.get_running_loop().time()
-            await asyncio.sleep(max(0.0, wait))
+            await tempo.until(reading.at)
             heard(reading)
             await self.sense(reading.place, present=reading.present)
 

@@ -186,6 +186,7 @@ def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
         members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
     if "update" in kinds:
         members |= {"using-graph-uri": _IRIS, "using-named-graph-uri": _IRIS, "at": TEXT, "delay": TEXT}
+        members |= {"dry-run": {"type": "boolean"}}
     direct = {media_type: {"schema": TEXT} for media_type, kind in DIRECT.items() if kind in kinds}
     form: Json = {"schema": {"type": "object", "properties": members}}
     body = {"requestBody": {"required": True, "content": {FORM: form, **direct}}}

@@ -1,0 +1,58 @@
+/** The commits of a stretch of the log, and what they did together. */
+
+import { broker } from "./broker.svelte";
+import type { Quad } from "./update.svelte";
+
+interface Line extends Quad {
+  readonly seq: number;
+  readonly time: number;
+  readonly op: "add" | "remove" | "none";
+  readonly by?: string;
+}
+
+export interface Commit {
+  readonly number: number;
+  readonly time: number;
+  readonly by: string;
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface Stretch {
+  readonly commits: readonly Commit[];
+  readonly add: readonly Quad[];
+  readonly remove: readonly Quad[];
+}
+
+export const LONGEST = 2000;
+
+/** What happened after commit `from`, up to and with commit `to`. */
+export async function stretch(from: number, to: number): Promise<Stretch> {
+  if (to <= from) return { commits: [], add: [], remove: [] };
+  const response = await broker.client.http.send(`log?from=${from + 1}&limit=${Math.min(LONGEST, to - from)}`, { headers: { Accept: "application/x-ndjson" } });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Line);
+  return { commits: commitsOf(lines), ...net(lines) };
+}
+
+function commitsOf(lines: readonly Line[]): Commit[] {
+  const commits = new Map<number, Commit>();
+  for (const { seq, time, by = "", op } of lines) {
+    const before = commits.get(seq) ?? { number: seq, time, by, added: 0, removed: 0 };
+    commits.set(seq, { ...before, added: before.added + (op === "add" ? 1 : 0), removed: before.removed + (op === "remove" ? 1 : 0) });
+  }
+  return [...commits.values()].reverse();
+}
+
+/** Deltas add up: what came and went again is not there. */
+function net(lines: readonly Line[]): { add: Quad[]; remove: Quad[] } {
+  const weights = new Map<string, { readonly quad: Quad; weight: number }>();
+  for (const { s, p, o, g, op } of lines) {
+    if (op === "none") continue;
+    const key = `${s} ${p} ${o} ${g}`;
+    const entry = weights.get(key) ?? { quad: { s, p, o, g }, weight: 0 };
+    entry.weight += op === "add" ? 1 : -1;
+    weights.set(key, entry);
+  }
+  const all = [...weights.values()];
+  return { add: all.filter(({ weight }) => weight > 0).map(({ quad }) => quad), remove: all.filter(({ weight }) => weight < 0).map(({ quad }) => quad) };
+}

@@ -1,0 +1,73 @@
+"""Publishing from the page: what an update would do first, then what it did; and what is known of a resource."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.conftest import Visit, serious_findings
+from gates.wire import Broker
+from waiting import PATIENCE, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+expect.set_options(timeout=1000 * PATIENCE)
+
+POWER = "SELECT ?power WHERE { <urn:lamp:1> <urn:power> ?power }"
+
+
+def power(broker: Broker) -> list[str]:
+    return [row["power"]["value"] for row in broker.query(POWER)]
+
+
+def opened(visit: Visit) -> Page:
+    page = visit.open("#/update")
+    expect(page.get_by_role("textbox", name="SPARQL update")).to_be_visible()
+    return page
+
+
+def test_an_update_is_tried_out_and_then_published(visit: Visit, broker: Broker) -> None:
+    page = opened(visit)
+    page.get_by_role("button", name="Try it out").click()
+    expect(page.get_by_text("It would add 1 quad and remove 0. Nothing has been done yet.")).to_be_visible()
+    expect(page.get_by_role("region", name="What it would do")).to_contain_text("<urn:lamp:1>")
+    assert power(broker) == []
+    assert serious_findings(page) == []
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("+1 −0")).to_be_visible()
+    assert power(broker) == ["40"]
+
+
+def test_an_update_for_later_waits_in_a_list_and_can_be_cancelled(visit: Visit, broker: Broker) -> None:
+    page = opened(visit)
+    page.get_by_label("after").select_option("P1D")
+    page.get_by_role("button", name="Publish later").click()
+    waiting = page.get_by_role("region", name="Delayed updates").get_by_role("listitem").filter(has_text="urn:lamp:1")
+    expect(waiting).to_be_visible()
+    waiting.get_by_role("button", name="Cancel").click()
+    expect(waiting).to_have_count(0)
+    assert power(broker) == []
+
+
+def test_a_file_is_loaded_into_a_graph_and_the_graph_dropped_after_a_question(visit: Visit, broker: Broker) -> None:
+    page = opened(visit)
+    content = {"name": "lamps.ttl", "mimeType": "text/turtle", "buffer": b"<urn:lamp:1> <urn:power> 40, 41 ."}
+    page.get_by_label("File").set_input_files(content)  # type: ignore[arg-type]
+    page.get_by_label("Graph", exact=True).fill("urn:loaded")
+    page.get_by_role("button", name="Load").click()
+    expect(page.get_by_text("lamps.ttl: 2 triples added.")).to_be_visible()
+    row = page.get_by_role("row").filter(has_text="urn:loaded")
+    row.get_by_role("button", name="Drop").click()
+    row.get_by_role("button", name="Yes, remove them").click()
+    expect(row).to_have_count(0)
+    wait_until(lambda: broker.query("SELECT * WHERE { GRAPH <urn:loaded> { ?s ?p ?o } }") == [])
+
+
+def test_a_resource_is_described_in_both_directions_and_stays_up_to_date(visit: Visit, broker: Broker) -> None:
+    broker.update("INSERT DATA { <urn:a> <urn:p> <urn:b> . <urn:c> <urn:q> <urn:a> }")
+    page = visit.open("#/explore?iri=urn:a")
+    says, pointed = (page.get_by_role("region", name=name) for name in ("What it says", "What points to it"))
+    expect(says.get_by_role("link", name="<urn:b>")).to_be_visible()
+    expect(pointed.get_by_role("link", name="<urn:c>")).to_be_visible()
+    broker.update("INSERT DATA { <urn:a> <urn:p> 'new' }")
+    expect(says.get_by_role("cell", name="new")).to_be_visible()
+    pointed.get_by_role("link", name="<urn:c>").click()
+    expect(page.get_by_role("heading", name="<urn:c>")).to_be_visible()
+    expect(says.get_by_role("link", name="<urn:a>")).to_be_visible()
