@@ -100,35 +100,31 @@ class Broker:
         planner = engine if external is None else Engine(apart)
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
-        self.subscriptions = Subscriptions(planner, log, monotonic, self.external)
-        self.outboxes = Outboxes(log, bounds)
-        self.notifier = Notifier(self.subscriptions, self.outboxes, bounds)
+        self.subscriptions = subscriptions = Subscriptions(planner, log, monotonic, self.external)
+        self.outboxes = outboxes = Outboxes(log, bounds)
+        self.notifier = notifier = Notifier(subscriptions, outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
-        self.matching = Matching(engine, self.subscriptions, self.notifier, log, policy.words, **limits)
+        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, **limits)
         self.admission = Admission(
-            self.subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
+            subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
             self.matching, seconds=policy.seconds,
         )  # fmt: skip
-        self.resumption = Resumption(
-            self.subscriptions, self.admission, self.notifier, self.outboxes, log, bounds.grace
-        )
+        self.resumption = Resumption(subscriptions, self.admission, notifier, outboxes, log, bounds.grace)
         self.updates = UpdateQueue(
-            engine, log, self.forks, self.notifier, self.spawn, self.matching, most=policy.queue, **limits
+            engine, log, self.forks, notifier, self.spawn, self.matching, most=policy.queue, **limits
         )
         alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
-        self.changes = RightsChanges(
-            self.subscriptions, self.notifier, self.outboxes, self.queries, log, self.updates, self.spawn
-        )
+        self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
         self.seeding = Seeding()
         self.facts = facts = Facts(log)
         facts.keep(Seeding.KINDS, self.seeding)
-        facts.keep(Restoration.KINDS, Restoration(self.subscriptions, self.outboxes, self.resumption, self.changes))
+        facts.keep(Restoration.KINDS, Restoration(subscriptions, outboxes, self.resumption, self.changes))
         facts.keep(DelayedUpdates.KINDS, self.delayed)
         facts.keep(Matching.KINDS, self.matching)
         settlement = Settlement(
-            log, self.updates, self.delayed, self.notifier, self.outboxes, self.admission, self.resumption,
+            log, self.updates, self.delayed, notifier, outboxes, self.admission, self.resumption,
             self.changes, facts,
         )  # fmt: skip
         log.begin(settlement)
