@@ -136,6 +136,7 @@ class _ByValue:
         """The values for which anything may change: outside of the scalars that moved, those cancel."""
         scalars = [exact(scalar) for scalar in moved]
         known = [scalar for scalar in scalars if scalar is not None]
-        if len(known) < len(scalars) or sum(list(moved.values())):
+        balance = sum(moved.values())
+        if len(known) < len(scalars) or balance:
             return list(self._order)
         return list(self._order.from_to(min(known), max(known)))
