@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lexicons.test_esa_folder import INDEX, written
 from spark.histories import log_with
 from tidings.broker.approximate.description import description
+from tidings.cli import main
 from tidings.engine.store.store import Store
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.log.entry import Entry
@@ -171,3 +172,17 @@ def test_subjects_of_a_lake_are_the_events_that_a_broker_makes_of_them(spark: Sp
     assert sorted(documents, key=str) == sorted(expected, key=str)
     with matched(events, spec(tmp_path)) as found:
         assert told(found.frame).keys() == {"s0"}
+
+
+@pytest.mark.usefixtures("spark")
+def test_files_of_events_and_subscriptions_are_matched_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events, subscriptions = tmp_path / "events.jsonl", tmp_path / "subscriptions.jsonl"
+    events.write_text('{"city": "Dublin", "state": "vacant"}\n{"city": "Galway", "state": "vacant"}\n')
+    subscriptions.write_text('{"id": "sarah", "predicates": "{city~ = galway~}"}\n{"predicates": "{state = vacant}"}\n')
+    files = ("--events", str(events), "--subscriptions", str(subscriptions))
+    assert main(["match", *files, "--top", "1", "--backend", "vectors"]) == 0
+    told = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
+    assert {each["subscription"]: each["degree"] for each in told} == {"sarah": 1.0, "2": 1.0}
+    assert next(each for each in told if each["subscription"] == "sarah")["event"]["city"] == "Galway"
