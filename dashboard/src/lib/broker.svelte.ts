@@ -42,7 +42,7 @@ class Broker {
   async login(login: Login): Promise<void> {
     const response = await fetch(new URL("oauth/token", ADDRESS), {
       method: "POST",
-      headers: { Authorization: `Basic ${btoa(unescape(encodeURIComponent(`${login.id}:${login.secret}`)))}` },
+      headers: { Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${login.id}:${login.secret}`)))}` },
     });
     if (!response.ok) throw await refused(response);
     const { access_token, expires_in } = (await response.json()) as TokenAnswer;
