@@ -49,10 +49,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @cache
 def _group(file: str) -> str | None:
-    text = (ROOT / file).read_text()
-    if "SparkSession" in text:
+    path = ROOT / file
+    if "SparkSession" in path.read_text():
         return "spark"
-    return file if 'scope="module"' in text else None
+    fixtures = [each for each in (path, path.with_name("conftest.py")) if each.exists()]
+    return file if any('scope="module"' in each.read_text() for each in fixtures) else None
 
 
 @pytest.hookimpl(trylast=True)

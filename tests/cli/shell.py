@@ -36,7 +36,7 @@ EXAMPLES = [
     line.strip()
     for text in helps()
     for line in text.splitlines()
-    if line.startswith("  ") and "tidings " in line and "usage" not in line and not line.lstrip().startswith("-")
+    if line.startswith("  ") and "tidings" in line.split() and "usage" not in line and not line.lstrip().startswith("-")
 ]
 
 
