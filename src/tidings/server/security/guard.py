@@ -17,6 +17,7 @@ from tidings.security.audit import Audit, Event
 from tidings.security.authority import Authority
 from tidings.security.errors import InvalidRequest
 from tidings.security.passport import ANONYMOUS, Passport
+from tidings.security.policy.policy import Policy
 from tidings.server.security.presences import Presences, Standing
 
 _FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
@@ -37,6 +38,8 @@ class SecureGuard:
         """Subjects of external issuers, as they last came."""
         self.presences = Presences(self._standing, self.anybody, clock, grace)
         self.refusals: Counter[str] = Counter()
+        self._last: tuple[Passport, Policy, Asker] | None = None
+        """Who was recalled last, and under which policy: most messages are of whoever sent the one before them."""
         authority.followers.add(self.presences.doubt)
 
     def figures(self) -> Iterable[Figure]:
@@ -50,7 +53,12 @@ class SecureGuard:
 
     def recall(self, authorization: str | None) -> Asker | None:
         passport = self._authority.recall(authorization)
-        return None if passport is None else self._asker(passport)
+        if passport is None:
+            return None
+        policy = self._authority.policies.policy
+        if self._last is None or self._last[0] is not passport or self._last[1] is not policy:
+            self._last = passport, policy, self._asker(passport)
+        return self._last[2]
 
     async def identify(self, authorization: str | None) -> Asker:
         return self._asker(await self._authority.identify(authorization))
