@@ -31,7 +31,7 @@ EXAMPLES = """\
 examples:
   tidings match '{free parking~ > 0, city = galway~}' parking.jsonl
   tidings match '{event~ = parking spot vacant~}' parking.jsonl --top 2 --explain
-  echo '{"state": "vacant"}' | tidings match '{state = empty~}' --all --explain
+  echo '{"parking vacancy": 3}' | tidings match '{empty parking slot~ > 0}' --explain
 """
 
 
