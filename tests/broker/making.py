@@ -33,7 +33,7 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.server import brokers
 from tidings.server.config import Settings
-from waiting import until, wait_until
+from waiting import PATIENCE, until, wait_until
 
 BASE = "http://example.org/"
 BEGIN = 1_800_000_000_000_000
@@ -68,13 +68,20 @@ class Clock:
 
 def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Broker:
     """A broker that forgets; it must still be entered."""
-    policy = policy or Policy(bounds=Bounds(**bounds), slice_seconds=5.0)
+    policy = policy or Policy(bounds=Bounds(**bounds), slice_seconds=5.0, planning=PATIENCE)
     return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
 
 
 def opened(clock: Clock, path: Path, external: ExternalEngine | None = None, **changes: Any) -> Broker:
     """The broker that a folder holds; it must still be entered."""
-    values: dict[str, Any] = {"base": BASE, "durability": "os", "slice": 5.0, "grace": 1e9, **changes}
+    values: dict[str, Any] = {
+        "base": BASE,
+        "durability": "os",
+        "slice": 5.0,
+        "max_planning": PATIENCE,
+        "grace": 1e9,
+        **changes,
+    }
     settings = Settings(**values)
     Folder(path).release()
     return brokers.open_broker(settings, path, lambda _: None, external, brokers.Watch(clock.now, clock.monotonic))
