@@ -108,7 +108,7 @@ LARGE = (
 )
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("text", LARGE, ids=["UNION", "OPTIONAL", "||"])
 @asynchronous
 async def test_what_is_planned_in_a_thread_is_right_whatever_is_published_meanwhile(clock: Clock, text: str) -> None:
@@ -128,7 +128,7 @@ async def test_what_is_planned_in_a_thread_is_right_whatever_is_published_meanwh
         assert len(broker.engine.planning.plans) == 1
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("text", LARGE, ids=["UNION", "OPTIONAL", "||"])
 @asynchronous
 async def test_nothing_is_left_of_a_large_plan_that_nobody_has_any_more(clock: Clock, text: str) -> None:
