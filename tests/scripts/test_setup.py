@@ -91,14 +91,14 @@ def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
         [ROOT / "scripts" / "setup", "sparks"], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 2
-    assert "there is no part 'sparks', only spark, bench, all, examples and dev" in done.stderr
+    assert "there is no part 'sparks', only spark, bench, matching, all, examples and dev" in done.stderr
 
 
 def test_help_names_every_part() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "setup", "--help"], capture_output=True, text=True, check=True, timeout=60
     )
-    assert set(re.findall(r"scripts/setup (\w+)", done.stdout)) == {"spark", "bench", "all", "examples", "dev"}
+    assert set(re.findall(r"scripts/setup (\w+)", done.stdout)) == {"spark", "bench", "matching", "all", "examples", "dev"}
 
 
 def test_a_python_that_is_too_old_or_none_is_refused(tmp_path: Path) -> None:
