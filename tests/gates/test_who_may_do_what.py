@@ -214,7 +214,7 @@ async def test_everybody_may_do_what_was_granted_to_them_whichever_way_they_come
         assert found == {case: expected(*case[:3]) for case in cases}
 
 
-PUBLIC = ("/", "/healthz", "/openapi.json", "/oauth/", "/.well-known/")
+PUBLIC = ("/", "/assets/", "/healthz", "/openapi.json", "/oauth/", "/.well-known/")
 """Where everybody may go, below `/secure` as well."""
 
 
@@ -264,7 +264,7 @@ async def test_what_is_for_operators_is_for_administrators_and_what_is_public_is
         whole = (await house.http.get("/status", headers=_headers(boss))).json()
         assert (whole["quads"], whole["readable"]) == (2, ["*"])
         assert set(whole) - set(seen) == {  # what counts everybody's deeds
-            "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory"
+            "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory", "matching"
         }  # fmt: skip
 
 
