@@ -98,7 +98,14 @@ def test_help_names_every_part() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "setup", "--help"], capture_output=True, text=True, check=True, timeout=60
     )
-    assert set(re.findall(r"scripts/setup (\w+)", done.stdout)) == {"spark", "bench", "matching", "all", "examples", "dev"}
+    assert set(re.findall(r"scripts/setup (\w+)", done.stdout)) == {
+        "spark",
+        "bench",
+        "matching",
+        "all",
+        "examples",
+        "dev",
+    }
 
 
 def test_a_python_that_is_too_old_or_none_is_refused(tmp_path: Path) -> None:
