@@ -1,4 +1,4 @@
-"""The seam between the matcher and whoever knows how related words are: static vectors, ESA, a language model.
+"""What the matcher asks a backend: how related phrases are. Backends are static vectors, WordNet and ESA.
 
 A phrase is what a user wrote as an attribute or a value, in words: "parking occupied event". Its relatedness to another
 is 0 if they have nothing to do with each other, or if one of them has no word that the backend knows; 1 if they are the
