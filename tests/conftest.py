@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has started thi
     signal.signal(signal.SIGINT, signal.default_int_handler)  # from here would ignore it as well, and tests send it
 
 UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("desk", **UNHURRIED, max_examples=60)
+settings.register_profile("desk", **UNHURRIED, max_examples=30)
 settings.register_profile("ci", settings.get_profile("desk"), derandomize=True, print_blob=True)
 settings.register_profile("fast", **UNHURRIED, max_examples=15)
 settings.register_profile("long", **UNHURRIED, max_examples=1000)

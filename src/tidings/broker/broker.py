@@ -92,6 +92,7 @@ class Broker:
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
+        self.now = clock
         self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers, policy.memory)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
@@ -180,10 +181,6 @@ class Broker:
         self._tasks.create_task(work)
 
     # -- time ---------------------------------------------------------------------------------------------------
-
-    def now(self) -> int:
-        """What the clock says, in microseconds since 1970."""
-        return self.commit_log.clock()
 
     def run_due(self) -> None:
         """Whatever is due: delayed updates, subscriptions that nobody came back for, a snapshot."""
