@@ -26,6 +26,7 @@ from tidings.server.gates import (
     client_quotas,
     http_app,
     http_gate,
+    quick_updates,
     serve_websockets,
     uvicorn_config,
     websocket_gate,
@@ -135,7 +136,8 @@ async def _run(
     gate = websocket_gate(broker, settings, *sockets.http_ports, security, quotas)
     pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas)
     entrances = Entrances(None if tls is None else tls.context)
-    server = HttpServer(uvicorn_config(http_app(broker, settings, pages, security), settings, gate), entrances)
+    app, quick = http_app(broker, settings, pages, security), quick_updates(broker, settings, pages, security)
+    server = HttpServer(uvicorn_config(app, settings, gate, quick), entrances)
     for pair in sockets.pairs:
         entrances.add(pair, server.serve_connections, serve_websockets(gate, settings))
     loop = asyncio.get_running_loop()

@@ -41,7 +41,7 @@ from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quota, Quotas
-from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF
+from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF, Visitors
 from tidings.model.access import Graphs
 from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
@@ -73,6 +73,7 @@ class HttpSettings:
     read_only: bool
     loads: bool
     cors: tuple[str, ...]
+    visitors: Visitors
     max_connections: int = 20_000
     high_water: int = 1 << 18
     """Bytes on their way to an event stream before it counts as slow."""
@@ -99,6 +100,7 @@ class HttpGate:
         self._broker = broker
         self._guard = guard
         self.quotas = quotas or Quotas(Quota(), time.monotonic)
+        self.visitors = settings.visitors
         self._routes = tuple(routes)
         self._settings = settings
         self._streams = Streams(broker, settings.max_connections)
