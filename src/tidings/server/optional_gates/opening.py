@@ -6,11 +6,12 @@ from typing import TypeAlias
 from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
+from tidings.server.optional_gates.mqtt import open_mqtt
 
 Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 """A gate, if the settings switch it on. Raises BadSetting, ExtraMissing; it takes nothing from anybody yet."""
 
-OPENINGS: tuple[Opening, ...] = ()
+OPENINGS: tuple[Opening, ...] = (open_mqtt,)
 """One line a gate."""
 
 
