@@ -2,6 +2,8 @@
 
 asking     who asks, and what they may do: the guard that every gate asks before anything else
 figures    what others than the broker count
+gate       what a gate that can be switched on is to the process; premises is what all of them share
+caller     one client of such a gate, as the broker meets it
 answers    what the broker says, as answers of the protocol
 peer       who is at the other end; forwarding is what a trusted proxy says of that
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);

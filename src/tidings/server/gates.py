@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN
 from tidings.gates.forwarding import Proxies
+from tidings.gates.gate import Gate
 from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.connection import HEADER_SECONDS, counted
 from tidings.gates.http.door import SECURITY, Door
@@ -23,6 +24,7 @@ from tidings.gates.http.forwarded import Forwarded
 from tidings.gates.http.limits import Turnstile
 from tidings.gates.http.quick_update import QuickUpdates
 from tidings.gates.http.security.identification import Identification
+from tidings.gates.premises import Premises
 from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
@@ -45,8 +47,10 @@ def http_gate(
     wss_port: int | None = None,
     security: "Security | None" = None,
     quotas: Quotas | None = None,
+    gates: Sequence[Gate] = (),
 ) -> HttpGate:
-    """The ports are where the WebSocket gate listens, if that is not where the settings say."""
+    """The ports are where the WebSocket gate listens, if that is not where the settings say; `gates` are others, that
+    were switched on."""
     limits = HttpSettings(
         base=settings.base,
         max_body=settings.max_body,
@@ -64,8 +68,21 @@ def http_gate(
     )
     quotas = quotas or client_quotas(settings)
     if security is None:
-        return HttpGate(broker, limits, quotas=quotas)
-    return HttpGate(broker, limits, security.guard, security.routes(), quotas)
+        return HttpGate(broker, limits, quotas=quotas, gates=gates)
+    return HttpGate(broker, limits, security.guard, security.routes(), quotas, gates)
+
+
+def premises(broker: Broker, settings: Settings, security: "Security | None", quotas: Quotas) -> Premises:
+    """What the gates have that can be switched on."""
+    return Premises(
+        broker,
+        quotas,
+        settings.base,
+        guard=OPEN if security is None else security.guard,
+        read_only=settings.read_only,
+        max_body=settings.max_body,
+        high_water=settings.outbox,
+    )
 
 
 def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> Quotas:

@@ -6,7 +6,7 @@ Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -24,6 +24,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.figures import Figures, no_figures
+from tidings.gates.gate import Gate
 from tidings.gates.http.events import Events
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
@@ -96,12 +97,14 @@ class HttpGate:
         guard: Guard = OPEN,
         routes: Iterable[BaseRoute] = (),
         quotas: Quotas | None = None,
+        gates: Sequence[Gate] = (),
     ) -> None:
         self._broker = broker
         self._guard = guard
         self.quotas = quotas or Quotas(Quota(), time.monotonic)
         self.visitors = settings.visitors
-        self._routes = tuple(routes)
+        self._gates = gates
+        self._routes = (*routes, *(each for gate in gates for each in gate.routes()))
         self._settings = settings
         self._streams = Streams(broker, settings.max_connections)
         self._events = EventStreams(
@@ -116,7 +119,7 @@ class HttpGate:
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
         self._operations = Operations(
-            broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures
+            broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures, gates=gates
         )
 
     def end(self) -> None:
@@ -209,7 +212,8 @@ class HttpGate:
     async def _openapi(self, _: Request) -> Response:
         from tidings.gates.http.monitoring.openapi import openapi  # here: few ask, and it describes all of security
 
-        return Envelope(openapi(secured=self._guard.asks))
+        more = {path: item for gate in self._gates for path, item in gate.paths().items()}
+        return Envelope(openapi(secured=self._guard.asks, more=more))
 
     def _readable(self, request: Request) -> Graphs:
         """Where the endpoints are is told to everybody; which graphs there are, to those who may read them."""

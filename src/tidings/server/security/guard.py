@@ -2,13 +2,14 @@
 
 no token       whoever has not said who they are, with what the policy gives to everybody; 401 if that is nothing
 a token        its client, or the subject of an external issuer, with what the policy gives to them
+a resident     a client that the settings name, with what the policy gives to it at that moment
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 
 from tidings.broker.errors import NotYours
-from tidings.gates.asking import Asker, Changed, Deed, Leave
+from tidings.gates.asking import Asker, Changed, Deed, Leave, Resident, Shown
 from tidings.gates.errors import ForAdministrators
 from tidings.gates.figures import Figure
 from tidings.model.access import NO_RIGHTS, Rights
@@ -51,7 +52,9 @@ class SecureGuard:
 
     # -- for the gates --------------------------------------------------------------------------------------------
 
-    def recall(self, authorization: str | None) -> Asker | None:
+    def recall(self, authorization: Shown) -> Asker | None:
+        if isinstance(authorization, Resident):
+            return Asker(authorization.subject, self.rights_of(authorization.subject))
         recalled = self._recalled.get(authorization)
         if recalled is not None and self._clock() < recalled[0]:
             return recalled[1]
@@ -64,10 +67,12 @@ class SecureGuard:
         self._recalled[authorization] = passport.expires, asker
         return asker
 
-    async def identify(self, authorization: str | None) -> Asker:
+    async def identify(self, authorization: Shown) -> Asker:
+        if isinstance(authorization, Resident):
+            return Asker(authorization.subject, self.rights_of(authorization.subject))
         return self._asker(await self._authority.identify(authorization))
 
-    def attend(self, authorization: str | None, asker: Asker, changed: Changed) -> Leave:
+    def attend(self, authorization: Shown, asker: Asker, changed: Changed) -> Leave:
         return self.presences.enter(authorization, (asker.rights, asker.expires), changed)
 
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
@@ -122,6 +127,8 @@ class SecureGuard:
             self._strangers[subject] = passport
         return subject
 
-    async def _standing(self, shown: str | None) -> Standing:
+    async def _standing(self, shown: Shown) -> Standing:
+        if isinstance(shown, Resident):
+            return self.rights_of(shown.subject), None
         passport = await self._authority.identify(shown)
         return self._authority.rights_of(passport), None if passport.is_anonymous else passport.expires
