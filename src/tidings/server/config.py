@@ -234,6 +234,9 @@ class Settings:
     max_planning: float = _setting(
         0.5, _some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
     )
+    max_behind: float = _setting(
+        60.0, _some_seconds, "seconds a subscription may be behind, before it is let go", "SECONDS"
+    )
     max_body: int = _setting(16 << 20, _bytes, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = _setting(1024, _positive, "HTTP requests in work at a time; others get 429", "N")
     max_queue: int = _setting(10_000, _positive, "updates that may wait; others get 429", "N")
