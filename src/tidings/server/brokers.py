@@ -52,6 +52,7 @@ def policy(settings: Settings) -> Policy:
         delayed=settings.max_delayed,
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
+        behind=settings.max_behind,
         rows=settings.max_rows or None,
         planning=settings.max_planning,
         workers=settings.workers,

@@ -139,6 +139,9 @@ class Settings(GateSettings):
     max_planning: float = setting(
         0.5, some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
     )
+    max_behind: float = setting(
+        60.0, some_seconds, "seconds a subscription may be behind, before it is let go", "SECONDS"
+    )
     max_body: int = setting(16 << 20, size_of, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = setting(1024, positive, "HTTP requests in work at a time; others get 429", "N")
     max_queue: int = setting(10_000, positive, "updates that may wait; others get 429", "N")
