@@ -26,16 +26,16 @@ class Visit:
         return self.page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """For one module: as long as there is one, its loop runs in this thread, and no other can."""
+    """For these tests, and no longer: as long as there is one, its loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=tool("chromium"), args=["--no-sandbox"])
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     built()
     with serving(tmp_path_factory.mktemp("broker"), "--memory", "--demo", "on") as broker:
@@ -46,6 +46,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def broker(running: Broker) -> Broker:
     running.update("CLEAR DEFAULT")
     return running
+
+
+@pytest.fixture(scope="package")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of the broker that is quiet."""
+    return tmp_path_factory.mktemp("quiet") / "data"
+
+
+@pytest.fixture(scope="package")
+def quiet(logged: Path) -> Iterator[Broker]:
+    """A broker without the city, whose log has a segment a commit."""
+    built()
+    with serving(logged.parent, "--data", str(logged), "--demo", "off", "--segment-size", "1") as broker:
+        yield broker
 
 
 @pytest.fixture

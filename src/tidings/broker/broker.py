@@ -20,6 +20,7 @@ from typing import Any
 
 from tidings.broker.alarm import Alarm
 from tidings.broker.approximate.matching import Matching
+from tidings.broker.checking import check
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.facts import Facts
 from tidings.broker.durability.snapshots import Snapshots
@@ -44,7 +45,7 @@ from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.roll import Roll
 from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
-from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
+from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue, check_length
@@ -60,12 +61,12 @@ from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Entry, Note
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import Term
+from tidings.protocol.sparql_http import Kind
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 from tidings.sparql.prepared import Parameters
 
-log = logging.getLogger("tidings")
-_log_warning = partial(log.warning, "a request was accepted, but %s")
+_log_warning = partial(logging.getLogger("tidings").warning, "a request was accepted, but %s")
 
 
 class Broker:
@@ -98,8 +99,7 @@ class Broker:
         self.forks = Forks(policy.workers, policy.memory)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, policy.limits(monotonic)
-        apart = Core(base=engine.core.base, most_parts=engine.core.most_parts)
-        planner = engine if external is None else Engine(apart)
+        planner = engine if external is None else Engine(Core(base=engine.core.base, most_parts=engine.core.most_parts))
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
         self.subscriptions = subscriptions = Subscriptions(planner, log, monotonic, self.external)
@@ -117,7 +117,7 @@ class Broker:
         self.updates = UpdateQueue(
             engine, log, self.forks, notifier, self.stragglers, self.spawn, self.matching, most=policy.queue, **limits
         )
-        alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
+        self._alarm = alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
         self.seeding = Seeding()
@@ -133,7 +133,6 @@ class Broker:
         log.begin(settlement)
         self._next_session = 0
         self._tasks, self._stack = asyncio.TaskGroup(), AsyncExitStack()
-        self._alarm = alarm
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -219,15 +218,14 @@ class Broker:
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
         """Take in a prepared update whose variables were bound."""
+        self.updates.bound += 1
         self.updates.submit(BoundUpdate(*bound, reply, publisher, rights=rights))
 
     async def update(
         self, text: str, dataset: Dataset | None = None, publisher: str | None = None, rights: Rights = ALL_RIGHTS
     ) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
-        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher, rights=rights))
-        return await answer
+        return await self.updates.outcome(lambda reply: TextUpdate(text, dataset, reply, publisher, rights=rights))
 
     async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
         """What an update would do; nothing is done."""
@@ -236,16 +234,19 @@ class Broker:
 
     async def change(self, change: GraphChange, publisher: str | None = None, rights: Rights = ALL_RIGHTS) -> Done:
         """As `update`, for a change of one graph."""
-        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher, rights=rights))
-        return await answer
+        return await self.updates.outcome(lambda reply: GraphUpdate(change, reply, publisher, rights=rights))
 
     async def query(
-        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS, client: str | None = None
-    ) -> Spool:
-        """The answer to a query, as a document. What takes long takes the share of a `client`."""
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS,
+        client: str | None = None, at: int | None = None,
+    ) -> Spool:  # fmt: skip
+        """The answer to a query, as a document, now or after the commit `at`. What takes long is `client`'s share."""
         self._check_open()
-        return await self.queries.answer(text, dataset, write, rights, client)
+        return await self.queries.answer(text, dataset, write, rights, client, at)
+
+    async def check(self, kind: Kind, text: str, dataset: Dataset | None, client: str | None) -> tuple[str, ...]:
+        """Read a request, and do nothing with it; what is doubtful about it. Raises what is wrong with it."""
+        return await check(self.engine.core, self.matching, self.forks, kind, text, dataset, client)
 
     async def delay(
         self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None, *, owner: str | None = None,

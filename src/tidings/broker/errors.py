@@ -2,7 +2,9 @@
 
 NotFound
 ├── UnknownSubscription  unknown_spuid         404   no such subscription, or no longer
-└── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
+├── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
+├── UnknownCommit        unknown_commit        404   last: there is no such commit yet
+└── NoLog                no_log                404   the broker keeps everything in memory
 LimitExceeded
 ├── TooManyRequests      too_many_requests     429   come back in a moment
 ├── TooManySubscriptions too_many_subscriptions 429  the broker holds as many as it may
@@ -15,6 +17,8 @@ NotYours (NotAllowed)    not_yours             403   the subscription belongs to
 WorkLost                 work_lost             500   a copy of the process died at work
 """
 
+from typing import Any
+
 from tidings.model.errors import LimitExceeded, NotAllowed, NotFound, TidingsError
 
 
@@ -24,6 +28,24 @@ class UnknownSubscription(NotFound):
 
 class UnknownDelayed(NotFound):
     code = "unknown_delayed"
+
+
+class UnknownCommit(NotFound):
+    code = "unknown_commit"
+
+    def __init__(self, commit: int, last: int) -> None:
+        super().__init__(f"there is no commit {commit} yet: the last one is commit {last}")
+        self.last = last
+
+    def data(self) -> dict[str, Any]:
+        return {"last": self.last}
+
+
+class NoLog(NotFound):
+    code = "no_log"
+
+    def __init__(self) -> None:
+        super().__init__("this broker keeps no log: what is published is in memory only")
 
 
 class NotYours(NotAllowed):

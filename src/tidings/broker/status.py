@@ -8,6 +8,7 @@ from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
+from tidings.log.layout import segments
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import DEFAULT_GRAPH
 
@@ -21,6 +22,8 @@ class LogStatus(Struct, frozen=True):
     durability: Durability
     commit: int
     """The last that is durable."""
+    oldest: int
+    """The first that it has; those before it are in snapshots only."""
     bytes: int
     broken: bool
     snapshot: int
@@ -29,6 +32,15 @@ class LogStatus(Struct, frozen=True):
     snapshots_failed: int
     behind: int
     """Bytes of log that no snapshot covers."""
+
+
+class ExternalStatus(Struct, frozen=True):
+    """Of another engine that works out the answers of subscriptions, as a job on Spark does."""
+
+    batch: int
+    """The last that was told in full; -1 before the first."""
+    waiting: int
+    """Subscriptions that have no first answer yet."""
 
 
 class BrokerStatus(Struct, frozen=True):
@@ -44,6 +56,8 @@ class BrokerStatus(Struct, frozen=True):
     """Clients that follow the log."""
 
     subscriptions: int
+    plans: int
+    """By which their answers are kept; many share one."""
     absent: int
     """Subscriptions whose client is away."""
     notified: int
@@ -74,6 +88,8 @@ class BrokerStatus(Struct, frozen=True):
     updates_failed: int
     updates_refused: int
     updates_aside: int
+    updates_bound: int
+    """Those that came as the values of a prepared one."""
     delayed_waiting: int
     delayed_done: int
     delayed_failed: int
@@ -87,6 +103,8 @@ class BrokerStatus(Struct, frozen=True):
     batches_failed: int
     log: LogStatus | None
     """None if everything is in memory."""
+    external: ExternalStatus | None
+    """None if the broker itself works out the answers."""
     timing: Timing
     policy: Policy
     update_latency: Latency
@@ -112,6 +130,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         sessions=len(broker.sessions),
         followers=len(broker.commit_log.followers),
         subscriptions=len(broker.subscriptions),
+        plans=broker.engine.plans,
         absent=broker.subscriptions.absent,
         notified=outboxes.sent,
         merged=outboxes.merged,
@@ -132,6 +151,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         updates_failed=updates.failed,
         updates_refused=updates.refused,
         updates_aside=updates.aside,
+        updates_bound=updates.bound,
         delayed_waiting=len(delayed.schedule),
         delayed_done=delayed.done,
         delayed_failed=delayed.failed,
@@ -142,6 +162,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         batches=group_commit.batches,
         batches_failed=group_commit.failures,
         log=_log_status(broker),
+        external=None if (job := broker.external) is None else ExternalStatus(job.last_batch, len(job)),
         timing=broker.engine.timing,
         policy=broker.policy,
         update_latency=updates.latency,
@@ -157,6 +178,7 @@ def _log_status(broker: "Broker") -> LogStatus | None:
     return LogStatus(
         durability=disk.durability,
         commit=journal.durable.commit,
+        oldest=next(iter(segments(disk.folder)), journal.durable.commit + 1),
         bytes=journal.written,
         broken=journal.broken,
         snapshot=snapshots.commit,

@@ -74,6 +74,11 @@ class Engine:
     def lutt(self) -> Lutt[Wake]:
         return self._routing.lutt
 
+    @property
+    def plans(self) -> int:
+        """How many there are; subscriptions that differ in constants only share one."""
+        return len(self._sizes)
+
     # -- subscribing --------------------------------------------------------------------------------------------
 
     def subscribe(

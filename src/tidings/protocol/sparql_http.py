@@ -34,6 +34,8 @@ class QueryRequest(Struct, frozen=True):
     dataset: Dataset | None = None
     formats: tuple[str, ...] = ()
     """By name or media type, the one that is wanted first, then others that would do."""
+    at: int | None = None
+    """The commit after which it is asked, if not the last one."""
 
 
 class UpdateRequest(Struct, frozen=True):
@@ -131,13 +133,19 @@ def _request(kind: Kind, text: str, parameters: Parameters, base: str) -> HttpRe
     default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
     dataset = Dataset(default, named) if default or named else None
     if kind == "query":
-        return QueryRequest(text, dataset, _formats(parameters))
+        return QueryRequest(text, dataset, _formats(parameters), _commit(parameters.one("at")))
     due = read_due(parameters.one("at"), parameters.one("delay"))
     if _is_rehearsal(parameters):
         if due is not None:
             raise BadRequest("what an update will do later cannot be told now: dry-run goes with neither at nor delay")
         return RehearsalRequest(text, dataset)
     return UpdateRequest(text, dataset) if due is None else DelayedUpdateRequest(text, due, dataset)
+
+
+def _commit(value: str | None) -> int | None:
+    if value is not None and not (value.isascii() and value.isdigit() and len(value) < 20):
+        raise BadRequest(f"at is {value!r}, and must be the number of a commit")
+    return None if value is None else int(value)
 
 
 def _formats(parameters: Parameters) -> tuple[str, ...]:

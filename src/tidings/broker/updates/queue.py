@@ -31,8 +31,10 @@ from tidings.broker.updates.accepted import (
     Done,
     GraphUpdate,
     Outcome,
+    Reply,
     TextUpdate,
     Update,
+    reply_to,
 )
 from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
@@ -104,6 +106,8 @@ class UpdateQueue:
         self.done = 0
         self.failed = 0
         self.refused = 0
+        self.bound = 0
+        """Updates that came as the values of a prepared one."""
         self.aside = 0
         """Updates that were worked out in a fork."""
         self.latency = Latency()
@@ -121,6 +125,12 @@ class UpdateQueue:
             )
             return
         self.enqueue(update)
+
+    async def outcome(self, make: Callable[[Reply], Update]) -> Done:
+        """For those who wait: submit an update; what it has done. Raises why it has not."""
+        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self.submit(make(reply_to(answer)))
+        return await answer
 
     def enqueue(self, update: Update) -> None:
         """As `submit`, for an update that was promised long ago."""

@@ -44,7 +44,7 @@ from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF, Visitors
 from tidings.model.access import Graphs
-from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
+from tidings.model.errors import BadRequest, NotFound, RequestTooComplex, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.iris import resolve
@@ -132,6 +132,7 @@ class HttpGate:
             self._route("/query", ("query",), "GET", "HEAD", "POST"),
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
+            route("/check", self._check, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
             route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
@@ -186,8 +187,20 @@ class HttpGate:
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
-        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
+        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope), asked.at)
         return SpoolResponse(await while_present(request, asking))
+
+    async def _check(self, request: Request) -> Response:
+        """Whether a text can be read. That it cannot is an answer like any other: somebody is still writing it."""
+        asked = await self._read(request)
+        if isinstance(asked, DescriptionRequest):
+            raise BadRequest("the parameter query or update is missing")
+        kind: Kind = "query" if isinstance(asked, QueryRequest) else "update"
+        try:
+            warnings = await self._broker.check(kind, asked.text, asked.dataset, share_of(request.scope))
+        except (BadRequest, RequestTooComplex) as error:
+            return Envelope({"valid": False} | error.to_json())
+        return Envelope({"valid": True, "warnings": warnings})
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
