@@ -65,6 +65,10 @@ class Law:
         self._answer = None
         return changes
 
+    def did_without(self) -> None:
+        """The changes of a commit were at hand."""
+        self._answer = None
+
     def again(self) -> Changes:
         """The changes, by evaluating the pattern. Raises Overrun."""
         self.times += 1
