@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from gates.stories.driver import Driver
+from gates.stories.smart_m3 import SmartM3Driver
 from gates.stories.websocket import WebSocketDriver
 
 DRIVERS: dict[str, Callable[[], Driver]] = {
+    "smart_m3": SmartM3Driver,
     "websocket": WebSocketDriver,
 }
