@@ -82,7 +82,14 @@ class Caller:
 
     async def identify(self) -> Asker:
         """Who it is now. Raises what is wrong with what it shows."""
-        asker = self._guard.recall(self.shown) or await self._guard.identify(self.shown)
+        return self.recall() or self._met(await self._guard.identify(self.shown))
+
+    def recall(self) -> Asker | None:
+        """The same at once; None if that has to be found out."""
+        asker = self._guard.recall(self.shown)
+        return None if asker is None else self._met(asker)
+
+    def _met(self, asker: Asker) -> Asker:
         if asker.subject is not None:
             self.client = asker.subject
         return asker

@@ -12,6 +12,9 @@ from gates.stories.driver import Driver
 from gates.stories.drivers import DRIVERS
 from gates.wire import Broker, serving
 
+OPTIONS = ("--outbox", "16K")
+"""So that a reader is slow soon."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -34,7 +37,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
         try:
             flags = runner.run(begin())
-            with serving(folder, "--outbox", "16K", *flags) as broker:
+            with serving(folder, *OPTIONS, *flags) as broker:
                 yield Place(broker, drivers, runner)
         finally:
             runner.run(stack.aclose())

@@ -15,9 +15,9 @@ from waiting import PATIENCE
 pytestmark = pytest.mark.server
 
 each_gate = pytest.mark.parametrize("gate", DRIVERS)
-MANY = 300
+MANY = 60
 """States, each so long that all of them are more than any gate has on its way to a client that takes nothing."""
-LONG = "x" * 10_000
+LONG = "x" * 50_000
 
 
 def story(test: Callable[..., Coroutine[None, None, None]]) -> Callable[..., None]:

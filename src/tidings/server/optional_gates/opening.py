@@ -7,6 +7,7 @@ from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
 from tidings.server.optional_gates.ldn import linked_data_notifications
+from tidings.server.optional_gates.mqtt import open_mqtt
 from tidings.server.optional_gates.smart_m3 import smart_m3
 
 Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
@@ -14,6 +15,7 @@ Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 
 OPENINGS: tuple[Opening, ...] = (
     linked_data_notifications,
+    open_mqtt,
     smart_m3,
 )  # fmt: skip
 """One line a gate."""
