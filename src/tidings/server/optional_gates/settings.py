@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from tidings.server.values import flag, port, setting, text
-from tidings.server.values import one_of, seconds, setting, text, whole
+from tidings.server.values import flag, one_of, port, seconds, setting, text, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +16,7 @@ class GateSettings:
         port,
         "port for knowledge processors of Smart-M3 (SSAP, JSSAP), 10010 by custom; 0 takes any free one",
         "PORT",
+    )
     mqtt: str | None = setting(
         None,
         text,
