@@ -8,6 +8,8 @@ answers    what the broker says, as answers of the protocol
 peer       who is at the other end; forwarding is what a trusted proxy says of that
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);
            upgrade is for WebSockets that begin at the HTTP port
+ldn        Linked Data Notifications: an inbox, on paths of the HTTP gate
+smart_m3   knowledge processors: SSAP and JSSAP over TCP
 http       the SPARQL 1.1 Protocol, and all paths: app first
            connection           one connection of a client; forwarded is for those that come by a proxy
            quick_update         the short way in for updates; updates is what the long one does

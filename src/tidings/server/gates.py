@@ -24,6 +24,7 @@ from tidings.gates.http.forwarded import Forwarded
 from tidings.gates.http.limits import Turnstile
 from tidings.gates.http.quick_update import QuickUpdates
 from tidings.gates.http.security.identification import Identification
+from tidings.gates.ldn.inbox import PATH
 from tidings.gates.premises import Premises
 from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import Visitors
@@ -64,6 +65,7 @@ def http_gate(
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
+        inbox=PATH if settings.ldn else None,
         figures=partial(figures, settings),
     )
     quotas = quotas or client_quotas(settings)

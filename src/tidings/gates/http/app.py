@@ -36,7 +36,7 @@ from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.security.identification import asker_now, asker_of, judged
 from tidings.gates.http.sending import SpoolResponse
-from tidings.gates.http.service_description import PREFIXES, describe
+from tidings.gates.http.service_description import LDP_INBOX, PREFIXES, describe
 from tidings.gates.http.streaming.event_stream import EventStreams
 from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
@@ -83,6 +83,8 @@ class HttpSettings:
     """Where the WebSocket gate is, if there is one."""
     wss_port: int | None = None
     """Where it is for those who come with TLS."""
+    inbox: str | None = None
+    """The path of the inbox for Linked Data Notifications, if there is one."""
     figures: Figures = no_figures
     """What others count, for /metrics."""
 
@@ -211,16 +213,20 @@ class HttpGate:
         if wanted is None and "text/html" in (accept or ""):
             return self._dashboard.answer()
         format_ = chosen(tuple(RdfFormat), accept, wanted)
+        endpoint = _address(request, self._settings.base)
+        inbox = None if self._settings.inbox is None else resolve(endpoint, self._settings.inbox)
         triples = describe(
-            _address(request, self._settings.base),
+            endpoint,
             self._broker.store,
             updates=not self._settings.read_only,
             loads=self._settings.loads,
             sockets=self._sockets(request),
+            inbox=inbox,
             readable=self._readable(request),
         )
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
-        return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
+        headers = {"vary": "accept"} | ({} if inbox is None else {"link": f'<{inbox}>; rel="{LDP_INBOX}"'})
+        return Response(document, media_type=content_type(format_.media), headers=headers)
 
     async def _openapi(self, _: Request) -> Response:
         from tidings.gates.http.monitoring.openapi import openapi  # here: few ask, and it describes all of security
