@@ -22,6 +22,7 @@ from tidings.model.errors import TidingsError
 
 GOOD = 1000
 WIDTH = 40
+HUB = 4000
 UPDATES = 1500
 PAUSE = 0.002
 LARGE = 150_000
@@ -69,8 +70,8 @@ def world() -> str:
         for x in range(WIDTH)
         for y in range(WIDTH)
     ]
-    lines += [f"<urn:x{n}> <urn:to> <urn:hub> . <urn:hub> <urn:from> <urn:y{n}> ." for n in range(500)]
-    lines += [f"<urn:y{n}> <urn:size> {n} ." for n in range(500)]
+    lines += [f"<urn:x{n}> <urn:to> <urn:hub> . <urn:hub> <urn:from> <urn:y{n}> ." for n in range(HUB)]
+    lines += [f"<urn:y{n}> <urn:size> {n} ." for n in range(HUB)]
     return f"INSERT DATA {{ {' '.join(lines)} }}"
 
 

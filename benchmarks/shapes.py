@@ -2,7 +2,8 @@
 
 Prints a line a shape on standard error, and one JSON line with, for each: `us`, microseconds for an update, until it is
 told; `ratio`, a full evaluation / an update; `growth`, an update at the size / one at a tenth of it; `rows`, rows told
-for an update, and `us_a_row`, microseconds for each of them, if they are many. Answers are compared with the full evaluation before a time is printed. Times are those of this process.
+for an update, and `us_a_row`, microseconds for each of them, if they are many. Answers are compared with the full
+evaluation before a time is printed. Times are those of this process.
 """
 
 import argparse

@@ -22,7 +22,7 @@ from tidings.engine.plans.spu import Spu, variables_of
 from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Query, narrowed
+from tidings.sparql.algebra import Describe, Query, narrowed
 from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
 
@@ -60,14 +60,14 @@ class QueryTemplate:
         """No constant is a parameter: for values that cannot be, and for plans that cannot have any."""
         self._shared = self._wide = self._single
         """Classes are no parameters either; and the one in which they are, for queries about many different ones."""
-        if not self._why:
+        if not self._why and not isinstance(query, Describe):
             self._shared, self._wide = _Variant(lift(query)), _Variant(lift(query, classes=True))
 
     def spu(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Spu, Row]:
         """The SPU for a query with these constants over these graphs, and the member of it that the query is."""
         if any(is_tagged(values[number]) for number in self._bindable):
             query = narrowed(with_constants(self._query, values), readable)
-            return self._plans.reevaluated(query, SPELT, every_commit=True), ()
+            return self._plans.reevaluated(query, SPELT, every_commit=_is_spelt_elsewhere(query)), ()
         variant = self._variant(values, readable)
         spu = self._find(variant, values, readable)
         if spu is None:  # what would be shared cannot be maintained for all at once
@@ -97,9 +97,16 @@ class QueryTemplate:
         return self._plans.incremental(replace(variant.lifted, query=query), len(self.variables))
 
     def _reevaluated(self, values: tuple[Term, ...], readable: Graphs) -> Spu:
-        every_commit = self._plans.naive or is_momentary_query(self._query) or self._why is SPELT
         query = narrowed(with_constants(self._query, values), readable)
+        is_elsewhere = self._why is SPELT and _is_spelt_elsewhere(query)
+        every_commit = self._plans.naive or is_momentary_query(self._query) or is_elsewhere
         return self._plans.reevaluated(query, self._why, every_commit=every_commit)
+
+
+def _is_spelt_elsewhere(query: Query) -> bool:
+    """Whether graphs that a query does not see may change how its constants are spelt."""
+    dataset = query.dataset
+    return dataset.default is not None or dataset.named is not None or dataset.readable is not None
 
 
 class _Variant:
