@@ -43,6 +43,7 @@ from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
 from tidings.broker.updates.delayed import DelayedUpdates
@@ -93,6 +94,7 @@ class Broker:
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
+        self.now = clock
         self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers, policy.memory)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
@@ -105,6 +107,7 @@ class Broker:
         self.notifier = notifier = Notifier(subscriptions, outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
+        self.stragglers = Stragglers(engine, subscriptions, log, self.forks, notifier, self.spawn, policy, monotonic)
         self.matching = Matching(engine, subscriptions, notifier, log, policy.words, **limits)
         self.admission = Admission(
             subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
@@ -112,7 +115,7 @@ class Broker:
         )  # fmt: skip
         self.resumption = Resumption(subscriptions, self.admission, notifier, outboxes, log, bounds.grace)
         self.updates = UpdateQueue(
-            engine, log, self.forks, notifier, self.spawn, self.matching, most=policy.queue, **limits
+            engine, log, self.forks, notifier, self.stragglers, self.spawn, self.matching, most=policy.queue, **limits
         )
         self._alarm = alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
@@ -125,17 +128,17 @@ class Broker:
         facts.keep(Matching.KINDS, self.matching)
         settlement = Settlement(
             log, self.updates, self.delayed, notifier, outboxes, self.admission, self.resumption,
-            self.changes, facts,
+            self.changes, self.stragglers, facts,
         )  # fmt: skip
         log.begin(settlement)
         self._next_session = 0
-        self._tasks = asyncio.TaskGroup()
-        self._stack = AsyncExitStack()
+        self._tasks, self._stack = asyncio.TaskGroup(), AsyncExitStack()
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Broker":
         await self._stack.enter_async_context(self._tasks)
+        self.engine.stragglers.slice = self.policy.work  # while the log is replayed, nobody is held up
         self._alarm.ring()
         return self
 
@@ -180,10 +183,6 @@ class Broker:
 
     # -- time ---------------------------------------------------------------------------------------------------
 
-    def now(self) -> int:
-        """What the clock says, in microseconds since 1970."""
-        return self.commit_log.clock()
-
     def run_due(self) -> None:
         """Whatever is due: delayed updates, subscriptions that nobody came back for, a snapshot."""
         self.delayed.carry_out(self.now())
@@ -196,7 +195,6 @@ class Broker:
 
     @property
     def store(self) -> Store:
-        """What is known, to be looked at."""
         return self.engine.store
 
     def has_graph(self, name: Term, rights: Rights = ALL_RIGHTS) -> bool:

@@ -11,6 +11,7 @@ LimitExceeded
 ├── TooManyDelayed       too_many_delayed      429   the same for delayed updates
 ├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
 ├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
+├── TooExpensive         too_expensive         503   an answer takes more to keep than the broker spends on one
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotYours (NotAllowed)    not_yours             403   the subscription belongs to another connection
 WorkLost                 work_lost             500   a copy of the process died at work
@@ -73,6 +74,10 @@ class NotToldInTime(LimitExceeded):
 
 class TooMuchChanged(LimitExceeded):
     code = "too_much_changed"
+
+
+class TooExpensive(LimitExceeded):
+    code = "too_expensive"
 
 
 class ShuttingDown(LimitExceeded):

@@ -14,6 +14,7 @@ PendingNotification     merged notification sent                        the clie
 PendingContinuation     client told what it missed                      the client must come back for a fresh answer
 PendingResume           looked at what the client missed                refused
 PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
+PendingLate             told what a plan has worked out aside           the client must come back for a fresh answer
 PendingFacts            applied, whoever waits goes on                  whoever waits hears why not
 """
 
@@ -27,6 +28,8 @@ from tidings.broker.subscriptions.subscriber import Answered, Encoder, Parcel, R
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.commit import Commit
+from tidings.engine.plans.spu import Spu
+from tidings.engine.stragglers import Late
 from tidings.log.entry import Entry, Note
 from tidings.model.access import Rights
 
@@ -137,6 +140,18 @@ class PendingRights(Struct, frozen=True):
     parcel: Parcel
 
 
+class PendingLate(Struct, frozen=True):
+    """What a plan that was behind has to tell, and how many commits that is about."""
+
+    commit: int
+    """The last of them."""
+    time: int
+    spu: Spu
+    late: Late
+    subscribers: tuple[Subscriber, ...]
+    """All that the plan has, told or not."""
+
+
 class PendingFacts(Struct, frozen=True):
     """Facts that are no quads."""
 
@@ -159,5 +174,6 @@ Pending: TypeAlias = (
     | PendingContinuation
     | PendingResume
     | PendingRights
+    | PendingLate
     | PendingFacts
 )

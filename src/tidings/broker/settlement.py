@@ -16,6 +16,7 @@ from tidings.broker.pending import (
     PendingContinuation,
     PendingDelayed,
     PendingFacts,
+    PendingLate,
     PendingNotification,
     PendingRequest,
     PendingResume,
@@ -30,6 +31,7 @@ from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
+from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.model.errors import TidingsError
@@ -50,6 +52,7 @@ class Settlement:
         admission: Admission,
         resumption: Resumption,
         rights: RightsChanges,
+        stragglers: Stragglers,
         facts: Facts,
     ) -> None:
         self._commit_log = commit_log
@@ -60,6 +63,7 @@ class Settlement:
         self._admission = admission
         self._resumption = resumption
         self._rights = rights
+        self._stragglers = stragglers
         self._facts = facts
 
     def settle(self, pending: Pending) -> None:
@@ -97,6 +101,8 @@ class Settlement:
                 self._resumption.resume(pending)
             case PendingRights():
                 self._rights.tell(pending)
+            case PendingLate():
+                self._stragglers.tell(pending)
             case PendingFacts(notes, durable):
                 for note in notes:
                     self._facts.restore(note)
@@ -138,6 +144,8 @@ class Settlement:
                 self._resumption.lose(pending, error)
             case PendingRights():
                 self._rights.lose(pending, error)
+            case PendingLate():
+                self._stragglers.lose(pending, error)
             case _:
                 assert_never(pending)
 

@@ -67,6 +67,13 @@ class BrokerStatus(Struct, frozen=True):
     refreshed: int
     released: int
 
+    behind: int
+    """Plans that are behind: what they have to tell comes later."""
+    rounds_aside: int
+    """Forks that brought such plans up to date."""
+    let_go: int
+    """Subscriptions that were ended, as they cost too much."""
+
     approximate: int
     """Subscriptions that are."""
     events: int
@@ -131,6 +138,9 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         resumed=resumption.resumed,
         refreshed=resumption.refreshed,
         released=resumption.released,
+        behind=len(broker.engine.stragglers),
+        rounds_aside=broker.stragglers.rounds,
+        let_go=broker.stragglers.let_go,
         approximate=len(broker.matching),
         events=broker.matching.events,
         matches=broker.matching.matches,

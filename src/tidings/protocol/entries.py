@@ -42,7 +42,11 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def publisher(self) -> str | None:
         """Who published the commit, if that was said."""
-        return next((note.content["name"] for note in self.notes if note.kind == _PUBLISHER), None)
+        for note in self.notes:
+            if note.kind == _PUBLISHER:
+                name: str = note.content["name"]
+                return name
+        return None
 
 
 def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:

@@ -4,6 +4,7 @@ query     GET ?query=          POST urlencoded query=     POST application/sparq
 update                         POST urlencoded update=    POST application/sparql-update
 """
 
+from functools import lru_cache
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -109,6 +110,8 @@ def read_post(content_type: str, query_string: bytes, body: bytes, base: str) ->
     kind = DIRECT.get(media_type)
     if kind is None:
         raise UnsupportedFormat(f"Content-Type is {media_type!r}, and may be {FORM}, {' or '.join(DIRECT)}")
+    if not query_string and kind == "update":
+        return UpdateRequest(_decoded(body), None)
     parameters = Parameters(query_string)
     if parameters.all("query") or parameters.all("update"):
         raise BadRequest("the request has a text in its address and another one in its body")
@@ -169,6 +172,7 @@ def graph(value: str, name: str, base: str) -> Term:
     return iri(resolve(base, value))
 
 
+@lru_cache(maxsize=64)
 def _media_type(content_type: str) -> str:
     """The bare media type. Section 2.1.2 and 2.1.3: texts are UTF-8, and so is what a form encodes."""
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))

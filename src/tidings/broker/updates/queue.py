@@ -23,6 +23,7 @@ from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
 from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.updates.accepted import (
     NOT_DONE,
     BoundUpdate,
@@ -74,6 +75,7 @@ class UpdateQueue:
         commit_log: CommitLog,
         forks: Forks,
         notifier: Notifier,
+        stragglers: Stragglers,
         spawn: Spawn,
         matching: Matching,
         *,
@@ -87,6 +89,7 @@ class UpdateQueue:
         self._commit_log = commit_log
         self._forks = forks
         self._notifier = notifier
+        self._stragglers = stragglers
         self._spawn = spawn
         self._matching = matching
         self.most = most
@@ -289,6 +292,8 @@ class UpdateQueue:
         seen = commit.delta if update.rights.read.everything else within(commit.delta, update.rights.read)
         added = sum(1 for _, weight in seen.items() if weight > 0)
         done = Done(entry.commit, now, added, len(seen) - added)
+        if commit.behind:
+            self._stragglers.begin(commit.behind, entry.commit)
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
         if self._matching:
             self._matching.advance(commit.delta)
@@ -306,6 +311,8 @@ class UpdateQueue:
     def take_back(self, commit: Commit, now: int) -> None:
         """A commit cannot be made durable: the store and the answers are as they were."""
         self._taken_back += 1
+        self._stragglers.spoil()
         undone = self._engine.absorb(-commit.delta, now=now)
         self._notifier.retract(commit, undone)
         self._notifier.end_failed(undone.failures)
+        self._stragglers.begin(undone.behind, self._commit_log.last_commit + 1)

@@ -78,7 +78,7 @@ class PlanCache:
 
         def make(limits: Limits) -> Spu:
             return ReevaluatedSpu(
-                lambda: evaluate(query, core.store, core.moment, limits, stable=True),
+                lambda meter: evaluate(query, core.store, core.moment, limits, stable=True, meter=meter),
                 () if every_commit else _routes(query),
                 why,
                 query.dataset,
@@ -108,7 +108,7 @@ class PlanCache:
     def __len__(self) -> int:
         return len(self._spus)
 
-    def __contains__(self, spu: Spu) -> bool:
+    def __contains__(self, spu: object) -> bool:
         return spu in self._keys
 
     def hold(self, spu: Spu) -> None:

@@ -1,6 +1,6 @@
 """For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -18,6 +18,7 @@ from tidings.engine.explain import is_incremental
 from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
+from tidings.gates.gate import Gate, gate_status
 from tidings.gates.http.monitoring.metrics import Metrics
 from tidings.gates.http.monitoring.status import seen_by, status
 from tidings.gates.http.responses import Envelope
@@ -36,13 +37,21 @@ class Operations:
     """The handlers, on one broker."""
 
     def __init__(
-        self, broker: Broker, guard: Guard, quotas: Quotas, *, read_only: bool, figures: Figures = no_figures
+        self,
+        broker: Broker,
+        guard: Guard,
+        quotas: Quotas,
+        *,
+        read_only: bool,
+        figures: Figures = no_figures,
+        gates: Sequence[Gate] = (),
     ) -> None:
         self._broker = broker
         self._guard = guard
         self._read_only = read_only
         self._started = broker.now()
-        self._metrics = Metrics(broker, guard, quotas, self._started, figures)
+        self._gates = gates
+        self._metrics = Metrics(broker, guard, quotas, self._started, figures, gates)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -71,6 +80,7 @@ class Operations:
     async def _status(self, request: Request) -> Response:
         rights = asker_of(request.scope).rights
         content = status(self._broker.status(rights), self._started)
+        content["gates"] = {gate.name: gate_status(gate) for gate in self._gates}
         return Envelope(seen_by(content, rights) if self._guard.asks else content)
 
     # -- subscriptions ------------------------------------------------------------------------------------------

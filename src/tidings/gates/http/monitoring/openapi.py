@@ -3,6 +3,8 @@
 With security on, every path is also served below `/secure`; the document's second server says so.
 """
 
+from collections.abc import Mapping
+
 from tidings import __version__
 from tidings.gates.http.events import LINES
 from tidings.gates.http.monitoring import openapi_security as security
@@ -44,8 +46,8 @@ _RDF = [format_.media.types[0] for format_ in RdfFormat]
 _RESULTS = [format_.media.types[0] for format_ in ResultFormat]
 
 
-def openapi(*, secured: bool = False) -> Json:
-    """`secured`: of a broker that asks everybody who they are."""
+def openapi(*, secured: bool = False, more: Mapping[str, Json] | None = None) -> Json:
+    """`secured`: of a broker that asks everybody who they are; `more` is served for gates that were switched on."""
     document: Json = {
         "openapi": "3.1.0",
         "info": {
@@ -55,7 +57,7 @@ def openapi(*, secured: bool = False) -> Json:
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        "paths": {path: _path(item) for path, item in _paths().items()},
+        "paths": {path: _path(item) for path, item in (_paths() | dict(more or {})).items()},
         "components": {"schemas": _schemas(), "responses": {"Error": _error_response()}},
     }
     return _secured(document) if secured else document

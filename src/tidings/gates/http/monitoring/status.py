@@ -72,6 +72,9 @@ def _subscriptions(broker: BrokerStatus) -> dict[str, int]:
         "resumed": broker.resumed,
         "refreshed": broker.refreshed,
         "released": broker.released,
+        "behind": broker.behind,
+        "aside": broker.rounds_aside,
+        "let_go": broker.let_go,
     }
 
 

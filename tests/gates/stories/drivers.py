@@ -1,0 +1,14 @@
+"""Every gate that the stories are told over, by its name: one line a gate."""
+
+from collections.abc import Callable
+
+from gates.stories.driver import Driver
+from gates.stories.mqtt import MqttDriver
+from gates.stories.smart_m3 import SmartM3Driver
+from gates.stories.websocket import WebSocketDriver
+
+DRIVERS: dict[str, Callable[[], Driver]] = {
+    "smart_m3": SmartM3Driver,
+    "websocket": WebSocketDriver,
+    "mqtt": MqttDriver,
+}
