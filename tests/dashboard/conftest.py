@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, sync_playwright
 
 from dashboard.tools import built, tool
 from gates.wire import Broker, serving
@@ -106,3 +106,10 @@ def serious_findings(page: Page) -> list[str]:
         if each["impact"] in {"serious", "critical"}
         for node in each["nodes"]
     ]
+
+
+def with_an_mqtt_gate(route: Route) -> None:
+    """What the broker says of itself, and that it has a gate more."""
+    answer = route.fetch()
+    gate = {"address": "mqtt://site:1883/tidings", "clients": 3, "requests": 5, "errors": 1, "notifications": 7}
+    route.fulfill(response=answer, json=answer.json() | {"gates": {"mqtt": gate}})

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.conftest import Visit, serious_findings
+from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
 from gates.wire import Broker
 from waiting import PATIENCE
 
@@ -14,6 +14,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 def test_figures_move_and_plans_of_subscriptions_are_explained(visit: Visit, broker: Broker) -> None:
     quads = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"]
+    visit.page.route("**/status", with_an_mqtt_gate)
     page = visit.open("#/operations")
     expect(page.get_by_text(f"{quads:,}, 1 named graph")).to_be_visible()
     broker.update("INSERT DATA { <urn:a> <urn:b> 1 }")
@@ -22,4 +23,5 @@ def test_figures_move_and_plans_of_subscriptions_are_explained(visit: Visit, bro
     expect(page.get_by_text("LUTT hit rate, in per cent")).to_be_visible()
     page.get_by_role("button", name="incremental").first.click()
     expect(page.locator(".tree")).to_be_visible()
+    expect(page.get_by_role("region", name="Gates").get_by_role("row")).to_have_count(2)
     assert serious_findings(page) == []

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.conftest import Visit, serious_findings
+from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
 from gates.wire import Broker
 from waiting import PATIENCE
 
@@ -102,6 +102,7 @@ def test_words_of_the_data_are_completed_and_their_prefix_declared(visit: Visit)
 
 def test_a_link_opens_what_was_shared_and_it_is_live(visit: Visit, broker: Broker) -> None:
     broker.update(LAMP)
+    visit.page.route("**/status", with_an_mqtt_gate)
     page = visit.open(f"{POWER}&live=1")
     expect(page.get_by_role("cell", name="40")).to_be_visible()
     expect(page.locator("[data-state=live]")).to_be_visible()
@@ -113,6 +114,7 @@ def test_a_link_opens_what_was_shared_and_it_is_live(visit: Visit, broker: Broke
         "Python": "async for",
         "JavaScript": "tidings-client",
         "JSAP": "sparql11seprotocol",
+        "MQTT": "mosquitto_pub -h site -p 1883 -t 'tidings/subscribe'",
     }.items():
         page.get_by_role("tab", name=language).click()
         expect(page.locator("pre")).to_contain_text(word)
@@ -169,15 +171,15 @@ def test_fifty_thousand_rows_are_a_few_in_the_document(visit: Visit, broker: Bro
     expect(page.get_by_role("cell", name="-1", exact=True)).to_be_visible()
     assert page.locator("[role=row]").count() < 100
     tasks = page.evaluate("() => window.longTasks")
-    all_at_once = page.evaluate(ALL_AT_ONCE, rows)
-    assert max(tasks, default=0) < all_at_once
+    all_at_once = 10 * page.evaluate(ALL_AT_ONCE, rows // 10)  # which is kind to it
+    assert 4 * max(tasks, default=0) < all_at_once
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_keeps_nobody_out(visit: Visit, broker: Broker, scheme: str) -> None:
+def test_the_page_keeps_nobody_out_by_day_and_by_night(visit: Visit, broker: Broker) -> None:
     broker.update(LAMP)
-    visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page = visit.open(f"{POWER}&live=1")
     expect(page.get_by_role("cell", name="40")).to_be_visible()
     expect(page.locator(".cm-content")).to_be_visible()
+    assert serious_findings(page) == []
+    page.emulate_media(color_scheme="dark")
     assert serious_findings(page) == []

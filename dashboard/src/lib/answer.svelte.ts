@@ -5,7 +5,7 @@
 
 import { type Change, type Entry, type Row, Rows, termKey } from "tidings-client";
 
-import { compare } from "./values";
+import { sorted as inSequence } from "./values";
 
 export const FADE = 700; // milliseconds that a row takes to leave
 export const FLASH = 1600; // milliseconds that a row is marked as new
@@ -184,8 +184,7 @@ export class Answer {
     if (sorted === null) this.rows = shown;
     else if (performance.now() - this.sortedAt >= wait) {
       const { variable, descending } = sorted;
-      const sign = descending ? -1 : 1;
-      this.rows = shown.toSorted((a, b) => sign * compare(a.row[variable], b.row[variable]));
+      this.rows = inSequence(shown, (each) => each.row[variable], descending);
       this.sortedAt = performance.now();
     }
     this.version += 1;
