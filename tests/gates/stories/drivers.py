@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from gates.stories.driver import Driver
+from gates.stories.mcp import McpDriver
 from gates.stories.mqtt import MqttDriver
 from gates.stories.smart_m3 import SmartM3Driver
 from gates.stories.websocket import WebSocketDriver
@@ -10,5 +11,6 @@ from gates.stories.websocket import WebSocketDriver
 DRIVERS: dict[str, Callable[[], Driver]] = {
     "smart_m3": SmartM3Driver,
     "websocket": WebSocketDriver,
+    "mcp": McpDriver,
     "mqtt": MqttDriver,
 }

@@ -7,6 +7,7 @@ from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
 from tidings.server.optional_gates.ldn import linked_data_notifications
+from tidings.server.optional_gates.mcp import model_context_protocol
 from tidings.server.optional_gates.mqtt import open_mqtt
 from tidings.server.optional_gates.smart_m3 import smart_m3
 
@@ -15,6 +16,7 @@ Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 
 OPENINGS: tuple[Opening, ...] = (
     linked_data_notifications,
+    model_context_protocol,
     open_mqtt,
     smart_m3,
 )  # fmt: skip

@@ -11,6 +11,8 @@ class GateSettings:
 
     ldn: bool = setting(False, flag, "have an inbox for Linked Data Notifications at /inbox/")
     ldn_constraint: str | None = setting(None, text, "ASK query that every notification has to satisfy", "FILE")
+    mcp: bool = setting(False, flag, "serve software agents at /mcp (Model Context Protocol)")
+    mcp_read_only: bool = setting(False, flag, "let agents look and watch, and change nothing")
     smart_m3_port: int | None = setting(
         None,
         port,
