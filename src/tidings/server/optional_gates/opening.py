@@ -7,11 +7,15 @@ from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
 from tidings.server.optional_gates.mqtt import open_mqtt
+from tidings.server.optional_gates.webhooks import open_webhooks
 
 Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 """A gate, if the settings switch it on. Raises BadSetting, ExtraMissing; it takes nothing from anybody yet."""
 
-OPENINGS: tuple[Opening, ...] = (open_mqtt,)
+OPENINGS: tuple[Opening, ...] = (
+    open_mqtt,
+    open_webhooks,
+)
 """One line a gate."""
 
 
