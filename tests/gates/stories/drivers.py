@@ -6,6 +6,7 @@ from gates.stories.driver import Driver
 from gates.stories.mcp import McpDriver
 from gates.stories.mqtt import MqttDriver
 from gates.stories.smart_m3 import SmartM3Driver
+from gates.stories.webhooks import WebhookDriver
 from gates.stories.websocket import WebSocketDriver
 
 DRIVERS: dict[str, Callable[[], Driver]] = {
@@ -13,4 +14,5 @@ DRIVERS: dict[str, Callable[[], Driver]] = {
     "websocket": WebSocketDriver,
     "mcp": McpDriver,
     "mqtt": MqttDriver,
+    "webhooks": WebhookDriver,
 }
