@@ -3,12 +3,14 @@
 import orjson
 import pytest
 
+from gates.webhooks.test_webhooks import ALL, INSERT, hooked, receiving
 from tidings.gates.ldn.activities import activity
 from tidings.gates.ldn.contexts import Contexts
 from tidings.gates.ldn.discovery import Resource, inbox_of
 from tidings.gates.ldn.errors import NoInbox
 from tidings.gates.ldn.notifications import Reading
 from tidings.model.terms import RDF_TYPE
+from waiting import asynchronous, until
 
 LDP = "http://www.w3.org/ns/ldp#"
 AS = "https://www.w3.org/ns/activitystreams#"
@@ -93,3 +95,42 @@ def test_payload_an_activity_has_everything_that_its_receiver_should_know() -> N
     } <= values
     assert sum(p == "<urn:tidings:added>" for _, p, _ in triples) == 2
     assert sum(p == "<urn:tidings:removed>" for _, p, _ in triples) == 1
+
+
+# -- Sending ------------------------------------------------------------------------------------------------------
+
+
+@asynchronous
+async def test_sending_is_by_post_of_json_ld_to_the_inbox_that_was_discovered() -> None:
+    async with receiving() as receiver, hooked(receiver) as place:
+        here = f"http://127.0.0.1:{receiver.port}"
+        receiver.status = 201
+        receiver.links["/me"] = f'</inbox/>; rel="{LDP}inbox"'
+        made = (await place.http.post("/webhooks", json={"inbox": f"{here}/me", "sparql": ALL})).json()["webhook"]
+        assert (made["inbox"], made["url"]) == (f"{here}/me", f"{here}/inbox/")
+        first = await receiver.next("/inbox/")
+        assert first.headers["content-type"] == "application/ld+json"
+        await place.broker.update(INSERT.format(1))
+        receiver.status = 202
+        told = orjson.loads((await receiver.next("/inbox/")).body)
+        assert (told["actor"], told["object"]) == (place.broker.engine.core.base, made["spuid"])
+        assert [row["var:o"]["@value"] for row in told["added"]] == ["1"]
+        await until(lambda: place.gate.counts.notifications == 2)
+
+
+@asynchronous
+async def test_sending_goes_only_where_web_hooks_may_go() -> None:
+    async with receiving() as receiver, hooked(receiver) as place:
+        here = f"http://127.0.0.1:{receiver.port}"
+
+        async def refused(target: str, **more: str) -> str:
+            answer = await place.http.post("/webhooks", json={"inbox": target, "sparql": ALL, **more})
+            return str(answer.json()["error"])
+
+        receiver.links["/elsewhere"] = f'<http://169.254.169.254/inbox/>; rel="{LDP}inbox"'
+        assert await refused(f"{here}/elsewhere") == "outgoing_not_allowed"
+        assert await refused("http://169.254.169.254/") == "outgoing_not_allowed"
+        receiver.links["/nothing"] = '</other>; rel="next"'
+        assert await refused(f"{here}/nothing") == "no_inbox"
+        assert await refused(f"{here}/nothing", url=f"{here}/hook") == "bad_request"
+        assert receiver.attempts == 0

@@ -17,6 +17,8 @@ from tidings.model.formats.media import by_media_type
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.iris import resolve
 
+DISCOVERING = "application/ld+json, text/turtle;q=0.9, */*;q=0.1"
+"""What a resource is asked for whose inbox is looked for."""
 _LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:\"[^\"]*\"|[^,;\"]*))?)*)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^,;\s]*))", re.IGNORECASE)
 
