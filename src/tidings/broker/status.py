@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
+from tidings.broker.record.seam import RecordStatus
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
 from tidings.model.access import ALL_RIGHTS, Rights
@@ -80,6 +81,8 @@ class BrokerStatus(Struct, frozen=True):
     batches_failed: int
     log: LogStatus | None
     """None if everything is in memory."""
+    record: RecordStatus | None
+    """None if there is no endpoint behind the broker."""
     timing: Timing
     policy: Policy
     update_latency: Latency
@@ -132,6 +135,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         batches=group_commit.batches,
         batches_failed=group_commit.failures,
         log=_log_status(broker),
+        record=None if broker.record is None else broker.record.status(),
         timing=broker.engine.timing,
         policy=broker.policy,
         update_latency=updates.latency,

@@ -99,6 +99,12 @@ def _text(value: object) -> str:
     return value
 
 
+def _http(value: object) -> str:
+    if not isinstance(value, str) or not value.startswith(("http://", "https://")):
+        raise ValueError("an address that starts with http:// or https://")
+    return value
+
+
 def _base(value: object) -> str:
     if not isinstance(value, str) or not ABSOLUTE_IRI.fullmatch(value):
         raise ValueError("an absolute IRI")
@@ -195,6 +201,32 @@ class Settings:
         10.0, _some_seconds, "seconds that it may take to get, redirects included", "SECONDS"
     )
 
+    endpoint: str | None = _setting(None, _http, "SPARQL endpoint that is the store of record; queries go there", "URL")
+    update_url: str | None = _setting(None, _http, "where it takes updates, if not at the same address", "URL")
+    endpoint_file: str | None = _setting(None, _text, "SEPA's file (.jpar) with both addresses instead", "FILE")
+    endpoint_dialect: str | None = _setting(
+        None, _one_of("generic", "oxigraph", "fuseki", "virtuoso"), "which store it is; found out if not given", "NAME"
+    )
+    endpoint_default_graph: str | None = _setting(
+        None, _base, "graph there that stands for the default graph, if it has none of its own", "IRI"
+    )
+    endpoint_auth: str = _setting(
+        "none", _one_of("none", "basic", "digest", "bearer"), "how the broker shows who it is", "SCHEME"
+    )
+    endpoint_secret: str | None = _setting(None, _text, "file with user:password, or with the token", "FILE")
+    endpoint_timeout: float = _setting(
+        30.0, _some_seconds, "seconds that an answer of the endpoint may take", "SECONDS"
+    )
+    endpoint_patience: float = _setting(
+        10.0, _some_seconds, "seconds that updates wait for an endpoint that is away", "SECONDS"
+    )
+    reconcile_every: float = _setting(
+        0.0, _seconds, "seconds after which the endpoint is compared again; 0 is never", "SECONDS"
+    )
+    endpoint_feed: str | None = _setting(
+        None, _http, "address of a broker whose /log says what others change in the endpoint", "URL"
+    )
+
     secure: bool = _setting(False, _flag, "ask everybody who they are, and let them do what was granted to them")
     security: str | None = _setting(
         None, _text, "TOML file that says who may register and do what; there is security then", "FILE"
@@ -289,6 +321,11 @@ class Settings:
         "LEVEL",
     )
     log_format: str = _setting("text", _one_of("text", "json"), "how it is written: text or json", "FORMAT")
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether the store of record is an endpoint, or should be: the settings may contradict each other."""
+        return not (self.endpoint is None and self.endpoint_file is None and self.update_url is None)
 
     @property
     def is_secure(self) -> bool:

@@ -182,7 +182,7 @@ class HttpGate:
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
         asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
-        return SpoolResponse(await while_present(request, asking))
+        return SpoolResponse(await while_present(request, asking), self._broker.age)
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
