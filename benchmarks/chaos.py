@@ -89,7 +89,9 @@ def change(number: int) -> str:
 
 async def waits(bad: str | None) -> list[float]:
     """Seconds from each update until its subscriber is told, in order of length."""
-    broker = Broker(Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
+    broker = Broker(
+        Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic
+    )
     async with broker:
         await broker.update(world())
         texts = [f"SELECT ?v {{ <urn:s{n}> <urn:value> ?v }}" for n in range(GOOD)] + ([bad] if bad else [])
@@ -122,7 +124,9 @@ async def settled(broker: Broker) -> None:
 
 async def large_still() -> float:
     """The longest that the loop stands still while many triples come at once, which a subscription is about."""
-    broker = Broker(Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
+    broker = Broker(
+        Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic
+    )
     async with broker:
         listener = Listener()
         text = "SELECT ?s ?v { ?s <urn:value> ?v }"

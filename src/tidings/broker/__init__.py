@@ -20,8 +20,10 @@ updates               accepted       what an update can be
 durability            commit_log     numbers and times of commits, and the log they are written to
                       group_commit   nothing is settled before it is durable
                       facts          what is no quad: written, applied, restored in one way, whoever keeps it
+                      replay         a broker made again from a snapshot and the log
                       snapshots      the state with one commit, written in the background
                       past           the state as it was after an earlier commit
+record                somebody else's store, which has every commit before anybody is told of it
 subscriptions         registry       who has which, and who is away
                       admission      how one begins
                       notifier       who is told what of a commit

@@ -24,12 +24,14 @@ from tidings.broker.checking import check
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.facts import Facts
 from tidings.broker.durability.snapshots import Snapshots
-from tidings.broker.errors import ShuttingDown
+from tidings.broker.errors import NoEndpoint, ShuttingDown
 from tidings.broker.forks import Forks
 from tidings.broker.ownership import Ownership, RightsOf, everything, may_manage
 from tidings.broker.pending import Ended
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.queries import Queries, Writer
+from tidings.broker.record.intents import Intents
+from tidings.broker.record.seam import Reconciled, Record, Side
 from tidings.broker.settlement import Settlement
 from tidings.broker.spool import Spool
 from tidings.broker.status import BrokerStatus, status_of
@@ -58,7 +60,6 @@ from tidings.engine.pauses import Pauses
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
-from tidings.log.entry import Entry, Note
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import Term
 from tidings.protocol.sparql_http import Kind
@@ -91,6 +92,8 @@ class Broker:
         self.ownership = ownership = Ownership(rights_of)
         self.policy = policy = policy or Policy()
         self.disk: Disk | None = None
+        self.record: Record | None = None
+        """The store of record behind it; without, there is none but its own."""
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
@@ -122,7 +125,9 @@ class Broker:
         self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
         self.seeding = Seeding()
         self.facts = facts = Facts(log)
+        self.intents = Intents(log)
         facts.keep(Seeding.KINDS, self.seeding)
+        facts.keep(Intents.KINDS, self.intents)
         facts.keep(Restoration.KINDS, Restoration(subscriptions, outboxes, self.resumption, self.changes))
         facts.keep(DelayedUpdates.KINDS, self.delayed)
         facts.keep(Matching.KINDS, self.matching)
@@ -167,7 +172,7 @@ class Broker:
         """Until every update that was accepted has been answered."""
         while self.updates.accepted:
             await asyncio.sleep(0.005)
-        await self.commit_log.group_commit.idle()
+        await self.commit_log.idle()
 
     def check_log(self) -> None:
         """Raises LogBroken: what is on disk is uncertain, and nothing may be promised any more."""
@@ -366,12 +371,19 @@ class Broker:
         """What it holds, as far as that may be read, and what it has counted."""
         return status_of(self, rights)
 
-    # -- snapshot and log ---------------------------------------------------------------------------------------
+    @property
+    def age(self) -> float:
+        """Seconds since the store of record was last known to agree with what is answered here; mostly 0."""
+        return 0.0 if self.record is None else self.record.status().age
 
-    def begin_at(self, commit: int, time: int) -> None:
-        """The store was filled from a snapshot after this commit."""
-        self.commit_log.last_commit, self.commit_log.time = commit, time
-        self.notifier.last_commit = commit
+    async def reconcile(self, right: Side, *, dry: bool = False) -> Reconciled:
+        """Make what others changed in the store of record a commit, or undo it there. Raises NoEndpoint."""
+        self._check_open()
+        if self.record is None:
+            raise NoEndpoint("there is no endpoint behind this broker: nobody but itself changes what it holds")
+        return await self.record.reconcile(right, dry=dry)
+
+    # -- snapshot and log ---------------------------------------------------------------------------------------
 
     def attach(self, disk: Disk) -> None:
         """From here on, whatever happens is written down. The store is what the disk says it is."""
@@ -381,18 +393,3 @@ class Broker:
             disk.folder, disk.journal, self.store, self.facts.notes, self.commit_log, self.updates, self.forks,
             every=self.policy.snapshot_bytes, keep=self.policy.keep_log, behind=disk.behind,
         )  # fmt: skip
-
-    def restore(self, entry: Entry) -> None:
-        """Do again what an entry of the log says was done. Nobody is connected yet."""
-        self.commit_log.time = max(self.commit_log.time, entry.time)
-        if entry.delta:
-            commit = self.engine.absorb(entry.delta, now=entry.time)
-            self.commit_log.last_commit = entry.commit
-            self.notifier.end_failed(commit.failures)
-            self.notifier.notify(entry.commit, entry.time, commit)
-        for note in entry.notes:
-            self.restore_note(note)
-
-    def restore_note(self, note: Note) -> None:
-        if note.kind != "publisher":  # it says whose commit it was, and is no part of what is true now
-            self.facts.restore(note)

@@ -2,6 +2,7 @@
 
 NotFound
 ├── UnknownSubscription  unknown_spuid         404   no such subscription, or no longer
+├── NoEndpoint           no_endpoint           404   there is no store of record behind the broker
 ├── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
 ├── UnknownCommit        unknown_commit        404   last: there is no such commit yet
 └── NoLog                no_log                404   the broker keeps everything in memory
@@ -24,6 +25,10 @@ from tidings.model.errors import LimitExceeded, NotAllowed, NotFound, TidingsErr
 
 class UnknownSubscription(NotFound):
     code = "unknown_spuid"
+
+
+class NoEndpoint(NotFound):
+    code = "no_endpoint"
 
 
 class UnknownDelayed(NotFound):

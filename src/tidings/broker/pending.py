@@ -4,6 +4,7 @@
 PendingUpdate           publisher answered, subscribers notified        the commit is taken back, publisher refused
 PendingAnswer           publisher answered                              publisher refused
 PendingSeed             subscribers notified                            the commit is taken back
+PendingReconciled       subscribers notified                            the commit is taken back
 PendingBarrier          whoever waits goes on                           whoever waits hears why not
 PendingDelayed          on the schedule, accepted                       refused
 PendingCancellation     cancelled                                       back on the schedule, refused
@@ -55,6 +56,13 @@ class PendingAnswer(Struct, frozen=True):
 
 class PendingSeed(Struct, frozen=True):
     """A commit of what a broker begins with."""
+
+    entry: Entry
+    commit: Commit
+
+
+class PendingReconciled(Struct, frozen=True):
+    """A commit of what a store of record holds already."""
 
     entry: Entry
     commit: Commit
@@ -159,11 +167,12 @@ class PendingFacts(Struct, frozen=True):
     durable: "asyncio.Future[None]"
 
 
-PendingCommit: TypeAlias = PendingUpdate | PendingSeed
+PendingCommit: TypeAlias = PendingUpdate | PendingSeed | PendingReconciled
 Pending: TypeAlias = (
     PendingUpdate
     | PendingAnswer
     | PendingSeed
+    | PendingReconciled
     | PendingBarrier
     | PendingDelayed
     | PendingCancellation

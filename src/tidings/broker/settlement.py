@@ -18,6 +18,7 @@ from tidings.broker.pending import (
     PendingFacts,
     PendingLate,
     PendingNotification,
+    PendingReconciled,
     PendingRequest,
     PendingResume,
     PendingRights,
@@ -32,6 +33,7 @@ from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.stragglers import Stragglers
+from tidings.broker.updates.accepted import Done
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.model.errors import TidingsError
@@ -75,7 +77,7 @@ class Settlement:
                 self._commit_log.publish(entry)
             case PendingAnswer(update, outcome):
                 self._updates.answer(update, outcome)
-            case PendingSeed(entry, commit):
+            case PendingSeed(entry, commit) | PendingReconciled(entry, commit):
                 self._notifier.notify(entry.commit, entry.time, commit)
                 self._commit_log.publish(entry)
             case PendingBarrier(durable):
@@ -116,11 +118,14 @@ class Settlement:
             case PendingUpdate(entry, commit, update):
                 self._commit_log.take_back(entry)
                 self._updates.take_back(commit, entry.time)
-                self._updates.answer(update, error)
-            case PendingAnswer(update):
-                self._updates.answer(update, error)
+                self._updates.undone(update, error, counted=True)
+            case PendingAnswer(update, outcome):
+                self._updates.undone(update, error, counted=isinstance(outcome, Done))
             case PendingSeed(entry, commit):
                 self._commit_log.take_back(entry)
+                self._updates.take_back(commit, entry.time)
+            case PendingReconciled(entry, commit):
+                self._commit_log.take_back(entry, ours=False)
                 self._updates.take_back(commit, entry.time)
             case PendingBarrier(durable) | PendingFacts(_, durable):
                 _refuse(durable, error)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
+from tidings.broker.record.seam import RecordStatus
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
 from tidings.log.layout import segments
@@ -105,6 +106,8 @@ class BrokerStatus(Struct, frozen=True):
     """None if everything is in memory."""
     external: ExternalStatus | None
     """None if the broker itself works out the answers."""
+    record: RecordStatus | None
+    """None if there is no endpoint behind the broker."""
     timing: Timing
     policy: Policy
     update_latency: Latency
@@ -163,6 +166,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         batches_failed=group_commit.failures,
         log=_log_status(broker),
         external=None if (job := broker.external) is None else ExternalStatus(job.last_batch, len(job)),
+        record=None if broker.record is None else broker.record.status(),
         timing=broker.engine.timing,
         policy=broker.policy,
         update_latency=updates.latency,

@@ -12,7 +12,7 @@ from tidings.model.access import Graphs
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-_PUBLISHER = "publisher"
+PUBLISHER = "publisher"
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class Entry(msgspec.Struct, frozen=True):
     def publisher(self) -> str | None:
         """Who published the commit, if that was said."""
         for note in self.notes:
-            if note.kind == _PUBLISHER:
+            if note.kind == PUBLISHER:
                 name: str = note.content["name"]
                 return name
         return None
@@ -56,4 +56,4 @@ def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:
 
 def published_by(name: str) -> Note:
     """For the entry of a commit: who published it. It is history, and no part of a snapshot."""
-    return Note(_PUBLISHER, {"name": name})
+    return Note(PUBLISHER, {"name": name})

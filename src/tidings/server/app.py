@@ -158,6 +158,10 @@ async def _run(
         await stack.enter_async_context(broker)
         if security is not None:
             await stack.enter_async_context(security.running(say))
+        if settings.has_endpoint:
+            from tidings.server.endpoints import behind  # here: most brokers have none
+
+            await stack.enter_async_context(behind(broker, settings))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:

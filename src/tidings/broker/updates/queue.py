@@ -40,7 +40,7 @@ from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
-from tidings.model.errors import RequestTooComplex, TidingsError, TimeLimitExceeded, internal_error
+from tidings.model.errors import EndpointAway, RequestTooComplex, TidingsError, TimeLimitExceeded, internal_error
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.protocol.entries import within
@@ -51,6 +51,9 @@ from tidings.sparql.prepared import Parameters
 LONG_TEXT = 1 << 17
 """Updates of more characters are read in a fork: here, that would take longer than the loop may be held. Most of them
 are data, which is read at 3 MB a second."""
+
+_HELD = 0.002
+"""Seconds between two looks at whether the queue is held."""
 
 _INTERNAL_ERROR = "internal error while executing an update"
 
@@ -100,6 +103,8 @@ class UpdateQueue:
         self._waiting: deque[Update] = deque()
         self._worked = clock()
         """When an update was last done that a plan found expensive."""
+        self._forked: Update | None = None
+        """The one that is being worked out in a fork."""
         self._holds = 0
         self._taken_back = 0
         """Commits taken back: what was worked out on top of them has to be worked out again."""
@@ -230,12 +235,17 @@ class UpdateQueue:
     def _fork(self, update: Update, prepared: Prepared | None) -> None:
         self.hold()
         self.aside += 1
+        self._forked = update
         self._spawn(self._execute_in_fork(update, prepared))
 
     async def _execute_in_fork(self, update: Update, prepared: Prepared | None) -> None:
+        has_turn = True
         try:
             begun = time.perf_counter()
             delta = await self._delta(update, prepared)
+            has_turn = self._waiting[0] is update
+            if not has_turn:
+                return  # others that were before it have theirs again
             self._engine.timing.update += time.perf_counter() - begun
             now = self._commit_log.now()
             commit = self._engine.absorb(delta, now=now)
@@ -247,7 +257,9 @@ class UpdateQueue:
         else:
             self._commit(update, commit, now)
         finally:
-            self._waiting.popleft()
+            self._forked = None
+            if has_turn:
+                self._waiting.remove(update)
             self.resume()
 
     async def _delta(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
@@ -257,8 +269,8 @@ class UpdateQueue:
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
             await asyncio.sleep(0)  # to read a large delta takes long enough: it is applied in another turn
             while self._holds > 1:  # others than this update hold the queue as well
-                await asyncio.sleep(0)
-            if taken_back == self._taken_back:
+                await asyncio.sleep(_HELD)
+            if taken_back == self._taken_back or self._waiting[0] is not update:
                 return delta
 
     def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
@@ -283,6 +295,24 @@ class UpdateQueue:
         self.accepted -= 1
         self.latency.count(self._clock() - update.since)
         update.reply(outcome)
+
+    def undone(self, update: Update, error: TidingsError, *, counted: bool) -> None:
+        """What an update did, or saw, was taken back. It has its turn again once the store of record is well."""
+        self.done -= counted
+        if isinstance(error, EndpointAway):
+            self._waiting.appendleft(update)
+        else:
+            self.failed += counted
+            self.answer(update, error)
+
+    def refuse_waiting(self, seconds: float, error: TidingsError) -> None:
+        """Refuse those that have waited for so long."""
+        latest = self._clock() - seconds
+        late = [each for each in self._waiting if each.since <= latest and each is not self._forked]
+        for update in late:
+            self._waiting.remove(update)
+        for update in late:
+            self._fail(update, error)
 
     def _commit(self, update: Update, commit: Commit, now: int) -> None:
         if commit.failures:
@@ -311,7 +341,7 @@ class UpdateQueue:
         done = Done(self._commit_log.last_commit, now, 0, 0)
         if notes:
             self._commit_log.note(notes[0], PendingAnswer(update, done))
-        elif len(self._commit_log.group_commit):
+        elif self._commit_log.is_busy:
             self._commit_log.wait(PendingAnswer(update, done))
         else:
             self.answer(update, done)

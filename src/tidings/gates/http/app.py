@@ -190,7 +190,7 @@ class HttpGate:
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
         asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope), asked.at)
-        return SpoolResponse(await while_present(request, asking))
+        return SpoolResponse(await while_present(request, asking), self._broker.age)
 
     async def _check(self, request: Request) -> Response:
         """Whether a text can be read. That it cannot is an answer like any other: somebody is still writing it."""

@@ -136,6 +136,15 @@ def _paths() -> dict[str, Json]:
             "get": get("metrics", "What is counted, for Prometheus", content("Metrics", {"text/plain": TEXT}))
         },
         "/status": {"get": get("status", "How the broker is", json_of("Counters and indicators", OBJECT))},
+        "/reconcile": {
+            "post": operation(
+                "reconcile",
+                "Compare with the endpoint behind the broker, and make both equal",
+                {"200": json_of("What differed, and the commit that has it", OBJECT)},
+                in_query("right", "Which of the two is right", {"type": "string", "enum": ["endpoint", "broker"]}),
+                in_query("dry", "Whether only to look", {"type": "boolean"}),
+            )
+        },
         "/subscriptions": {
             "get": get(
                 "subscriptions",

@@ -8,6 +8,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from tidings import __version__
 from tidings.broker.status import BrokerStatus
 from tidings.model.access import Rights
@@ -44,6 +46,7 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
         "forks": {"running": broker.forks_running, "made": broker.forks_made},
         "log": _log(broker),
         "external": None if (job := broker.external) is None else {"batch": job.batch, "waiting": job.waiting},
+        "endpoint": _endpoint(broker),
         "timing": _timing(broker),
         "kpi": _indicators(broker, uptime),
         "memory": _memory(),
@@ -101,6 +104,25 @@ def _log(broker: BrokerStatus) -> dict[str, Any] | None:
         "failures": broker.batches_failed,
         "broken": log.broken,
         "snapshot": log.snapshot,
+    }
+
+
+def _endpoint(broker: BrokerStatus) -> dict[str, Any] | None:
+    """Nothing, if there is none behind the broker."""
+    record = broker.record
+    if record is None:
+        return None
+    found = record.reconciled
+    return {
+        "state": record.state,
+        "reason": record.reason,
+        "age": record.age,
+        "waiting": record.waiting,
+        "requests": record.requests,
+        "commits": record.commits,
+        "outages": record.outages,
+        "reconciliations": record.reconciliations,
+        "reconciled": None if found is None else {"time": shown(record.reconciled_at), **to_builtins(found)},
     }
 
 
