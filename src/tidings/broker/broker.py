@@ -105,7 +105,7 @@ class Broker:
         self.notifier = notifier = Notifier(subscriptions, outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
-        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, **limits)
+        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, policy.slice(monotonic))
         self.admission = Admission(
             subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
             self.matching, seconds=policy.seconds,
