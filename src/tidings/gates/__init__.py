@@ -9,6 +9,7 @@ peer       who is at the other end; forwarding is what a trusted proxy says of t
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);
            upgrade is for WebSockets that begin at the HTTP port
 ldn        Linked Data Notifications: an inbox, on paths of the HTTP gate
+mcp        software agents: tools and resources, on a path of the HTTP gate or over stdin and stdout
 smart_m3   knowledge processors: SSAP and JSSAP over TCP
 http       the SPARQL 1.1 Protocol, and all paths: app first
            connection           one connection of a client; forwarded is for those that come by a proxy

@@ -14,7 +14,7 @@ from strategies.histories import Steps, histories, net_delta
 from strategies.subscriptions import FEATURES, about_another, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.plans.straggler import Straggler
-from tidings.engine.stragglers import PlanIsBehind
+from tidings.engine.stragglers import REFILLED_IN, REFILLED_IN_SLICES, PlanIsBehind
 from tidings.sparql.evaluate.context import UNLIMITED, Meter, Overrun
 
 PREFIX = "PREFIX : <http://example.org/> "
@@ -141,8 +141,7 @@ def test_what_a_fork_had_to_build_need_not_be_built_again(text: str, change: str
     engine.stragglers.slice = 512
     (straggler,) = engine.apply(PREFIX + f"INSERT DATA {{ {change.format(0)} }}", now=0).behind
     bring_up_to_date(engine, straggler, [follower])
-    for n in range(10):
-        engine.apply(PREFIX + f"INSERT DATA {{ :x :y {n} }}", now=0)
+    engine.stragglers.rest(REFILLED_IN_SLICES)
     made = engine.apply(PREFIX + f"INSERT DATA {{ {change.format(1)} }}", now=0)
     assert not made.behind
     follower.hear(made.notifications)
@@ -158,10 +157,11 @@ def test_a_slice_comes_back_bit_by_bit() -> None:
     made = engine.apply(changes[0], now=0)
     assert not made.behind  # 30 of 50
     bad.hear(made.notifications)
-    (straggler,) = engine.apply(changes[1], now=0).behind  # 20 and 6 are left
+    (straggler,) = engine.apply(changes[1], now=0).behind  # 20 are left
     bring_up_to_date(engine, straggler, [bad])
-    for n in range(8):
+    for n in range(REFILLED_IN // 2):
         engine.apply(PREFIX + f"INSERT DATA {{ :n :r {n} }}", now=0)
+    engine.stragglers.rest(REFILLED_IN_SLICES / 2)
     bad.hear(engine.apply(changes[2], now=0).notifications)
     bad.check()
 

@@ -263,3 +263,10 @@ async def test_security_what_is_received_and_refused_is_counted() -> None:
         await send(client, "{")
         status = (await client.get("/status")).json()["gates"]["ldn"]
         assert (status["requests"], status["errors"], status["received"]) == (2, 1, 1)
+
+
+@asynchronous
+async def test_the_paths_are_described() -> None:
+    async with house() as client:
+        paths = (await client.get("/openapi.json")).json()["paths"]
+        assert {"/inbox/", "/inbox/constraints", "/inbox/{number}"} <= paths.keys()

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import HOST, Server, mosquitto
 
 from gates.doors import built
 from gates.mqtt.test_conversation import PROFILE
-from gates.stories.mqtt import FIVE, THREE, Device
+from gates.stories.mqtt import FIVE, HOST, THREE, Device, Server, mosquitto
 from tidings.broker.broker import Broker
 from tidings.gates.gate import gate_status
 from tidings.gates.mqtt.gate import MqttGate

@@ -27,6 +27,8 @@ sys.path.append(str(Path(__file__).parents[3] / "examples" / "mqtt"))
 
 from servers import HOST, Server, mosquitto
 
+__all__ = ["HOST", "Device", "MqttDriver", "Server", "mosquitto"]
+
 PREFIX = "site/tidings"
 FIVE, THREE = MQTTProtocolVersion.MQTTv5, MQTTProtocolVersion.MQTTv311
 

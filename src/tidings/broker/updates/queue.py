@@ -98,6 +98,8 @@ class UpdateQueue:
         self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
         """What an update may take in all."""
         self._waiting: deque[Update] = deque()
+        self._worked = clock()
+        """When an update was last done that a plan found expensive."""
         self._holds = 0
         self._taken_back = 0
         """Commits taken back: what was worked out on top of them has to be worked out again."""
@@ -162,6 +164,9 @@ class UpdateQueue:
             if self._is_long(update):
                 self._fork(update, None)
                 return False
+            stragglers = self._engine.stragglers
+            if stragglers.is_short and self._slice.seconds:
+                stragglers.rest((self._clock() - self._worked) / self._slice.seconds)
             prepared = self._prepare(update)
             if prepared[0].loads:  # documents take their time
                 self._fork(update, prepared)
@@ -177,6 +182,8 @@ class UpdateQueue:
             self._fail(update, internal_error())
         else:
             self._commit(update, commit, now)
+            if stragglers.is_short:
+                self._worked = self._clock()
         return True
 
     def _is_long(self, update: Update) -> bool:
@@ -248,6 +255,7 @@ class UpdateQueue:
             taken_back = self._taken_back
             fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self.whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
+            await asyncio.sleep(0)  # to read a large delta takes long enough: it is applied in another turn
             while self._holds > 1:  # others than this update hold the queue as well
                 await asyncio.sleep(0)
             if taken_back == self._taken_back:

@@ -198,4 +198,4 @@ def _form(query: Query, layout: Layout, states: States) -> AnswerForm:
         case Construct(template):
             return ConstructForm(template, layout, states.new)
         case Describe():
-            raise AssertionError("DESCRIBE is re-read")
+            raise AssertionError("DESCRIBE has a plan of its own")

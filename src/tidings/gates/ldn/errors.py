@@ -3,7 +3,8 @@
 BadRequest
 ├── ContextNotAllowed    context_not_allowed    400   a context that is not known, and may not be fetched
 ├── ConstraintNotMet     constraint_not_met     422   the notification is not as this inbox wants it
-└── NotANotification     not_a_notification     400   a document without a triple, or with graphs of its own
+├── NotANotification     not_a_notification     400   a document without a triple, or with graphs of its own
+└── NoInbox              no_inbox               400   a resource that was named to be notified has none
 """
 
 from tidings.model.errors import BadRequest
@@ -20,3 +21,7 @@ class ConstraintNotMet(BadRequest):
 
 class NotANotification(BadRequest):
     code = "not_a_notification"
+
+
+class NoInbox(BadRequest):
+    code = "no_inbox"

@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 
 from tidings.gates.figures import Figure
 from tidings.gates.gate import Counts
+from tidings.gates.http.monitoring.openapi_parts import TEXT, content, get, in_path, operation
 from tidings.gates.ldn.inbox import PATH
 from tidings.gates.ldn.notifications import FORMATS, Reading
 from tidings.gates.ldn.receiver import CONSTRAINTS, Receiver
@@ -33,43 +34,20 @@ class LdnGate:
         return self._receiver.routes()
 
     def paths(self) -> Mapping[str, Any]:
-        types: dict[str, Any] = {format_.media.types[0]: {"schema": {}} for format_ in FORMATS}
-        refused = {"$ref": "#/components/responses/Error"}
-        number = {"name": "number", "in": "path", "required": True, "schema": {"type": "string"}}
+        types: dict[str, Any] = {format_.media.types[0]: TEXT for format_ in FORMATS}
+        body = {"requestBody": {"required": True, "content": {name: {"schema": TEXT} for name in types}}}
+        kept = {"201": {"description": "It is kept; Location is where"}}
+        query = content("An ASK query", {"application/sparql-query": TEXT})
         return {
             PATH: {
-                "get": {
-                    "summary": "List notifications",
-                    "responses": {"200": {"description": "A container", "content": types}, "default": refused},
-                },
-                "post": {
-                    "summary": "Send a notification",
-                    "requestBody": {"required": True, "content": types},
-                    "responses": {"201": {"description": "Kept; Location has its address"}, "default": refused},
-                },
+                "get": get("inbox", "List notifications", content("A container", types)),
+                "post": operation("notify", "Send a notification", kept) | body,
             },
-            CONSTRAINTS: {
-                "get": {
-                    "summary": "What a notification has to satisfy",
-                    "responses": {
-                        "200": {
-                            "description": "An ASK query",
-                            "content": {"application/sparql-query": {"schema": {"type": "string"}}},
-                        },
-                        "default": refused,
-                    },
-                }
-            },
+            CONSTRAINTS: {"get": get("constraints", "What a notification has to satisfy", query)},
             PATH + "{number}": {
-                "parameters": [number],
-                "get": {
-                    "summary": "Read a notification",
-                    "responses": {"200": {"description": "Its triples", "content": types}, "default": refused},
-                },
-                "delete": {
-                    "summary": "Remove a notification",
-                    "responses": {"204": {"description": "It is gone"}, "default": refused},
-                },
+                "parameters": [in_path("number", "Its id")],
+                "get": get("notification", "One notification", content("Its triples", types)),
+                "delete": operation("discard", "Remove it", {"204": {"description": "It is gone"}}),
             },
         }
 

@@ -45,7 +45,7 @@ class Reading:
         """The triples of a notification that is going to be at an address. Raises BadRequest, UnsupportedFormat."""
         format_ = by_media_type(FORMATS, content_type)
         if format_ is RdfFormat.JSON_LD:
-            body = self._with_contexts(body)
+            body = with_contexts(body, self._contexts)
         triples: list[Triple] = []
         for s, p, o, graph in parse_rdf(body, format_, address, DEFAULT_GRAPH, KEEP_LABELS):
             if graph != DEFAULT_GRAPH:
@@ -58,14 +58,6 @@ class Reading:
             raise NotANotification("the document says nothing: there is no triple in it")
         return triples
 
-    def _with_contexts(self, body: bytes) -> bytes:
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise RdfSyntaxError(f"not JSON: {error.msg}", line=error.lineno, column=error.colno) from error
-        _check_depth(document)
-        return orjson.dumps(self._contexts.inlined(document))
-
     def check(self, triples: Sequence[Triple], now: int) -> None:
         """Raises ConstraintNotMet."""
         if self.constraint is None:
@@ -76,6 +68,16 @@ class Reading:
         answer = engine.query(self.constraint, now=now, limits=self._limits)
         if not (isinstance(answer, Boolean) and answer.value):
             raise ConstraintNotMet("the notification does not meet the constraint of this inbox")
+
+
+def with_contexts(body: bytes, contexts: Contexts) -> bytes:
+    """JSON-LD with its contexts in place. Raises RdfSyntaxError, ContextNotAllowed."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise RdfSyntaxError(f"not JSON: {error.msg}", line=error.lineno, column=error.colno) from error
+    _check_depth(document)
+    return orjson.dumps(contexts.inlined(document))
 
 
 def check_constraint(text: str) -> None:

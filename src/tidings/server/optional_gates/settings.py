@@ -2,7 +2,19 @@
 
 from dataclasses import dataclass
 
-from tidings.server.values import flag, one_of, port, seconds, setting, text, whole
+from tidings.server.values import (
+    flag,
+    networks,
+    one_of,
+    port,
+    positive,
+    seconds,
+    setting,
+    some_seconds,
+    text,
+    texts,
+    whole,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +23,8 @@ class GateSettings:
 
     ldn: bool = setting(False, flag, "have an inbox for Linked Data Notifications at /inbox/")
     ldn_constraint: str | None = setting(None, text, "ASK query that every notification has to satisfy", "FILE")
+    mcp: bool = setting(False, flag, "serve software agents at /mcp (Model Context Protocol)")
+    mcp_read_only: bool = setting(False, flag, "let agents look and watch, and change nothing")
     smart_m3_port: int | None = setting(
         None,
         port,
@@ -39,3 +53,21 @@ class GateSettings:
     mqtt_session: int = setting(
         86_400, whole, "seconds that the MQTT broker keeps messages for the gate while it is away", "SECONDS"
     )
+
+    webhook_hosts: tuple[str, ...] = setting(
+        (), texts, "host that web hooks may call, NAME, NAME:PORT, *.NAME or *; there are web hooks then", "HOST"
+    )
+    webhook_networks: tuple[str, ...] = setting(
+        (), networks, "network that such a host may be in although it is not public; again for more", "NETWORK"
+    )
+    webhook_timeout: float = setting(15.0, some_seconds, "seconds that a receiver may take to answer", "SECONDS")
+    webhook_pause: float = setting(
+        5.0,
+        some_seconds,
+        "seconds until a receiver that took nothing is tried again, then twice as many",
+        "SECONDS",
+    )
+    webhook_patience: float = setting(
+        259_200.0, seconds, "seconds after which a web hook is parked whose receiver takes nothing", "SECONDS"
+    )
+    webhook_most: int = setting(1_000, positive, "web hooks at a time", "N")

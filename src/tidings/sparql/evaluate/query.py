@@ -125,10 +125,11 @@ def describe(targets: tuple[str, ...], plan: Plan, context: Context) -> Iterator
     source = context.view.default()
     described: set[Term] = set()
     for target in wanted:
-        yield from _bounded(target, source, described)
+        yield from bounded_description(target, source, described)
 
 
-def _bounded(target: Term, source: TripleSource, described: set[Term]) -> Iterator[Triple]:
+def bounded_description(target: Term, source: TripleSource, described: set[Term]) -> Iterator[Triple]:
+    """The triples of a term, and those of the blank nodes they lead to, unless these are described already."""
     pending = [target]
     while pending:
         subject = pending.pop()
