@@ -64,6 +64,12 @@ class Listener:
         raise error
 
 
+def new_broker() -> Broker:
+    """One that lets nobody go, however busy the machine is."""
+    policy = Policy(seconds=600.0, behind=600.0)
+    return Broker(Engine(), policy, clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
+
+
 def world() -> str:
     """Sensors, a lattice, and a hub."""
     lines = [f"<urn:s{n}> <urn:value> {n} ." for n in range(20 * GOOD)]
@@ -91,9 +97,7 @@ def change(number: int) -> str:
 
 async def waits(bad: str | None) -> list[float]:
     """Seconds from each update until its subscriber is told, in order of length."""
-    broker = Broker(
-        Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic
-    )
+    broker = new_broker()
     async with broker:
         await broker.update(world())
         texts = [f"SELECT ?v {{ <urn:s{n}> <urn:value> ?v }}" for n in range(GOOD)] + ([bad] if bad else [])
@@ -126,9 +130,7 @@ async def settled(broker: Broker) -> None:
 
 async def large_still() -> float:
     """The longest that the loop stands still while many triples come at once, which a subscription is about."""
-    broker = Broker(
-        Engine(), Policy(seconds=600.0, behind=600.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic
-    )
+    broker = new_broker()
     async with broker:
         listener = Listener()
         text = "SELECT ?s ?v { ?s <urn:value> ?v }"

@@ -166,6 +166,7 @@ class Stragglers:
         self._routing.exchange(spu)
         first = _late(spu, caught_up.changes, found.commits)
         if not straggler.is_hit:
+            self._left[spu] = 0, self._commit
             del self._behind[spu]
             return (first,)
         if straggler.is_outdated:
@@ -173,6 +174,7 @@ class Stragglers:
         rest = straggler.begin()
         self._before.begin(delta_of(rest.hits))
         changes = self._sliced(spu, rest.hits)
+        self._left[spu] = 0, self._commit
         if changes is None:
             straggler.put_back(rest)
             return (first,)
