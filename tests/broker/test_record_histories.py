@@ -1,5 +1,5 @@
 """Random histories of a broker and its store of record, with outages, refusals, full disks, crashes of either, old
-backups and changes behind the back of the broker. All end with store = memory = what subscribers were told, added up."""
+backups and changes behind the back of the broker. All end with store = memory = what subscribers were told, summed."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
