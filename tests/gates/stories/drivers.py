@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from gates.stories.coap import CoapDriver
 from gates.stories.driver import Driver
 from gates.stories.mqtt import MqttDriver
 from gates.stories.webhooks import WebhookDriver
@@ -11,4 +12,5 @@ DRIVERS: dict[str, Callable[[], Driver]] = {
     "websocket": WebSocketDriver,
     "mqtt": MqttDriver,
     "webhooks": WebhookDriver,
+    "coap": CoapDriver,
 }

@@ -191,6 +191,7 @@ class MqttClient:
 
 
 class MqttDriver:
+    bulk = 50_000
     has_peer = True
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
+from tidings.server.optional_gates.coap import open_coap
 from tidings.server.optional_gates.mqtt import open_mqtt
 from tidings.server.optional_gates.webhooks import open_webhooks
 
@@ -15,6 +16,7 @@ Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 OPENINGS: tuple[Opening, ...] = (
     open_mqtt,
     open_webhooks,
+    open_coap,
 )
 """One line a gate."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tidings.server.values import networks, one_of, positive, seconds, setting, some_seconds, text, texts, whole
+from tidings.server.values import networks, one_of, port, positive, seconds, setting, some_seconds, text, texts, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,8 @@ class GateSettings:
         259_200.0, seconds, "seconds after which a web hook is parked whose receiver takes nothing", "SECONDS"
     )
     webhook_most: int = setting(1_000, positive, "web hooks at a time", "N")
+
+    coap_port: int | None = setting(
+        None, port, "UDP port of the CoAP gate, as a rule 5683; 0 takes any free one, without it there is none", "PORT"
+    )
+    coap_host: str | None = setting(None, text, "address that the CoAP gate listens on, if not --host", "ADDRESS")
