@@ -6,6 +6,7 @@ from typing import TypeAlias
 from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
+from tidings.server.optional_gates.coap import open_coap
 from tidings.server.optional_gates.ldn import linked_data_notifications
 from tidings.server.optional_gates.mcp import model_context_protocol
 from tidings.server.optional_gates.mqtt import open_mqtt
@@ -20,6 +21,7 @@ OPENINGS: tuple[Opening, ...] = (
     model_context_protocol,
     open_mqtt,
     open_webhooks,
+    open_coap,
     smart_m3,
 )
 """One line a gate."""
