@@ -28,9 +28,9 @@ from msgspec import Struct
 from tidings.broker.subscriptions.subscriber import Answered, Encoder, Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
+from tidings.engine.behind.stragglers import Late
 from tidings.engine.commit import Commit
 from tidings.engine.plans.spu import Spu
-from tidings.engine.stragglers import Late
 from tidings.log.entry import Entry, Note
 from tidings.model.access import Rights
 

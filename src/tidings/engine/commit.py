@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from tidings.engine.behind.straggler import Straggler
 from tidings.engine.leaves import values_of
 from tidings.engine.operators.base import Changes
 from tidings.engine.plans.spu import Routed, Subscription
-from tidings.engine.plans.straggler import Straggler
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.layout import Row

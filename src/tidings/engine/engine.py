@@ -8,6 +8,7 @@ The engine does no input or output, and knows no clock but the instants it is to
 
 from collections.abc import Callable, Iterable, Iterator
 
+from tidings.engine.behind.stragglers import Stragglers
 from tidings.engine.commit import Commit, Failure, notifications_of
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
@@ -21,7 +22,6 @@ from tidings.engine.plans.spu import Routed, Spu, Subscription, answer_rows, key
 from tidings.engine.routing import Routing, Wake
 from tidings.engine.store.before import Before
 from tidings.engine.store.store import Store
-from tidings.engine.stragglers import Stragglers
 from tidings.engine.timing import Timing
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate

@@ -12,9 +12,9 @@ from oracles.recomputation import Follower, commit
 from strategies.examples import share
 from strategies.histories import Steps, histories, net_delta
 from strategies.subscriptions import FEATURES, about_another, text_of
+from tidings.engine.behind.straggler import Straggler
+from tidings.engine.behind.stragglers import REFILLED_IN, PlanIsBehind
 from tidings.engine.engine import Engine
-from tidings.engine.plans.straggler import Straggler
-from tidings.engine.stragglers import REFILLED_IN, PlanIsBehind
 from tidings.sparql.evaluate.context import UNLIMITED, Meter, Overrun
 
 PREFIX = "PREFIX : <http://example.org/> "

@@ -43,11 +43,11 @@ from tidings.broker.subscriptions.subscriber import (
     Spuid,
     Subscriber,
 )
+from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
 from tidings.engine.plans.planning import Apart
 from tidings.engine.plans.spu import Spu
-from tidings.engine.stragglers import PlanIsBehind
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error

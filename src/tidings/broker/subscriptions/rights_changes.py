@@ -30,7 +30,7 @@ from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import rights_to_subscribe
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
 from tidings.broker.updates.queue import UpdateQueue
-from tidings.engine.stragglers import PlanIsBehind
+from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.log.entry import Note
 from tidings.model.access import Graphs, Rights
 from tidings.model.errors import LimitExceeded, MayNotSubscribe, TidingsError, internal_error

@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import ShuttingDown, TooExpensive
@@ -23,19 +24,20 @@ from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import TOO_EXPENSIVE
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.engine.behind.straggler import CaughtUp, Round, Straggler
 from tidings.engine.engine import Engine
 from tidings.engine.leaves import values_of
 from tidings.engine.plans.spu import Spu
-from tidings.engine.plans.straggler import CaughtUp, Round, Straggler
 from tidings.model.errors import TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.context import Limits
 
-PACE = 50
-"""Of so many seconds, one at most is spent on the loop for a plan that is behind."""
+PACE = 200
+"""Of so many seconds, one at most is spent on the loop for a plan that is behind: fewer than one update in a hundred
+finds the loop so busy."""
 
-LONGEST_PAUSE = 1.0
+LONGEST_PAUSE = 2.0
 
 _SPOILT = "the log failed; come back for a fresh answer"
 
@@ -73,6 +75,8 @@ class Stragglers:
         self._clock = clock
         self._on_the_way: Counter[Spu] = Counter()
         """What is found, but not told yet."""
+        self._rested: WeakKeyDictionary[Spu, float] = WeakKeyDictionary()
+        """When the next round may begin for a plan that had one."""
         self.rounds = 0
         self.let_go = 0
         """Subscriptions that were too expensive."""
@@ -95,10 +99,10 @@ class Stragglers:
         spu, since = straggler.spu, self._clock()
         try:
             while spu in self._engine.stragglers and not straggler.is_over:
+                await asyncio.sleep(max(self._rested.get(spu, 0.0) - self._clock(), 0.0))
                 begun, held = self._clock(), await self._round(straggler, since)
                 since = begun
-                if spu in self._engine.stragglers:
-                    await asyncio.sleep(min(PACE * held, LONGEST_PAUSE))
+                self._rested[spu] = self._clock() + min(PACE * held, LONGEST_PAUSE)
         except ShuttingDown as error:  # who comes back after a restart is told what was missed
             self._subscriptions.caught_up(spu, error)
         except TidingsError as error:
@@ -128,7 +132,9 @@ class Stragglers:
         for _ in straggler.take(plan, found, caught_up):
             await asyncio.sleep(0)
         if not straggler.is_over:
+            begun = self._clock()
             self._rejoin(straggler, plan, found, caught_up, commit, at)
+            held += self._clock() - begun
         return held
 
     def _check(self, straggler: Straggler, since: float) -> None:

@@ -11,6 +11,9 @@ FEW = 8
 LONGEST_WAIT = 4096
 """Changed triples after which counts are compared at the latest."""
 
+AT_ONCE = 64
+"""Changed triples of one pattern in one commit after which counts are compared in any case."""
+
 
 class Counts:
     """How many triples match each pattern of a plan. They are compared after one changed triple, then after two, four,
@@ -29,7 +32,8 @@ class Counts:
         """Whether it is time to compare them."""
         due = self._due
         for found in hits.values():
-            due -= len(found)
+            size = len(found)
+            due -= size if size < AT_ONCE else LONGEST_WAIT
         self._due = due
         return due <= 0
 

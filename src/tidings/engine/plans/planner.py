@@ -209,10 +209,11 @@ class Planner:
         """The variables that lead from rows of the right back to rows of the left: those bound on both sides."""
         return tuple(v for v in right.variables if v in left.index and v in left.certain and v in sure)
 
-    def _witness(self, node: Node, left: Layout, states: States) -> Witness:
+    def _witness(self, node: Node, left: Layout, states: States, *, with_left: bool = False) -> Witness:
         """Watches the right side of something."""
         built = self._side(node, states)
-        return Witness(built.operator, self._shared(built.operator.layout, left, certain(node)), ())
+        shared = self._shared(built.operator.layout, left, certain(node))
+        return Witness(built.operator, shared, (), with_left=with_left)
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
@@ -286,7 +287,7 @@ class Planner:
         self, asked: list[Node], signs: list[Node] | None, left: Layout, states: States
     ) -> list[Witness]:
         if signs is not None:
-            return [self._witness(sign, left, states) for sign in signs]
+            return [self._witness(sign, left, states, with_left=True) for sign in signs]
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self.routes.extend(routes)
         return [Witness(None, (), routes)]

@@ -9,11 +9,11 @@ from typing import cast
 
 from msgspec import Struct
 
+from tidings.engine.behind.straggler import CaughtUp, Round, Straggler, delta_of
 from tidings.engine.commit import Notification, notifications_of
 from tidings.engine.operators.base import Changes, Hits
 from tidings.engine.plans.plan_cache import PlanCache
 from tidings.engine.plans.spu import Routed, Spu
-from tidings.engine.plans.straggler import CaughtUp, Round, Straggler, delta_of
 from tidings.engine.routing import Routing
 from tidings.engine.store.before import Before
 from tidings.model.terms import Quad
