@@ -119,6 +119,7 @@ async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_wher
             with pytest.raises(EndpointRefused, match="no name"):
                 await store.take(dict.fromkeys(found, False))
         else:
+            assert await store.lacking(dict.fromkeys(found, True)) == []
             await store.take(dict.fromkeys(found, False))
             assert (await store.compare(Store())).differences == ZSet()
     server.told(f"DELETE WHERE {{ GRAPH {G} {{ ?s ?p ?o }} }}")
