@@ -89,8 +89,8 @@ async def test_a_literal_that_the_store_spells_otherwise_is_reported_and_is_no_d
 @asynchronous
 async def test_what_is_large_goes_in_portions_and_comes_in_pages(server: Server) -> None:
     quads: set[Quad] = {
-        (f"<http://example.org/s{n}>", f"{P[:-1]}{n % 7}>", typed(str(n), "integer"), G if n % 2 else "")
-        for n in range(12_000)
+        (f"<http://example.org/s{n}>", f"{P[:-1]}{n % 7}>", typed(str(n), "integer"), G if n % 20 else "")
+        for n in range(10_600)
     }
     async with connected(server) as connection:
         store = SparqlStore(connection)
