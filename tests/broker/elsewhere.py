@@ -38,7 +38,7 @@ class Elsewhere:
         self.requests.append(dict(states))
         await self.turn.wait()
         self._check()
-        if any(there and self.refuses(quad) for quad, there in states.items()):
+        if any(map(self.refuses, states)):
             raise EndpointRefused("it will not have this")
         for number, (quad, there) in enumerate(states.items()):
             if number == self.breaks:

@@ -73,6 +73,12 @@ def test_a_broker_and_its_store_agree_whatever_happens_to_either(server: Server,
         assert values(broker) == stored(server) == ["3", "5"]
         metrics = httpx.get(f"{broker.http}/metrics", timeout=PATIENCE).text
         assert "tidings_endpoint_well 1.0" in metrics
+        server.kill()
+        answer = httpx.post(f"{broker.http}/update", data={"update": f"INSERT DATA {{ {S} {P} 6 }}"}, timeout=PATIENCE)
+        assert answer.json()["error"] == "endpoint_away"
+        assert broker.stop() == 0, "it ends well, although it still waits for its store"
+    server.start()
+    assert stored(server) == ["3", "5"]
 
 
 @pytest.mark.server

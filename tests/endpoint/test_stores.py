@@ -89,8 +89,8 @@ async def test_a_literal_that_the_store_spells_otherwise_is_reported_and_is_no_d
 @asynchronous
 async def test_what_is_large_goes_in_portions_and_comes_in_pages(server: Server) -> None:
     quads: set[Quad] = {
-        (f"<http://example.org/s{n}>", f"{P[:-1]}{n % 7}>", typed(str(n), "integer"), G if n % 2 else "")
-        for n in range(12_000)
+        (f"<http://example.org/s{n}>", f"{P[:-1]}{n % 7}>", typed(str(n), "integer"), G if n % 20 else "")
+        for n in range(10_600)
     }
     async with connected(server) as connection:
         store = SparqlStore(connection)
@@ -119,6 +119,7 @@ async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_wher
             with pytest.raises(EndpointRefused, match="no name"):
                 await store.take(dict.fromkeys(found, False))
         else:
+            assert await store.lacking(dict.fromkeys(found, True)) == []
             await store.take(dict.fromkeys(found, False))
             assert (await store.compare(Store())).differences == ZSet()
     server.told(f"DELETE WHERE {{ GRAPH {G} {{ ?s ?p ?o }} }}")

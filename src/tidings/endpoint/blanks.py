@@ -38,5 +38,6 @@ def is_theirs(term: Term) -> bool:
     return term.startswith(_THEIRS)
 
 
-def has_theirs(quad: Quad) -> bool:
-    return quad[0].startswith(_THEIRS) or quad[2].startswith(_THEIRS)
+def can_be_named(quad: Quad, address: Address) -> bool:
+    """Whether a request can speak of a quad; if not, no request has changed it either."""
+    return all(not is_theirs(term) or address(term[len(_THEIRS) :]) is not None for term in (quad[0], quad[2]))

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect
@@ -113,19 +113,34 @@ class Comparing:
         wanted = set(predicates)
         return {(s, p, o, graph) for s, p, o in triples if p in wanted}
 
-    async def _paged(self, ask: Callable[[str], str]) -> list[tuple[Term, Term, Term]]:
+    async def _paged(self, ask: Callable[["_Page"], str]) -> list[tuple[Term, Term, Term]]:
         found: list[tuple[Term, Term, Term]] = []
         while True:
-            page = await self._connection.triples(ask(f" ORDER BY ?s ?p ?o LIMIT {self._page} OFFSET {len(found)}"))
+            page = await self._connection.triples(ask(_Page(len(found), self._page, self._dialect.sorts_apart)))
             found += page
             if not page:
                 return found
 
 
-def _query(graph: Term, predicates: list[Term], paging: str = "") -> str:
+class _Page(NamedTuple):
+    """Some of the triples, in the order of all."""
+
+    first: int
+    most: int
+    apart: bool
+
+
+def _query(graph: Term, predicates: list[Term], page: _Page | None = None) -> str:
     values = f"VALUES ?p {{ {' '.join(predicates)} }} " if len(predicates) <= _NAMED else ""
     triples = f"GRAPH {graph} {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
-    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {values}{triples} }}{paging}"
+    pattern = f"{values}{triples}"
+    if page is None:
+        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"
+    limits = f"LIMIT {page.most} OFFSET {page.first}"
+    if page.apart:
+        pattern = f"{{ SELECT ?s ?p ?o WHERE {{ {pattern} }} ORDER BY ?s ?p ?o }}"
+        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} {limits}"
+    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} ORDER BY ?s ?p ?o {limits}"
 
 
 def _term(term: Term | None) -> Term:

@@ -79,6 +79,7 @@ class Connection:
         self._address = address
         self._client = AsyncHttpClient(seconds=seconds, connections=connections, auth=address.auth())
         self._publisher = publisher
+        self._closed = False
 
     async def __aenter__(self) -> "Connection":
         return self
@@ -86,6 +87,7 @@ class Connection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closed = True
         await self._client.close()
 
     async def server(self) -> str:
@@ -122,6 +124,8 @@ class Connection:
             await self._send(url, "*/*", data={"update": text})
 
     async def _send(self, url: str, accept: str, *, kind: str | None = None, **sent: Any) -> httpx.Response:
+        if self._closed:  # whoever still waits for the endpoint is told so, and ends
+            raise EndpointAway("the broker is stopping")
         headers = headers_of(accept, self._publisher)
         if kind is not None:
             headers["content-type"] = kind

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from tidings.endpoint.blanks import has_theirs, outgoing
+from tidings.endpoint.blanks import can_be_named, outgoing
 from tidings.endpoint.comparing import Comparing
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect, dialect_of
 from tidings.endpoint.spellings import Compared
 from tidings.endpoint.writing import updates
 from tidings.engine.store.store import Store
-from tidings.model.errors import BadRequest, EndpointAway
+from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused
 from tidings.model.terms import Quad, Term, lexical_form
 
 
@@ -57,6 +57,9 @@ class SparqlStore:
 
     async def take(self, states: Mapping[Quad, bool]) -> None:
         dialect = await self.dialect()
+        for quad in states:  # all of it, or nothing
+            if not can_be_named(quad, dialect.address):
+                raise EndpointRefused(f"the endpoint has no name for its blank node in {' '.join(quad)}")
         for text in updates(states, dialect):
             self.updates += 1
             await self._connection.update(text, dialect)
@@ -64,7 +67,7 @@ class SparqlStore:
     async def lacking(self, states: Mapping[Quad, bool]) -> list[Quad]:
         dialect = await self.dialect()
         lacking: list[Quad] = []
-        rest = iter([quad for quad in states if not has_theirs(quad)])
+        rest = iter([quad for quad in states if can_be_named(quad, dialect.address)])
         while portion := list(islice(rest, dialect.asked)):
             held = await self._held(portion, dialect)
             lacking += [quad for number, quad in enumerate(portion) if (number in held) is not states[quad]]

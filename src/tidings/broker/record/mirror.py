@@ -4,6 +4,7 @@ begin   what a crash left open is finished or dropped; what others changed meanw
 later   what the store has lost it is given again; if it differs then, somebody has to say who is right
 """
 
+import asyncio
 import logging
 
 from tidings.broker.broker import Broker
@@ -19,6 +20,8 @@ from tidings.model.zset import ZSet
 
 log = logging.getLogger("tidings")
 
+_LOOK = 0.1
+"""Seconds between two looks at whether to go on waiting."""
 BATCH = 50_000
 """Quads of a commit with which a broker begins."""
 
@@ -41,11 +44,13 @@ class Mirror:
 
         Raises what keeps a broker without a log from beginning."""
         self.outage.begin(EndpointAway("the endpoint has not been asked yet"), unknown=True)
-        has_log = self._broker.last_commit > 0
-        while not await self.outage.over(self.outage.patience):
+        has_log, clock = self._broker.last_commit > 0, asyncio.get_running_loop().time
+        deadline = clock() + self.outage.patience
+        while not await self.outage.over(_LOOK) and not self._broker.ending:
             trouble = self.outage.trouble
-            if self.outage.trying:
+            if self.outage.trying or clock() < deadline:
                 continue
+            deadline += self.outage.patience
             if has_log:
                 log.warning("the broker begins with what its log has: %s", trouble)
                 return

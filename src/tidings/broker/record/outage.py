@@ -106,15 +106,30 @@ class Outage:
         """Until the store is well, or the broker ends."""
         if self.count:
             log.warning("the endpoint cannot be relied on, updates wait: %s", self.trouble)
+        async with asyncio.TaskGroup() as group:
+            refusing = group.create_task(self._refuse_late())
+            well = await self._becomes_well()
+            refusing.cancel()
+        if well:
+            self.trouble = None
+            self._over.set()
+            self._updates.resume()
+
+    async def _becomes_well(self) -> bool:
         pause = _FIRST_PAUSE
         while not await self._is_well():
             if self._updates.ending and not self._updates.accepted:
-                return
-            await self._pause(pause)
+                return False
+            await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        self.trouble = None
-        self._over.set()
-        self._updates.resume()
+        return True
+
+    async def _refuse_late(self) -> None:
+        """However long the store takes to answer, or not to."""
+        while True:
+            assert self.trouble is not None
+            self._updates.refuse_waiting(self.patience, self.trouble)
+            await asyncio.sleep(_LOOK)
 
     async def _is_well(self) -> bool:
         self.trying = True
@@ -135,7 +150,8 @@ class Outage:
         """Give the store what it had before the commits that were taken back."""
         while self._owed:
             states = dict(self._owed)
-            await self._record.take(states)
+            lacking = await self._record.lacking(states)
+            await self._record.take({quad: states[quad] for quad in lacking})
             self._owed = {quad: there for quad, there in self._owed.items() if states.get(quad) is not there}
             if not self._owed:
                 await self._facts.write(WITHDRAWN)
@@ -155,10 +171,3 @@ class Outage:
         if self._unknown or self._lost:
             await self._examiner.recheck(lost=self._lost)
             self._unknown = self._lost = False
-
-    async def _pause(self, seconds: float) -> None:
-        while seconds > 0:
-            assert self.trouble is not None
-            self._updates.refuse_waiting(self.patience, self.trouble)
-            await asyncio.sleep(min(seconds, _LOOK))
-            seconds -= _LOOK

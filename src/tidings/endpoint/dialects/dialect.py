@@ -21,6 +21,8 @@ class Dialect:
     """The most that an update may have."""
     rows: int | None = None
     """The most that an answer has, whatever was asked for; more is asked for in pages."""
+    sorts_apart: bool = False
+    """Whether it sorts many rows in a subquery only."""
     asked: int = 400
     """Quads that are asked for at once."""
     bare: bool = True

@@ -1,4 +1,5 @@
-"""Virtuoso 7: every triple is in a named graph; requests may have 10 MB, a request of data 10,000 lines of its code.
+"""Virtuoso 7: every triple is in a named graph; requests may have 10,000 lines of its code, answers 10,000 rows, and an
+offset beyond those wants a subquery that sorts.
 
 It keeps numbers and times by value, forgets literals of unknown datatypes in an operation that deletes from several
 graphs, and calls its blank nodes by IRIs of its own (`nodeID://`).
@@ -26,6 +27,7 @@ VIRTUOSO = Dialect(
     signature="virtuoso",
     request_bytes=200_000,
     rows=10_000,
+    sorts_apart=True,
     asked=50,
     bare=False,
     one_graph=True,
