@@ -21,7 +21,7 @@ EXTRAS = {
     "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver",
     "bench": "the charts, the reports and a peer of tidings bench",
     "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
-    "gates": "the gates for MQTT and CoAP",
+    "gates": "the gates for MQTT, CoAP and MCP, and tidings mcp",
     "examples": "the example with MQTT",
 }
 """What each is for."""
@@ -51,6 +51,12 @@ def _setup() -> str | None:
     if root is None or Path(sys.prefix).resolve() != (root / ".venv").resolve():
         return None
     return "scripts/setup" if os.path.samefile(os.curdir, root) else shlex.quote(str(root / "scripts/setup"))
+
+
+def tool(name: str) -> str | None:
+    """The command that gets a tool, in the clone that this Python is of; None elsewhere."""
+    setup = _setup()
+    return None if setup is None else f"{setup.replace('scripts/setup', 'scripts/tool')} {name}"
 
 
 def program() -> str:

@@ -189,6 +189,14 @@ class Caller:
             self._record(asker, "delay", delayed.id)
             return delayed
 
+    async def cancel(self, delayed: str) -> Delayed:
+        """Call off an update of its own that was accepted for later."""
+        async with self._asking("cancel") as asker:
+            self._check_writable()
+            cancelled = await self._broker.cancel_delayed(delayed, asker.subject, asker.rights)
+            self._record(asker, "cancel", cancelled.id)
+            return cancelled
+
     async def rehearse(self, text: str, dataset: Dataset | None = None) -> Rehearsal:
         """What an update would do; nothing is done."""
         async with self._asking("rehearse") as asker:

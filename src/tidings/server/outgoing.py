@@ -64,6 +64,8 @@ class Document(Struct, frozen=True):
     url: str
     media_type: str
     body: bytes
+    links: tuple[str, ...] = ()
+    """Values of Link headers."""
 
 
 def system_resolve(host: str, port: int) -> list[str]:
@@ -178,7 +180,8 @@ class Outgoing:
                 if response.getheader("content-encoding", "identity").lower() != "identity":
                     raise FetchFailed(f"{place.host} answers with a Content-Encoding that nobody asked for")
                 body = self._body(response, place)
-                return Document(place.url, response.getheader("content-type", "").partition(";")[0].strip(), body)
+                media_type = response.getheader("content-type", "").partition(";")[0].strip()
+                return Document(place.url, media_type, body, tuple(response.msg.get_all("link", ())))
 
     def _connect(self, place: "Place", deadline: float) -> socket.socket:
         """A connection to an address that was checked; the certificate has to be that of the host."""

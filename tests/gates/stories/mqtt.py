@@ -51,7 +51,7 @@ class Device:
         self.client.on_subscribe = lambda *_: self._soon(self._subscribed)
         self.client.on_connect = self._on_connect
         self.client.reconnect_delay_set(1, 1)
-        self.client.on_socket_open = lambda _, __, opened: opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        self.client.on_socket_open = _hurry
         self.client.connect_async(HOST, port)
         self.client.loop_start()
 
@@ -103,6 +103,10 @@ class Device:
     async def close(self) -> None:
         self.client.disconnect()
         await asyncio.to_thread(self.client.loop_stop)
+
+
+def _hurry(_: Client, __: Any, opened: Any) -> None:
+    opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 
 
 def alias_of(answer: Message) -> str:

@@ -24,6 +24,8 @@ class Receiver:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
         self.status = 204
+        self.links: dict[str, str] = {}
+        """What is said to those who look, by path: a Link header."""
         self.attempts = 0
         self.refused: list[Posted] = []
         self.posted: dict[str, asyncio.Queue[Posted]] = defaultdict(asyncio.Queue)
@@ -45,6 +47,10 @@ class Receiver:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+            if head[0].startswith("GET"):
+                link = self.links[head[0].split()[1]]
+                writer.write(f"HTTP/1.1 200 x\r\nlink: {link}\r\ncontent-length: 0\r\n\r\n".encode())
+                return
             posted = Posted(headers, await reader.readexactly(int(headers["content-length"])))
             self.attempts += 1
             if 200 <= self.status < 300:

@@ -24,17 +24,19 @@ from tidings.broker.pending import PendingRights
 from tidings.broker.queries import Queries
 from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
-from tidings.broker.subscriptions.outbox import LOST, Outboxes
+from tidings.broker.subscriptions.outbox import LOST, REVOKED, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import rights_to_subscribe
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
 from tidings.broker.updates.queue import UpdateQueue
+from tidings.engine.stragglers import PlanIsBehind
 from tidings.log.entry import Note
 from tidings.model.access import Graphs, Rights
 from tidings.model.errors import LimitExceeded, MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import Overrun
 
 Find: TypeAlias = Callable[[str, Dataset | None, Rights], list[Row] | None]
 """How the first answer of a subscription is found."""
@@ -124,7 +126,8 @@ class RightsChanges:
         if not rights.subscribe or self._subscriptions.external is not None:
             self.end(subscriber, reason)
             return
-        changes = self._moved(subscriber, rights, self._queries.first_answer)
+        is_behind = subscriber.handle.spu in self._subscriptions.behind
+        changes = None if is_behind else self._moved(subscriber, rights, self._queries.first_answer)
         if changes is None:
             self._begin_anew(subscriber)
             return
@@ -148,7 +151,7 @@ class RightsChanges:
         waited = external is not None and external.refuse(subscriber, MayNotSubscribe(f"{reason}; subscribe again"))
         self._subscriptions.release(subscriber)
         if session is not None and not waited:
-            session.link.dismiss(subscriber, reason)
+            session.link.dismiss(subscriber, reason, REVOKED)
 
     def _moved(self, subscriber: Subscriber, rights: Rights, find: Find) -> ZSet[Row] | None:
         """Have its plan see other graphs; by what its answer differs then. None if that cannot be found out in time:
@@ -161,7 +164,10 @@ class RightsChanges:
         old, new = _found(find, subscriber, subscriber.rights), _found(find, subscriber, rights)
         if old is None or new is None:
             return None
-        self._subscriptions.move(subscriber, rights)
+        try:
+            self._subscriptions.move(subscriber, rights)
+        except (Overrun, PlanIsBehind):
+            return None
         return _difference(old, new)
 
     def _parcel(self, subscriber: Subscriber, changes: ZSet[Row], turn: int, reason: str) -> Parcel:

@@ -21,6 +21,8 @@ from tidings.protocol.messages import Graphs
 THREADS = 16
 """Requests at a time; the others wait for their turn."""
 
+Discover: TypeAlias = Callable[[str], str]
+"""The address of the inbox of a resource: for threads. Raises NoInbox, OutgoingNotAllowed, FetchFailed."""
 Check: TypeAlias = Callable[[str], object]
 """Whether requests may go to an address: for threads. Raises OutgoingNotAllowed, FetchFailed."""
 
@@ -31,11 +33,19 @@ class Deliveries:
     """`check` and `post` are what reaches other hosts; both wait, and are called in threads."""
 
     def __init__(
-        self, premises: Premises, signing: Signing, check: Check, post: Post, patience: Patience, most: int
+        self,
+        premises: Premises,
+        signing: Signing,
+        check: Check,
+        discover: Discover,
+        post: Post,
+        patience: Patience,
+        most: int,
     ) -> None:
         self._premises = premises
         self._signing = signing
         self._check = check
+        self._discover = discover
         self._post = post
         self._patience = patience
         self._most = most
@@ -70,13 +80,29 @@ class Deliveries:
 
     # -- hooks --------------------------------------------------------------------------------------------------------
 
-    async def make(self, url: str, sparql: str, graphs: Graphs, alias: Alias, owner: str | None) -> Hook:
+    async def notify(self, target: str, sparql: str, graphs: Graphs, alias: Alias, owner: str | None) -> Hook:
+        """As `make`, for the inbox of a resource, which is found first."""
+        inbox = await asyncio.get_running_loop().run_in_executor(self._threads, self._discover, target)
+        return await self.make(inbox, sparql, graphs, alias, owner, target)
+
+    async def make(
+        self, url: str, sparql: str, graphs: Graphs, alias: Alias, owner: str | None, target: str | None = None
+    ) -> Hook:
         """A hook that is durable. Raises what speaks against it; nothing is left then."""
         if len(self.hooks) >= self._most:
             raise TooManyWebhooks(f"there are {self._most:,} web hooks, the limit of webhook_most")
         await asyncio.get_running_loop().run_in_executor(self._threads, self._check, url)
         hook = Hook(
-            uuid4().hex, url, "", sparql, graphs.default, graphs.named, alias, owner, self._premises.broker.now()
+            uuid4().hex,
+            url,
+            "",
+            sparql,
+            graphs.default,
+            graphs.named,
+            alias,
+            owner,
+            self._premises.broker.now(),
+            target,
         )
         delivery = self._delivery(hook)
         subscriber = await delivery.begin()

@@ -12,7 +12,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import orjson
 from msgspec import Struct, structs
@@ -22,6 +22,7 @@ from tidings.gates.answers import body_of, first_answer, head_of
 from tidings.gates.asking import Resident
 from tidings.gates.caller import Caller
 from tidings.gates.gate import Counts
+from tidings.gates.ldn.activities import activity
 from tidings.gates.premises import Premises
 from tidings.gates.webhooks.hooks import Hook, Hooks, Letter, Parked, State
 from tidings.gates.webhooks.signing import Signing
@@ -195,13 +196,18 @@ class Delivery:
     async def _write(self, state: State, sequence: int, notification: bytes) -> Letter:
         now = self._broker.now()
         number = state.number + 1
-        document = {
-            "type": "notification", "timestamp": shown(now), "hook": self.hook.id, "number": number,
-            "notification": orjson.Fragment(orjson.dumps(orjson.loads(notification)["notification"])),
-        }  # fmt: skip
+        document = self._document(orjson.loads(notification)["notification"], number, shown(now))
         letter = Letter(number, sequence, self.hook.spuid, orjson.dumps(document).decode(), now)
         await self._hooks.written(self.hook.id, letter)
         return letter
+
+    def _document(self, notification: dict[str, Any], number: int, now: str) -> dict[str, Any]:
+        """A message, as its receiver understands it."""
+        hook = self.hook
+        if hook.target is not None:
+            return activity(notification, f"urn:tidings:message:{hook.id}.{number}", self._premises.base, now)
+        content = {"type": "notification", "timestamp": now, "hook": hook.id, "number": number}
+        return content | {"notification": notification}
 
     async def _deliver(self, letter: Letter) -> None:
         """Until it is taken, or the hook is parked."""
@@ -232,7 +238,8 @@ class Delivery:
         hook, body = self.hook, letter.body.encode()
         headers = self._signing.headers(hook.id, f"{hook.id}.{letter.number}", self._broker.now() // MICROS, body)
         try:
-            status = await self._send(hook.url, {"content-type": "application/json", **headers}, body)
+            kind = "application/json" if hook.target is None else "application/ld+json"
+            status = await self._send(hook.url, {"content-type": kind, **headers}, body)
         except TidingsError as error:
             return Failure(str(error))
         if 200 <= status < 300:
@@ -258,7 +265,7 @@ class Delivery:
             self._caller.filled()
         self._news.set()
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self._lost = True
         self._broker.spawn(self._park(reason))
         self._news.set()

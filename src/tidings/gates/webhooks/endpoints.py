@@ -1,6 +1,7 @@
 """Web hooks over HTTP: made, looked at, tried again and ended, by whoever they belong to.
 
 POST /webhooks {"url": …, "sparql": …}      201, with the secret, which is told once and never again
+POST /webhooks {"inbox": …, "sparql": …}    the same, for the inbox of a resource: Linked Data Notifications
 GET  /webhooks, /webhooks/{id}              how they are
 POST /webhooks/{id}/retry                   one that is parked, or waits for its next attempt, at once
 DELETE /webhooks/{id}
@@ -22,7 +23,7 @@ from tidings.gates.http.routing import page_of, route
 from tidings.gates.http.security.identification import asker_now, asker_of, deed_of
 from tidings.gates.webhooks.deliveries import Deliveries
 from tidings.gates.webhooks.errors import UnknownWebhook
-from tidings.gates.webhooks.hooks import State
+from tidings.gates.webhooks.hooks import Hook, State
 from tidings.model.errors import BadRequest
 from tidings.protocol.echo import Alias
 from tidings.protocol.instants import shown
@@ -35,8 +36,10 @@ _Names = str | list[str] | None
 class Wish(Struct, frozen=True, rename={"default": "default-graph-uri", "named": "named-graph-uri"}):
     """What is asked for."""
 
-    url: str
     sparql: str
+    url: str | None = None
+    inbox: str | None = None
+    """A resource, whose inbox is to be found."""
     default: _Names = None
     named: _Names = None
     alias: Alias = None
@@ -80,10 +83,20 @@ class WebhookEndpoints:
             wish = msgspec.json.decode(body, type=Wish)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"the web hook cannot be read: {error}") from error
-        hook = await self._deliveries.make(wish.url, wish.sparql, wish.graphs, wish.alias, asker.subject)
+        hook = await self._made(wish, asker.subject)
         self._record(request, asker, hook.id)
         content = self._shown(self._deliveries.hooks.find(hook.id)) | {"secret": self._deliveries.secret(hook.id)}
         return Envelope({"webhook": content}, 201, {"location": f"/webhooks/{hook.id}", **_UNKEPT})
+
+    async def _made(self, wish: Wish, owner: str | None) -> Hook:
+        asked = wish.sparql, wish.graphs, wish.alias, owner
+        match wish.url, wish.inbox:
+            case str(url), None:
+                return await self._deliveries.make(url, *asked)
+            case None, str(target):
+                return await self._deliveries.notify(target, *asked)
+            case _:
+                raise BadRequest("a web hook has a url, or the resource whose inbox is to be notified as inbox")
 
     async def _one(self, request: Request) -> Response:
         state = self._find(request)
@@ -119,6 +132,8 @@ class WebhookEndpoints:
             "status": "parked" if parked else "retrying" if failure else "delivering" if letter else "idle",
             "delivered": state.number - (letter is not None),
         }  # fmt: skip
+        if hook.target is not None:
+            content["inbox"] = hook.target
         if parked is not None:
             content |= {"parked": shown(parked.since), "reason": parked.reason}
         elif failure is not None:

@@ -37,6 +37,8 @@ class Hook(Struct, frozen=True):
     owner: str | None = None
     made: int = 0
     """In microseconds since 1970."""
+    target: str | None = None
+    """The resource whose inbox the URL is: then messages are Linked Data Notifications."""
 
     def asked(self) -> Subscribe:
         return Subscribe(self.sparql, Graphs(self.default, self.named), Echo(self.alias))

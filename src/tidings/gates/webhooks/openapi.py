@@ -14,9 +14,10 @@ from tidings.gates.http.monitoring.openapi_parts import (
 
 _HOOK: Json = {
     "type": "object",
-    "required": ["url", "sparql"],
+    "required": ["sparql"],
     "properties": {
         "url": {"type": "string", "format": "uri"},
+        "inbox": {"type": "string", "format": "uri"},
         "sparql": TEXT,
         "alias": TEXT,
         "default-graph-uri": {"type": "array", "items": TEXT},

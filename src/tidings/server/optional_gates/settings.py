@@ -2,13 +2,35 @@
 
 from dataclasses import dataclass
 
-from tidings.server.values import networks, one_of, port, positive, seconds, setting, some_seconds, text, texts, whole
+from tidings.server.values import (
+    flag,
+    networks,
+    one_of,
+    port,
+    positive,
+    seconds,
+    setting,
+    some_seconds,
+    text,
+    texts,
+    whole,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
     """A group a gate. The first of each switches it on."""
 
+    ldn: bool = setting(False, flag, "have an inbox for Linked Data Notifications at /inbox/")
+    ldn_constraint: str | None = setting(None, text, "ASK query that every notification has to satisfy", "FILE")
+    mcp: bool = setting(False, flag, "serve software agents at /mcp (Model Context Protocol)")
+    mcp_read_only: bool = setting(False, flag, "let agents look and watch, and change nothing")
+    smart_m3_port: int | None = setting(
+        None,
+        port,
+        "port for knowledge processors of Smart-M3 (SSAP, JSSAP), 10010 by custom; 0 takes any free one",
+        "PORT",
+    )
     mqtt: str | None = setting(
         None,
         text,

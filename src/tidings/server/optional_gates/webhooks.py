@@ -17,6 +17,7 @@ def open_webhooks(premises: Premises, settings: Settings) -> Gate | None:
     """Raises BadSetting."""
     if not settings.webhook_hosts:
         return None
+    from tidings.gates.ldn.discovery import DISCOVERING, Resource, inbox_of
     from tidings.gates.webhooks.deliveries import Deliveries
     from tidings.gates.webhooks.delivery import Patience
     from tidings.gates.webhooks.gate import WebhookGate
@@ -34,7 +35,12 @@ def open_webhooks(premises: Premises, settings: Settings) -> Gate | None:
     patience = Patience(settings.webhook_pause, max(settings.webhook_pause, 3600.0), settings.webhook_patience)
     disk = premises.broker.disk
     signing = Signing(_key(None if disk is None else disk.folder / KEY))
-    deliveries = Deliveries(premises, signing, outgoing.check, outgoing.post, patience, settings.webhook_most)
+
+    def discover(target: str) -> str:
+        found = outgoing.fetch(target, DISCOVERING)
+        return inbox_of(Resource(found.url, found.links, found.media_type, found.body))
+
+    deliveries = Deliveries(premises, signing, outgoing.check, discover, outgoing.post, patience, settings.webhook_most)
     return WebhookGate(premises, deliveries)
 
 

@@ -70,6 +70,7 @@ def run(arguments: Namespace) -> int:
     if arguments.subscription is None:
         raise UsageError("say what to look for: tidings match '{type~ = parking~}' FILE")
     subscription = _subscription(arguments)
+    bulk.tell_lacking(arguments)
     knowledge = load_knowledge(Backend(arguments.backend), index=arguments.index, wordnet=arguments.wordnet)
     from tidings.matching.matcher.matcher import Matcher
 
