@@ -1,7 +1,9 @@
 """A broker whose dashboard somebody has open, and the same broker without: what `endtoend.py --watched` runs.
 
 The page is open in a real browser, which has the core of the client and the lowest priority. `operations` asks for all
-figures every two seconds; `query` is subscribed to the value of every lamp, and so is told of every update.
+figures every two seconds; `query` is subscribed to the lamps of a road, as others are. `everything` is subscribed to
+every lamp there is, and so is told of every update, as one in ten updates tells anybody else: that is what one more
+subscriber costs, whoever it is.
 """
 
 import gc
@@ -20,12 +22,16 @@ from playwright.sync_api import Page, sync_playwright
 from endtoend import PUBLISHERS, UPDATES, Audience, Course, compared, log_options
 from measure import check, city_document, rounded, say
 from sockets import Broker, Lines, busy_seconds, tidings
-from tidings.bench.workloads.city import PAPER_ROADS, PREFIX
+from tidings.bench.workloads.city import COARSE_ROADS, PAPER_ROADS, PREFIX, subscribe_road
 
 _TURNS = 6
 _LAMPS = f"{PREFIX}SELECT ?lamp ?dimming WHERE {{ ?lamp ns:hasDimmingValue ?dimming }}"
-_PAGES = {"operations": "#/operations", "query": f"#/query?query={quote(_LAMPS)}&live=1"}
-_READY = {"operations": "figure canvas", "query": "[data-state=live]"}
+_PAGES = {
+    "operations": "#/operations",
+    "query": f"#/query?query={quote(subscribe_road(COARSE_ROADS[0]))}&live=1",
+    "everything": f"#/query?query={quote(_LAMPS)}&live=1",
+}
+_READY = "figure canvas, [data-state=live]"
 _PATIENCE = 120_000  # milliseconds
 _TOOL = Path(__file__).parents[1] / "scripts" / "tool"
 
@@ -60,7 +66,7 @@ class Watching:
         self._page.goto("about:blank")
         if seen:
             self._page.goto(f"http://{self._broker.http.host}:{self._broker.http.port}/{_PAGES[seen]}")
-            self._page.locator(_READY[seen]).first.wait_for(timeout=_PATIENCE)
+            self._page.locator(_READY).first.wait_for(timeout=_PATIENCE)
         self._broker.await_rest()
 
     def ratios(self, measured: dict[tuple[str, str], list[float]]) -> dict[str, dict[str, float]]:

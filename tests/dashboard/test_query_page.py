@@ -114,7 +114,7 @@ def test_a_link_opens_what_was_shared_and_it_is_live(visit: Visit, broker: Broke
         "Python": "async for",
         "JavaScript": "tidings-client",
         "JSAP": "sparql11seprotocol",
-        "MQTT": "mosquitto_pub -h site -p 1883 -t 'tidings/subscribe'",
+        "MQTT": "mosquitto_pub -h site -p 1883 -q 1 -t 'tidings/subscribe'",
     }.items():
         page.get_by_role("tab", name=language).click()
         expect(page.locator("pre")).to_contain_text(word)

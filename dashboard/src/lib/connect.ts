@@ -57,14 +57,13 @@ function javascript({ query, graph, address, secured }: Wanted): string {
 }
 
 function mqtt({ query, graph }: Wanted, address: string): string {
-  const { hostname, port, pathname } = new URL(address);
-  const prefix = pathname.replace(/^\/+|\/+$/g, "") || "tidings";
-  const to = `-h ${hostname} -p ${port || "1883"}`;
-  const request = JSON.stringify({ sparql: query, ...(graph && { "default-graph-uri": graph }), retain: true });
+  const [, secure, host = "localhost", port = "1883", prefix = "tidings"] = /^mqtt(s?):\/\/(.*?)(?::(\d+))?\/(.+)$/.exec(address) ?? [];
+  const to = `-h ${host} -p ${port}${secure ? " --tls-use-os-certs" : ""} -q 1`;
+  const request = JSON.stringify({ sparql: query, ...(graph && { "default-graph-uri": graph }), reply: "answers/me" });
   return (
-    `# the answer, and then every change of it, each subscription at its own topic\nmosquitto_sub ${to} -v -t ${shell(`${prefix}/subscriptions/+`)}\n\n` +
-    `# subscribe\nmosquitto_pub ${to} -t ${shell(`${prefix}/subscribe`)} -m ${shell(request)}\n\n` +
-    `# publish\nmosquitto_pub ${to} -t ${shell(`${prefix}/update`)} -m ${shell("INSERT DATA { <urn:lamp:1> <urn:power> 40 }")}\n`
+    `# the answer, and then every change of it: each subscription has a topic\nmosquitto_sub ${to} -v -t answers/me -t ${shell(`${prefix}/subscriptions/#`)} &\n` +
+    `mosquitto_pub ${to} -t ${shell(`${prefix}/subscribe`)} -m ${shell(request)}\n\n` +
+    `# an update\nmosquitto_pub ${to} -t ${shell(`${prefix}/update`)} -m ${shell("INSERT DATA { <urn:lamp:1> <urn:power> 40 }")}\n`
   );
 }
 

@@ -111,7 +111,7 @@ class Broker:
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
         self.stragglers = Stragglers(engine, subscriptions, log, self.forks, notifier, self.spawn, policy, monotonic)
-        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, **limits)
+        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, policy.slice(monotonic))
         self.admission = Admission(
             subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
             self.matching, seconds=policy.seconds,

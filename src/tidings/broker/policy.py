@@ -9,6 +9,7 @@ from msgspec import Struct
 from tidings.broker.approximate.matching import Words
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.log.journal import Durability, Journal
+from tidings.sparql.evaluate.context import Limits
 
 WORK_OF_A_SECOND = 2_000_000
 """Rows that are looked up in a second."""
@@ -52,6 +53,10 @@ class Policy(Struct, frozen=True):
     def limits(self, clock: Callable[[], float]) -> dict[str, Any]:
         """Those of an evaluation, by the names that whoever evaluates has for them; `clock` counts seconds."""
         return {"slice_seconds": self.slice_seconds, "seconds": self.seconds, "rows": self.rows, "clock": clock}
+
+    def slice(self, clock: Callable[[], float]) -> Limits:
+        """What may be evaluated at once, while everything else waits."""
+        return Limits(seconds=self.slice_seconds, rows=self.rows, clock=clock)
 
 
 class Disk(Struct, frozen=True):

@@ -21,11 +21,8 @@ from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.context import Overrun, Spent
 from tidings.sparql.evaluate.layout import Row
 
-REFILLED_IN = 64
+REFILLED_IN = 32
 """Commits after which a plan that has used up its slice has all of it again."""
-
-REFILLED_IN_SLICES = 16
-"""Slices of time in which nothing is done, after which it has."""
 
 OF_A_QUAD = 4
 """Work that a changed quad costs a plan, before anything is looked up."""
@@ -59,10 +56,9 @@ class Stragglers:
         """Work that a step may do."""
         self._behind: dict[Routed, Straggler] = {}
         self._new: list[Straggler] = []
-        self._left: dict[Routed, tuple[int, float]] = {}
+        self._left: dict[Routed, tuple[int, int]] = {}
         """What those have left that have used much, and since which commit."""
-        self._commit = 0.0
-        """Commits, and time that stands for some."""
+        self._commit = 0
         self._is_large = False
         self.times: dict[Routed, int] = {}
         """How often each plan has been worked out aside."""
@@ -95,15 +91,6 @@ class Stragglers:
         """The steps of another commit."""
         self._commit += 1
         self._is_large = self.slice is not None and OF_A_QUAD * len(delta) > self.slice
-
-    @property
-    def is_short(self) -> bool:
-        """Whether any plan has used much of its slice."""
-        return bool(self._left)
-
-    def rest(self, slices: float) -> None:
-        """Nothing was done for so many slices of time."""
-        self._commit += slices * REFILLED_IN / REFILLED_IN_SLICES
 
     def step(self, spu: Routed, hits: Hits) -> dict[Row, Changes]:
         """The changes of answers, by member. A plan that is behind, or would be too slow, only adds up what hits it."""
@@ -148,7 +135,7 @@ class Stragglers:
         if spu not in self._left:
             return most
         left, since = self._left[spu]
-        refilled = left + int((self._commit - since) * most / REFILLED_IN)
+        refilled = left + (self._commit - since) * most // REFILLED_IN
         if refilled < most:
             return max(refilled, 1)
         del self._left[spu]
@@ -179,6 +166,7 @@ class Stragglers:
         self._routing.exchange(spu)
         first = _late(spu, caught_up.changes, found.commits)
         if not straggler.is_hit:
+            self._left[spu] = 0, self._commit
             del self._behind[spu]
             return (first,)
         if straggler.is_outdated:
@@ -186,6 +174,7 @@ class Stragglers:
         rest = straggler.begin()
         self._before.begin(delta_of(rest.hits))
         changes = self._sliced(spu, rest.hits)
+        self._left[spu] = 0, self._commit
         if changes is None:
             straggler.put_back(rest)
             return (first,)

@@ -14,7 +14,7 @@ from strategies.histories import Steps, histories, net_delta
 from strategies.subscriptions import FEATURES, about_another, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.plans.straggler import Straggler
-from tidings.engine.stragglers import REFILLED_IN, REFILLED_IN_SLICES, PlanIsBehind
+from tidings.engine.stragglers import REFILLED_IN, PlanIsBehind
 from tidings.sparql.evaluate.context import UNLIMITED, Meter, Overrun
 
 PREFIX = "PREFIX : <http://example.org/> "
@@ -66,6 +66,12 @@ def hub(engine: Engine, size: int) -> None:
     engine.apply(
         PREFIX + "INSERT DATA {" + " ".join(f":x{n} :p :hub . :hub :q :y{n} ." for n in range(size)) + "}", now=0
     )
+
+
+def wait(engine: Engine) -> None:
+    """Until every plan has all of its slice."""
+    for n in range(REFILLED_IN):
+        engine.apply(PREFIX + f"INSERT DATA {{ :n :r {n} }}", now=0)
 
 
 def test_others_are_told_although_one_step_takes_too_long() -> None:
@@ -141,7 +147,7 @@ def test_what_a_fork_had_to_build_need_not_be_built_again(text: str, change: str
     engine.stragglers.slice = 512
     (straggler,) = engine.apply(PREFIX + f"INSERT DATA {{ {change.format(0)} }}", now=0).behind
     bring_up_to_date(engine, straggler, [follower])
-    engine.stragglers.rest(REFILLED_IN_SLICES)
+    wait(engine)
     made = engine.apply(PREFIX + f"INSERT DATA {{ {change.format(1)} }}", now=0)
     assert not made.behind
     follower.hear(made.notifications)
@@ -159,9 +165,7 @@ def test_a_slice_comes_back_bit_by_bit() -> None:
     bad.hear(made.notifications)
     (straggler,) = engine.apply(changes[1], now=0).behind  # 20 are left
     bring_up_to_date(engine, straggler, [bad])
-    for n in range(REFILLED_IN // 2):
-        engine.apply(PREFIX + f"INSERT DATA {{ :n :r {n} }}", now=0)
-    engine.stragglers.rest(REFILLED_IN_SLICES / 2)
+    wait(engine)
     bad.hear(engine.apply(changes[2], now=0).notifications)
     bad.check()
 

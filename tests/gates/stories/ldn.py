@@ -105,8 +105,8 @@ class InboxClient:
 
 
 class LdnDriver:
-    bulk = 50_000
     has_peer = True
+    bulk = 50_000
 
     def __init__(self) -> None:
         self.receiver: Receiver

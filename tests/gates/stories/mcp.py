@@ -90,8 +90,8 @@ class AgentClient:
 
 
 class McpDriver:
-    bulk = 50_000
     has_peer = False
+    bulk = 500
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[Sequence[str]]:

@@ -96,8 +96,8 @@ class SmartM3Client:
 
 
 class SmartM3Driver:
-    bulk = 50_000
     has_peer = False
+    bulk = 50_000
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[Sequence[str]]:

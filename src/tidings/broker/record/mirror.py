@@ -36,13 +36,17 @@ class Mirror:
         broker.commit_log.delivery, broker.record = self.delivery, self
 
     async def begin(self) -> None:
-        """Until the broker has what the store has. If that is away, and the broker has a log, it begins with that.
+        """Until the broker has what the store has, however long that takes. If the store is away, and the broker has a
+        log, it begins with that.
 
         Raises what keeps a broker without a log from beginning."""
         self.outage.begin(EndpointAway("the endpoint has not been asked yet"), unknown=True)
+        has_log = self._broker.last_commit > 0
         while not await self.outage.over(self.outage.patience):
             trouble = self.outage.trouble
-            if self._broker.last_commit:
+            if self.outage.trying:
+                continue
+            if has_log:
                 log.warning("the broker begins with what its log has: %s", trouble)
                 return
             if trouble is not None and not isinstance(trouble, EndpointAway):

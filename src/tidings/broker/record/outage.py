@@ -66,6 +66,8 @@ class Outage:
         self._over.set()
         self._unknown = self._lost = False
         self._since = 0.0
+        self.trying = False
+        """Whether the store is being asked: it may have much to say."""
         self.count = 0
 
     def owe(self, delta: ZSet[Quad]) -> None:
@@ -115,6 +117,7 @@ class Outage:
         self._updates.resume()
 
     async def _is_well(self) -> bool:
+        self.trying = True
         try:
             await self._examiner.finish_intent()
             await self._pay()
@@ -124,6 +127,8 @@ class Outage:
                 log.warning("the endpoint is not well yet: %s", error)
             self.trouble = error
             return False
+        finally:
+            self.trying = False
         return True
 
     async def _pay(self) -> None:

@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -126,8 +127,10 @@ class RightsChanges:
         if not rights.subscribe or self._subscriptions.external is not None:
             self.end(subscriber, reason)
             return
-        is_behind = subscriber.handle.spu in self._subscriptions.behind
-        changes = None if is_behind else self._moved(subscriber, rights, self._queries.first_answer)
+        changes = None
+        if subscriber.handle.spu not in self._subscriptions.behind:
+            with suppress(Overrun, PlanIsBehind):
+                changes = self._moved(subscriber, rights, self._queries.first_answer)
         if changes is None:
             self._begin_anew(subscriber)
             return
@@ -164,10 +167,7 @@ class RightsChanges:
         old, new = _found(find, subscriber, subscriber.rights), _found(find, subscriber, rights)
         if old is None or new is None:
             return None
-        try:
-            self._subscriptions.move(subscriber, rights)
-        except (Overrun, PlanIsBehind):
-            return None
+        self._subscriptions.move(subscriber, rights)
         return _difference(old, new)
 
     def _parcel(self, subscriber: Subscriber, changes: ZSet[Row], turn: int, reason: str) -> Parcel:

@@ -101,8 +101,6 @@ class UpdateQueue:
         self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
         """What an update may take in all."""
         self._waiting: deque[Update] = deque()
-        self._worked = clock()
-        """When an update was last done that a plan found expensive."""
         self._forked: Update | None = None
         """The one that is being worked out in a fork."""
         self._holds = 0
@@ -169,9 +167,6 @@ class UpdateQueue:
             if self._is_long(update):
                 self._fork(update, None)
                 return False
-            stragglers = self._engine.stragglers
-            if stragglers.is_short and self._slice.seconds:
-                stragglers.rest((self._clock() - self._worked) / self._slice.seconds)
             prepared = self._prepare(update)
             if prepared[0].loads:  # documents take their time
                 self._fork(update, prepared)
@@ -187,8 +182,6 @@ class UpdateQueue:
             self._fail(update, internal_error())
         else:
             self._commit(update, commit, now)
-            if stragglers.is_short:
-                self._worked = self._clock()
         return True
 
     def _is_long(self, update: Update) -> bool:
