@@ -19,10 +19,10 @@ from tidings.broker.broker import Broker
 from tidings.client.trust import Trust
 from tidings.gates.websocket.gate import WebSocketGate
 from tidings.server import brokers, gates
-from tidings.server import certificates as making
 from tidings.server.config import Settings
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import Entrances, Listeners, Pair, listeners
+from tidings.server.security import certificates as making
 from tidings.server.tls import Tls, read_tls, renewing
 from waiting import PATIENCE, until
 

@@ -31,8 +31,8 @@ from tidings.cli.doctor.ports import (
     has_plain,
 )
 from tidings.log.folder import Folder
-from tidings.server.certificates import authority, certify_server, server_files, server_name
 from tidings.server.config import Settings
+from tidings.server.security.certificates import authority, certify_server, server_files, server_name
 from waiting import PATIENCE
 
 Captured = pytest.CaptureFixture[str]

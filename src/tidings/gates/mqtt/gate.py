@@ -65,7 +65,6 @@ class MqttGate:
         self._subscriptions: Subscriptions
         self._mirrors: list[Mirroring] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._ready = asyncio.Event()
 
     @property
     def address(self) -> str:
@@ -131,7 +130,6 @@ class MqttGate:
     async def _begin(self) -> None:
         """Go on with all subscriptions, and then see to what has to be done now and then."""
         await self._subscriptions.take_up(self._channels)
-        self._ready.set()
         for each in self._mirrors:
             await each.begin()
         while True:
