@@ -222,3 +222,20 @@ async def test_mapped_topics_are_updates_with_values_of_levels_and_payloads(tmp_
             ("http://x/lamp/8", "0", "south"),
         ]
         assert talk.counts.errors == 4
+
+
+@asynchronous
+async def test_the_profile_of_the_example_maps_what_its_sensors_send() -> None:
+    profile = Path(__file__).parents[3] / "examples" / "mqtt" / "gate.jsap"
+    async with talking() as talk:
+        mapped = read_mapping(profile, talk.broker.prepare, "http://x/", PREFIX)
+    async with talking(mapped) as talk:
+        talk.put("pepoli/6lowpan/network/NODO1/Temperature", b"21.5", reply=None)
+        talk.put("lora/up/0530", b'{"port": 2, "payload": {"temperature": 9.25}}', reply=None)
+        talk.put("servers/mml/disk/sda", "/dev/sda: WDC: 37°C".encode(), reply=None)
+        await talk.done()
+        assert len(talk.broker.store) == 12
+        (hot,) = mapped.answers
+        assert (hot.filter, talk.counts.errors) == ("alarms/+", 0)
+        answer = await talk.ask("query", hot.text)
+        assert [row[1] for row in rows(answer["response"])] == ["37"]

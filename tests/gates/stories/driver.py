@@ -92,6 +92,10 @@ class Driver(Protocol):
     def has_peer(self) -> bool:
         """Whether there is somebody between the gate and its clients who can be started anew."""
 
+    @property
+    def bulk(self) -> int:
+        """Characters of a state of which sixty are more than the gate has on its way to a client that takes nothing."""
+
     def around(self) -> AbstractAsyncContextManager[Sequence[str]]:
         """Whoever else is needed runs meanwhile; the flags for `tidings serve`."""
 

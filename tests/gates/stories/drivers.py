@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from gates.stories.coap import CoapDriver
 from gates.stories.driver import Driver
 from gates.stories.ldn import LdnDriver
 from gates.stories.mcp import McpDriver
@@ -17,4 +18,5 @@ DRIVERS: dict[str, Callable[[], Driver]] = {
     "mcp": McpDriver,
     "mqtt": MqttDriver,
     "webhooks": WebhookDriver,
+    "coap": CoapDriver,
 }

@@ -106,6 +106,7 @@ class InboxClient:
 
 class LdnDriver:
     has_peer = True
+    bulk = 50_000
 
     def __init__(self) -> None:
         self.receiver: Receiver

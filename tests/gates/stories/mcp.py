@@ -91,6 +91,7 @@ class AgentClient:
 
 class McpDriver:
     has_peer = False
+    bulk = 500
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[Sequence[str]]:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any
 from uuid import uuid4
 
@@ -50,6 +51,7 @@ class Device:
         self.client.on_subscribe = lambda *_: self._soon(self._subscribed)
         self.client.on_connect = self._on_connect
         self.client.reconnect_delay_set(1, 1)
+        self.client.on_socket_open = lambda _, __, opened: opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         self.client.connect_async(HOST, port)
         self.client.loop_start()
 
@@ -191,6 +193,7 @@ class MqttClient:
 
 
 class MqttDriver:
+    bulk = 50_000
     has_peer = True
 
     def __init__(self) -> None:

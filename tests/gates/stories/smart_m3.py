@@ -97,6 +97,7 @@ class SmartM3Client:
 
 class SmartM3Driver:
     has_peer = False
+    bulk = 50_000
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[Sequence[str]]:

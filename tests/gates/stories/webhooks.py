@@ -94,6 +94,7 @@ class HookClient:
 
 
 class WebhookDriver:
+    bulk = 50_000
     has_peer = True
 
     def __init__(self) -> None:

@@ -72,6 +72,7 @@ class WebSocketClient:
 
 
 class WebSocketDriver:
+    bulk = 50_000
     has_peer = False
 
     @asynccontextmanager

@@ -13,7 +13,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """What there is to say of this machine, and of a broker with these settings on it."""
     known = packages.requirements()
     spark = packages.installed("pyspark") is not None
-    needs = (("spark", settings.deliver), ("gates", settings.mqtt), ("gates", settings.mcp or None))
+    of_gates = (settings.mqtt, settings.coap_port, settings.mcp or None)
+    needs = (("spark", settings.deliver), *(("gates", setting) for setting in of_gates))
     wanted = {extra for extra, setting in needs if setting is not None}
     yield packages.check_tidings(packages.installed("tidings"))
     yield packages.check_python()

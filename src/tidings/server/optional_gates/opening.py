@@ -6,6 +6,7 @@ from typing import TypeAlias
 from tidings.gates.gate import Gate
 from tidings.gates.premises import Premises
 from tidings.server.config import Settings
+from tidings.server.optional_gates.coap import open_coap
 from tidings.server.optional_gates.ldn import linked_data_notifications
 from tidings.server.optional_gates.mcp import model_context_protocol
 from tidings.server.optional_gates.mqtt import open_mqtt
@@ -18,6 +19,7 @@ Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 OPENINGS: tuple[Opening, ...] = (
     linked_data_notifications,
     model_context_protocol,
+    open_coap,
     open_mqtt,
     open_webhooks,
     smart_m3,

@@ -71,3 +71,8 @@ class GateSettings:
         259_200.0, seconds, "seconds after which a web hook is parked whose receiver takes nothing", "SECONDS"
     )
     webhook_most: int = setting(1_000, positive, "web hooks at a time", "N")
+
+    coap_port: int | None = setting(
+        None, port, "UDP port of the CoAP gate, as a rule 5683; 0 takes any free one, without it there is none", "PORT"
+    )
+    coap_host: str | None = setting(None, text, "address that the CoAP gate listens on, if not --host", "ADDRESS")
