@@ -9,10 +9,12 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from openapi_spec_validator import validate
 
 from broker.making import BASE, Clock, in_memory
 from tidings.gates.asking import Asker, OpenGuard, Resident, Shown
 from tidings.gates.http.app import HttpGate, HttpSettings
+from tidings.gates.http.monitoring.openapi import openapi
 from tidings.gates.http.security.identification import Identification
 from tidings.gates.mcp.gate import McpGate
 from tidings.gates.premises import Premises
@@ -79,6 +81,11 @@ async def test_watches_belong_to_their_agent_and_rights_are_those_of_the_token()
         assert (await alice.call("update", sparql="INSERT DATA { <a> <b> 1 }", dry_run=False))["added"] == 1
         assert (await bob.call("changes", name="all"))["added"] == [["1"]]
         assert (await one.read_resource(watch["resource"])).contents
+
+
+def test_the_path_is_described() -> None:
+    premises = Premises(in_memory(Clock()), Quotas(Quota(), lambda: 0.0), BASE)
+    validate(openapi(more=McpGate(premises).paths()))
 
 
 @asynchronous
