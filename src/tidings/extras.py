@@ -53,6 +53,12 @@ def _setup() -> str | None:
     return "scripts/setup" if os.path.samefile(os.curdir, root) else shlex.quote(str(root / "scripts/setup"))
 
 
+def tool(name: str) -> str | None:
+    """The command that gets a tool, in the clone that this Python is of; None elsewhere."""
+    setup = _setup()
+    return None if setup is None else f"{setup.replace('scripts/setup', 'scripts/tool')} {name}"
+
+
 def program() -> str:
     """The command line as a shell finds it: by its name if that leads here, else by a path that works from anywhere."""
     root, own = clone(), Path(sys.prefix, "bin", "tidings")

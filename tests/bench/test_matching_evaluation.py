@@ -16,7 +16,7 @@ SMALL = Sizes(seeds=12, events=60, subscriptions=10)
 KNOWLEDGE = Knowledge(Letters())
 
 
-@pytest.mark.parametrize("name", [*VOCABULARIES, CALIBRATION])
+@pytest.mark.parametrize("name", [*VOCABULARIES, *CALIBRATION])
 def test_a_vocabulary_has_a_thesaurus_for_what_its_events_are_made_of(name: str) -> None:
     words = vocabulary(name)
     kinds = {term for slots in words.events for attribute, values in slots for term in (attribute, *values[0])}

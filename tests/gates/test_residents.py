@@ -40,7 +40,7 @@ class Link:
         for row, weight in changes:
             (self.answer.add if weight > 0 else self.answer.discard)(row)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self.reasons.append(reason)
 
     def close(self, code: int, reason: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tidings.lexicons.errors import WordNetDamaged, WordNetMissing
 from tidings.lexicons.wordnet.documents import documents
 from tidings.lexicons.wordnet.finding import wordnet_folder
+from tidings.lexicons.wordnet.lookup import load_wordnet
 from tidings.lexicons.wordnet.reading import Pointer, synsets
 
 LICENCE = "  1 a licence, two spaces before each line\n"
@@ -62,5 +63,20 @@ def test_it_is_found_where_it_is_said_to_be(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delenv("WNSEARCHDIR")
     monkeypatch.setenv("WNHOME", str(tmp_path))
     assert wordnet_folder() == folder
-    with pytest.raises(WordNetMissing, match="wordnet-base"):
+    with pytest.raises(WordNetMissing, match=r"has no data\.noun"):
         wordnet_folder(tmp_path)
+
+
+def test_it_is_found_in_what_belongs_to_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("WNSEARCHDIR", "WNHOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    (tmp_path / "share").mkdir()
+    assert wordnet_folder(small_wordnet(tmp_path / "share" / "wordnet")) == wordnet_folder()
+
+
+def test_set_up_brought_wordnet_and_it_knows_what_means_the_same() -> None:
+    words = load_wordnet()
+    assert words.senses("vacant") & words.near("empty")
+    assert words.senses("car park") & words.senses("parking lot")
+    assert "occupied" in words.opposites("unoccupied")

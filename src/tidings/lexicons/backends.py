@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from tidings.matching.matcher.scores import Knowledge
 
 
+_WITHOUT = {
+    "static": "without WordNet, only word vectors say what words mean, and fewer synonyms are found",
+    "esa": "without WordNet, only a short list says which words are opposites",
+}
+
+
 class Backend(StrEnum):
     STATIC = "static"
     VECTORS = "vectors"
@@ -36,6 +42,19 @@ def load_knowledge(
     lexicon = None if backend is Backend.VECTORS else _wordnet(wordnet)
     vectors = load_static_vectors()
     return vectors_alone(vectors) if lexicon is None else vectors_with_thesaurus(vectors, lexicon, lexicon)
+
+
+def lacking(backend: Backend, wordnet: Path | None = None) -> str | None:
+    """What a backend does without, and how to get it; None if it has everything, or a folder was named."""
+    if backend is Backend.VECTORS or wordnet is not None:
+        return None
+    from tidings.lexicons.wordnet.finding import wordnet_folder
+
+    try:
+        wordnet_folder()
+    except WordNetMissing as error:
+        return f"{_WITHOUT[backend]}; {error}"
+    return None
 
 
 def _wordnet(named: Path | None) -> "WordNet | None":

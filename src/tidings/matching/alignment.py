@@ -5,7 +5,7 @@
     relatedness             the harmonic mean of both sides, or their arithmetic mean (`even`)
 
 Words that only say that something is an event ("event", "notification") weigh a quarter. Similarity is the cosine of
-word vectors, stretched by a logistic curve, or what a thesaurus says, whichever is greater.
+word vectors, stretched by a logistic curve; with a thesaurus, what `evidence` makes of both.
 """
 
 from collections import OrderedDict, defaultdict
@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tidings.matching.evidence import Thesaurus, Weights, Witness, WordVectors
 from tidings.matching.relatedness import Calibration, Matrix, Related
 from tidings.matching.words import spelled
 
@@ -33,29 +34,7 @@ _KEPT = 4_096
 """Items of which similarities to one set of phrases are kept."""
 
 
-class WordVectors(Protocol):
-    """Vectors of words and of terms of several words."""
-
-    @property
-    def dimensions(self) -> int: ...
-
-    def vector(self, item: str) -> NDArray[np.float32] | None:
-        """Of length 1; None for what it does not know."""
-        ...
-
-
-class Thesaurus(Protocol):
-    """Which words mean the same, and which nearly so."""
-
-    def has(self, term: str) -> bool:
-        """Whether some words together are a term."""
-        ...
-
-    def senses(self, item: str) -> frozenset[str]: ...
-
-    def near(self, item: str) -> frozenset[str]:
-        """Senses that are one relation away from one of its own."""
-        ...
+WEIGHTS = Weights()
 
 
 class Stretch(Protocol):
@@ -77,17 +56,6 @@ class Curve:
         return np.asarray(stretched, np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class Strengths:
-    """What a thesaurus' word counts for."""
-
-    same: float = 0.95
-    near: float = 0.6
-
-
-STRENGTHS = Strengths()
-
-
 class Aligned:
     """A backend of `relatedness`."""
 
@@ -98,7 +66,7 @@ class Aligned:
         vectors: WordVectors,
         curve: Curve,
         thesaurus: Thesaurus | None = None,
-        strengths: Strengths = STRENGTHS,
+        weights: Weights = WEIGHTS,
         *,
         even: bool = False,
     ) -> None:
@@ -107,7 +75,7 @@ class Aligned:
         self.vectors = vectors
         self.curve = curve
         self.thesaurus = thesaurus
-        self.strengths = strengths
+        self.weights = weights
         self.even = even
 
     def relate(self, left: Sequence[str], right: Sequence[str]) -> Matrix:
@@ -205,17 +173,12 @@ class _Similarities:
         self._backend = backend
         self.index = {item: number for number, item in enumerate(items)}
         self._vectors = np.zeros((len(items), backend.vectors.dimensions), np.float32)
-        self._senses: dict[str, list[int]] = defaultdict(list)
-        self._near: dict[str, list[int]] = defaultdict(list)
         for item, number in self.index.items():
             vector = backend.vectors.vector(item)
             if vector is not None:
                 self._vectors[number] = vector
-            if backend.thesaurus is not None:
-                for sense in backend.thesaurus.senses(item):
-                    self._senses[sense].append(number)
-                for sense in backend.thesaurus.near(item):
-                    self._near[sense].append(number)
+        thesaurus = backend.thesaurus
+        self._witness = None if thesaurus is None else Witness(thesaurus, backend.vectors, items, backend.weights)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def of(self, item: str) -> NDArray[np.float32]:
@@ -231,23 +194,13 @@ class _Similarities:
     def _found(self, item: str) -> NDArray[np.float32]:
         row = np.zeros(len(self.index) + 1, np.float32)
         vector = self._backend.vectors.vector(item)
+        cosines = np.zeros(len(self.index), np.float32)
         if vector is not None:
             # einsum: the same sum for each row, however many there are
             cosines = np.einsum("id,d->i", self._vectors, vector)
-            row[:-1] = np.where(cosines > 0, self._backend.curve(cosines), 0)
-        self._consult_thesaurus(item, row)
+        stretched = np.where(cosines > 0, self._backend.curve(cosines), np.float32(0))
+        row[:-1] = stretched if self._witness is None else self._witness.similarities(item, cosines, stretched)
         same = self.index.get(item)
         if same is not None:
             row[same] = 1.0
         return np.minimum(row, 1.0)
-
-    def _consult_thesaurus(self, item: str, row: NDArray[np.float32]) -> None:
-        thesaurus, strengths = self._backend.thesaurus, self._backend.strengths
-        if thesaurus is None:
-            return
-        senses = thesaurus.senses(item)
-        near = [number for sense in thesaurus.near(item) for number in self._senses.get(sense, ())]
-        near += [number for sense in senses for number in self._near.get(sense, ())]
-        same = [number for sense in senses for number in self._senses.get(sense, ())]
-        row[near] = np.maximum(row[near], strengths.near)
-        row[same] = np.maximum(row[same], strengths.same)

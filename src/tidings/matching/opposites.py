@@ -41,7 +41,7 @@ class Opposites(Protocol):
     """Knows which words rule each other out."""
 
     def opposites(self, word: str) -> frozenset[str]:
-        """Those of one word, which is in lower case; symmetric."""
+        """Those of one word, which is in lower case. One of two need not know the other."""
         ...
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tidings.matching.alignment import MOST_WORDS, Stretch, WordVectors
+from tidings.matching.alignment import MOST_WORDS, Stretch
+from tidings.matching.evidence import WordVectors
 from tidings.matching.relatedness import Calibration, Matrix, Related, Relatedness, against
 from tidings.matching.words import spelled
 

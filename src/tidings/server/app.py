@@ -27,6 +27,7 @@ from tidings.server.gates import (
     http_app,
     http_gate,
     premises,
+    quick_updates,
     serve_websockets,
     uvicorn_config,
     websocket_gate,
@@ -138,7 +139,8 @@ async def _run(
     switched_on = optional_gates(premises(broker, settings, security, quotas), settings)
     pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas, switched_on)
     entrances = Entrances(None if tls is None else tls.context)
-    server = HttpServer(uvicorn_config(http_app(broker, settings, pages, security), settings, gate), entrances)
+    app, quick = http_app(broker, settings, pages, security), quick_updates(broker, settings, pages, security)
+    server = HttpServer(uvicorn_config(app, settings, gate, quick), entrances)
     for pair in sockets.pairs:
         entrances.add(pair, server.serve_connections, serve_websockets(gate, settings))
     loop = asyncio.get_running_loop()
@@ -156,6 +158,10 @@ async def _run(
         await stack.enter_async_context(broker)
         if security is not None:
             await stack.enter_async_context(security.running(say))
+        if settings.has_endpoint:
+            from tidings.server.endpoints import behind  # here: most brokers have none
+
+            await stack.enter_async_context(behind(broker, settings))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:

@@ -1,20 +1,21 @@
 """Settings to a broker: in memory, or as its folder has kept it."""
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tidings.broker.approximate.matching import Words
 from tidings.broker.broker import Broker
+from tidings.broker.durability.replay import begin_at, replay
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
-from tidings.lexicons.backends import Backend, load_knowledge
+from tidings.lexicons.backends import Backend, lacking, load_knowledge
 from tidings.log.journal import Durability, Journal
 from tidings.log.journal import Settings as JournalSettings
 from tidings.log.recovery import recover
@@ -24,6 +25,8 @@ from tidings.server.loading import loader_of
 
 if TYPE_CHECKING:
     from tidings.matching.matcher.scores import Knowledge
+
+log = logging.getLogger("tidings")
 
 
 def clock() -> int:
@@ -52,6 +55,7 @@ def policy(settings: Settings) -> Policy:
         delayed=settings.max_delayed,
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
+        behind=settings.max_behind,
         rows=settings.max_rows or None,
         planning=settings.max_planning,
         workers=settings.workers,
@@ -77,7 +81,14 @@ def _words(settings: Settings) -> Callable[[], "Knowledge"] | None:
     if settings.matching == "off":
         return None
     index, wordnet = (None if name is None else Path(name) for name in (settings.matching_index, settings.wordnet))
-    return partial(load_knowledge, Backend(settings.matching), index=index, wordnet=wordnet)
+    backend = Backend(settings.matching)
+
+    def load() -> "Knowledge":
+        if (said := lacking(backend, wordnet)) is not None:
+            log.warning("approximate matching: %s", said)
+        return load_knowledge(backend, index=index, wordnet=wordnet)
+
+    return load
 
 
 def build_broker(
@@ -104,11 +115,11 @@ def open_broker(
             core.store.add(s, p, o, g)
     broker = build_broker(settings, core, external, watch)
     if snapshot is not None:
-        broker.begin_at(snapshot.commit, snapshot.time)
+        begin_at(broker, snapshot.commit, snapshot.time)
         for note in snapshot.notes:
-            broker.restore_note(note)
+            broker.facts.restore(note)
     for entry in recovered.entries():
-        broker.restore(entry)
+        replay(broker, entry)
     if recovered.aside is not None:
         say(f"the end of the commit log was damaged: moved its last {recovered.cut:,} bytes to {recovered.aside}")
     elif recovered.cut:

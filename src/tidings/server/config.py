@@ -18,6 +18,7 @@ from tidings.server.optional_gates.settings import GateSettings
 from tidings.server.values import (
     absolute_iri,
     flag,
+    http_address,
     networks,
     one_of,
     port,
@@ -100,6 +101,32 @@ class Settings(GateSettings):
         10.0, some_seconds, "seconds that it may take to get, redirects included", "SECONDS"
     )
 
+    endpoint: str | None = setting(
+        None, http_address, "SPARQL endpoint that is the store of record; queries go there", "URL"
+    )
+    update_url: str | None = setting(None, http_address, "where it takes updates, if not at the same address", "URL")
+    endpoint_file: str | None = setting(None, text, "SEPA's file (.jpar) with both addresses instead", "FILE")
+    endpoint_dialect: str | None = setting(
+        None, one_of("generic", "oxigraph", "fuseki", "virtuoso"), "which store it is; found out if not given", "NAME"
+    )
+    endpoint_default_graph: str | None = setting(
+        None, absolute_iri, "graph there that stands for the default graph, if it has none of its own", "IRI"
+    )
+    endpoint_auth: str = setting(
+        "none", one_of("none", "basic", "digest", "bearer"), "how the broker shows who it is", "SCHEME"
+    )
+    endpoint_secret: str | None = setting(None, text, "file with user:password, or with the token", "FILE")
+    endpoint_timeout: float = setting(30.0, some_seconds, "seconds that an answer of the endpoint may take", "SECONDS")
+    endpoint_patience: float = setting(
+        10.0, some_seconds, "seconds that updates wait for an endpoint that is away", "SECONDS"
+    )
+    reconcile_every: float = setting(
+        0.0, seconds, "seconds after which the endpoint is compared again; 0 is never", "SECONDS"
+    )
+    endpoint_feed: str | None = setting(
+        None, http_address, "address of a broker whose /log says what others change in the endpoint", "URL"
+    )
+
     secure: bool = setting(False, flag, "ask everybody who they are, and let them do what was granted to them")
     security: str | None = setting(
         None, text, "TOML file that says who may register and do what; there is security then", "FILE"
@@ -138,6 +165,9 @@ class Settings(GateSettings):
     )
     max_planning: float = setting(
         0.5, some_seconds, "seconds of the processor that planning a subscription may take", "SECONDS"
+    )
+    max_behind: float = setting(
+        60.0, some_seconds, "seconds a subscription may be behind, before it is let go", "SECONDS"
     )
     max_body: int = setting(16 << 20, size_of, "bytes a request or message may have; K, M, G are understood", "BYTES")
     max_requests: int = setting(1024, positive, "HTTP requests in work at a time; others get 429", "N")
@@ -194,6 +224,11 @@ class Settings(GateSettings):
         "LEVEL",
     )
     log_format: str = setting("text", one_of("text", "json"), "how it is written: text or json", "FORMAT")
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether the store of record is an endpoint, or should be: the settings may contradict each other."""
+        return not (self.endpoint is None and self.endpoint_file is None and self.update_url is None)
 
     @property
     def is_secure(self) -> bool:

@@ -82,6 +82,12 @@ def text(value: object) -> str:
     return value
 
 
+def http_address(value: object) -> str:
+    if not isinstance(value, str) or not value.startswith(("http://", "https://")):
+        raise ValueError("an address that starts with http:// or https://")
+    return value
+
+
 def absolute_iri(value: object) -> str:
     if not isinstance(value, str) or not ABSOLUTE_IRI.fullmatch(value):
         raise ValueError("an absolute IRI")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lexicons.test_wordnet_lookup import small_wordnet
 from tidings import __version__
 from tidings.cli.doctor.finding import Finding, State
 from tidings.cli.doctor.folder import check_disk, last_written
@@ -14,6 +15,7 @@ from tidings.cli.doctor.machine import check_clock, check_files, check_memory
 from tidings.cli.doctor.packages import check_extra, check_packages, check_python, check_tidings
 from tidings.cli.doctor.page import lines, total
 from tidings.cli.doctor.versions import read_requirement
+from tidings.cli.doctor.words import check_wordnet
 from tidings.log.folder import Folder
 from tidings.server.config import Settings
 from tidings.spark.java import Java
@@ -24,6 +26,24 @@ KNOWN = [
 ]
 NOTHING: dict[str, str] = {}
 GIB = 1 << 30
+
+
+# -- words --------------------------------------------------------------------------------------------------------
+
+
+def test_wordnet_may_be_missing_unless_its_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = small_wordnet(tmp_path)
+    assert check_wordnet(str(folder)) == Finding("WordNet", "ok", f"in {folder}")
+    named = check_wordnet(str(tmp_path / "elsewhere"))
+    assert (named.state, "has no data.noun" in named.found) == ("problem", True)
+    monkeypatch.setenv("WNSEARCHDIR", str(folder))
+    assert check_wordnet().found == f"in {folder}"
+    (folder / "data.verb").unlink()
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    if not Path("/usr/share/wordnet").exists():
+        missing = check_wordnet()
+        assert (missing.state, "wordnet-base" in missing.advice) == ("note", True)
 
 
 # -- packages -----------------------------------------------------------------------------------------------------

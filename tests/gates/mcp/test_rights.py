@@ -19,6 +19,7 @@ from tidings.gates.http.security.identification import Identification
 from tidings.gates.mcp.gate import McpGate
 from tidings.gates.premises import Premises
 from tidings.gates.quotas import Quota, Quotas
+from tidings.gates.visitors import Visitors
 from tidings.model.access import Graphs, Rights
 from tidings.security.errors import InvalidGrant
 from waiting import asynchronous
@@ -54,7 +55,8 @@ async def house() -> AsyncIterator[Any]:
     async with in_memory(Clock()) as broker:
         guard, quotas = Doorman(), Quotas(Quota(), lambda: 0.0)
         gate = McpGate(Premises(broker, quotas, BASE, guard))
-        settings = HttpSettings(BASE, 1 << 20, 100, read_only=False, loads=False, cors=())
+        visitors = Visitors(hosts=("*",), origins=())
+        settings = HttpSettings(BASE, 1 << 20, 100, read_only=False, loads=False, cors=(), visitors=visitors)
         app = Identification(HttpGate(broker, settings, guard, quotas=quotas, gates=(gate,)).app(), guard)
 
         def agent(name: str) -> Client:

@@ -51,7 +51,7 @@ class Kp:
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         self.conversation.indicate(subscriber, sequence, parcel)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self.conversation.dismiss(subscriber, reason)
 
     def close(self, code: int, reason: str) -> None:

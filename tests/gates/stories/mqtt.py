@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from socket import IPPROTO_TCP, TCP_NODELAY
-from typing import Any
+from socket import IPPROTO_TCP, TCP_NODELAY, socket
+from typing import Any, cast
 from uuid import uuid4
 
 from paho.mqtt.client import Client, MQTTMessage
@@ -51,7 +51,7 @@ class Device:
         self.client.on_subscribe = lambda *_: self._soon(self._subscribed)
         self.client.on_connect = self._on_connect
         self.client.reconnect_delay_set(1, 1)
-        self.client.on_socket_open = lambda _, __, opened: opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        self.client.on_socket_open = lambda _, __, opened: cast(socket, opened).setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         self.client.connect_async(HOST, port)
         self.client.loop_start()
 

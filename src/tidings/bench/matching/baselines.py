@@ -2,13 +2,13 @@
 
 exact     every `~` is ignored
 product   relatedness of attributes times relatedness of values, each the cosine of the phrases' vectors, without
-          guards and without a floor; its threshold is the best one on the vocabulary for calibration
+          guards and without a floor; its threshold is the best one on the vocabularies for calibration
 """
 
 from tidings.bench.matching.effectiveness import judge
 from tidings.bench.matching.event_set import Sizes, event_set
 from tidings.bench.matching.vocabulary import CALIBRATION, vocabulary
-from tidings.matching.alignment import WordVectors
+from tidings.matching.evidence import WordVectors
 from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.scores import Knowledge
 from tidings.matching.pooling import Pooled
@@ -42,5 +42,5 @@ def _product(vectors: WordVectors, threshold: float) -> Knowledge:
 
 
 def _f_score(knowledge: Knowledge) -> float:
-    events = event_set(vocabulary(CALIBRATION), 0, _CALIBRATED_ON)
-    return judge(events, knowledge, 1.0, Parameters()).loose.f_score
+    sets = [event_set(vocabulary(name), 0, _CALIBRATED_ON) for name in CALIBRATION]
+    return sum(judge(each, knowledge, 1.0, Parameters()).loose.f_score for each in sets)

@@ -11,6 +11,8 @@ from tidings.bench.matching.event_set import EventSet
 from tidings.matching.language.values import Parameters
 from tidings.matching.matcher.index import SubscriptionIndex
 from tidings.matching.matcher.scores import Knowledge
+from tidings.matching.taxonomy.clustered import ClusteredIndex
+from tidings.matching.taxonomy.clusters import Clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +47,24 @@ class Judged:
     looked_at: float
 
 
-def judge(events: EventSet, knowledge: Knowledge, approximation: float, parameters: Parameters) -> Judged:
-    """How good a matcher with this knowledge is, at a degree of approximation from 0 to 1."""
-    index: SubscriptionIndex[int] = SubscriptionIndex(knowledge)
+def judge(
+    events: EventSet,
+    knowledge: Knowledge,
+    approximation: float,
+    parameters: Parameters,
+    clusters: Clusters | None = None,
+) -> Judged:
+    """How good a matcher with this knowledge is, at a degree of approximation from 0 to 1; within clusters, if any."""
+    index: SubscriptionIndex[int] | ClusteredIndex[int] = SubscriptionIndex(knowledge)
+    if clusters is not None:
+        index = ClusteredIndex(knowledge, clusters)
     for key, subscription in enumerate(events.subscriptions(approximation, parameters)):
         index.add(key, subscription)
     found = [frozenset(key for key, _ in index.match(each.event)) for each in events.events]
     return Judged(_counted(events, found, strict=False), _counted(events, found, strict=True), _share(index))
 
 
-def _share(index: SubscriptionIndex[int]) -> float:
+def _share(index: SubscriptionIndex[int] | ClusteredIndex[int]) -> float:
     return index.looked_at / index.pairs if index.pairs else 0.0
 
 

@@ -21,7 +21,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         if point.approximation == 1.0:
             strict = f"strict F {point.strict_f_score:.3f}"
             figures = f"precision {point.precision:.3f}, recall {point.recall:.3f}, F {point.f_score:.3f}"
-            yield f"  {point.vocabulary:6} {point.matcher:8} {figures} ({strict}), looked at {point.looked_at:.2%}"
+            yield f"  {point.vocabulary:6} {point.matcher:18} {figures} ({strict}), looked at {point.looked_at:.2%}"
     yield "one match, its tuples seen before, n = m = 10: " + _times(outcome.over_k, "k")
     yield "the best mapping of n predicates, m = 10: " + _times(outcome.over_predicates, "n")
     if outcome.throughput is not None:

@@ -29,8 +29,9 @@ class Vocabulary:
     events: tuple[tuple[Slot, ...], ...]
 
 
-VOCABULARIES = ("city", "farm")
-CALIBRATION = "clinic"
+VOCABULARIES = ("city", "farm", "office")
+CALIBRATION = ("clinic", "harbour")
+"""Parameters are chosen on these, and nothing is reported of them."""
 
 
 @cache

@@ -75,18 +75,15 @@ class Matching:
         notifier: Notifier,
         commit_log: CommitLog,
         words: Words,
-        *,
-        slice_seconds: float,
-        seconds: float | None,
-        rows: int | None,
-        clock: Callable[[], float],
+        limits: Limits,
     ) -> None:
+        """`limits` are those of a pattern that must hold."""
         self._engine = engine
         self._subscriptions = subscriptions
         self._notifier = notifier
         self._commit_log = commit_log
         self._words = words
-        self._limits = Limits(seconds=slice_seconds, rows=rows, clock=clock)
+        self._limits = limits
         subscriptions.approximate = self
         self._knowledge: Knowledge | None = None
         self._clauses: dict[Spuid, tuple[Clause, Graphs]] = {}

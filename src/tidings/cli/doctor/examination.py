@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tidings.cli.doctor import certificate, folder, java, machine, packages, ports
+from tidings.cli.doctor import certificate, folder, java, machine, packages, ports, words
 from tidings.cli.doctor.finding import Finding
 from tidings.extras import EXTRAS
 from tidings.server.config import Settings
@@ -13,14 +13,20 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """What there is to say of this machine, and of a broker with these settings on it."""
     known = packages.requirements()
     spark = packages.installed("pyspark") is not None
-    of_gates = (settings.mqtt, settings.coap_port, settings.mcp or None)
-    needs = (("spark", settings.deliver), *(("gates", setting) for setting in of_gates))
+    needs = (
+        ("spark", settings.deliver),
+        ("gates", settings.mqtt),
+        ("gates", settings.coap_port),
+        ("gates", settings.mcp or None),
+    )
     wanted = {extra for extra, setting in needs if setting is not None}
     yield packages.check_tidings(packages.installed("tidings"))
     yield packages.check_python()
     yield packages.check_packages(known)
     for name in EXTRAS:
         yield packages.check_extra(name, known, wanted=name in wanted)
+    if settings.wordnet is not None or packages.installed("wordllama") is not None:
+        yield words.check_wordnet(settings.wordnet)
     yield packages.check_matplotlib()
     yield java.check_java(spark=spark)
     if ports.has_plain(settings):

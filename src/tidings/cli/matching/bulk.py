@@ -1,5 +1,6 @@
 """`tidings match --events … --subscriptions …`: many events, many subscriptions, on Spark."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from tidings.cli.history.lakes import session_for
 from tidings.cli.input.arguments import Parser, UsageError, count, seconds
 from tidings.cli.output.writing import write
 from tidings.extras import needing
+from tidings.lexicons.backends import Backend, lacking
 from tidings.matching.language.documents import subscription_document, subscription_of
 from tidings.matching.language.notation import read_subscription
 from tidings.model.errors import BadRequest, TidingsError
@@ -69,6 +71,7 @@ def run_bulk(arguments: Namespace) -> int:
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
     spec = _spec(arguments)
+    tell_lacking(arguments)
     arguments.action = "bulk"
     with session_for(arguments, "match") as spark:
         if arguments.checkpoint is not None:
@@ -76,6 +79,12 @@ def run_bulk(arguments: Namespace) -> int:
         else:
             _once(spark, arguments, spec)
     return 0
+
+
+def tell_lacking(arguments: Namespace) -> None:
+    """Say what is not known about words here, as less is then found."""
+    if not arguments.quiet and (said := lacking(Backend(arguments.backend), arguments.wordnet)) is not None:
+        sys.stderr.write(f"tidings match: {said}\n")
 
 
 def _once(spark: "SparkSession", arguments: Namespace, spec: "Spec") -> None:
@@ -131,14 +140,15 @@ def _tell(tally: "Tally", arguments: Namespace, before: str = "") -> None:
     console = Console(stderr=True, quiet=arguments.quiet, highlight=False, soft_wrap=True)
     share = tally.looked_at / tally.pairs if tally.pairs else 0.0
     text = f"{before}{tally.events:,} events, {tally.pairs:,} pairs, {share:.2%} of them looked at"
-    text += f", {tally.matches_kept:,} matches"
+    text += f", {tally.matches:,} matches"
     if tally.unreadable:
         text += f"; {tally.unreadable:,} events could not be read"
     console.print(text, markup=False)
     if arguments.clusters is not None and tally.pairs:
-        recall = tally.matches_kept / tally.matches if tally.matches else 1.0
+        recall = tally.compared_kept / tally.compared_matches if tally.compared_matches else 1.0
         kept = f"the clusters keep {tally.kept / tally.pairs:.1%} of the pairs"
-        console.print(f"{kept} and {recall:.1%} of {tally.matches:,} matches", markup=False)
+        told = f"{recall:.1%} of the {tally.compared_matches:,} matches of some events that were compared"
+        console.print(f"{kept} and {told}", markup=False)
 
 
 # -- subscriptions ---------------------------------------------------------------------------------------------------

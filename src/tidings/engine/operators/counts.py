@@ -27,8 +27,11 @@ class Counts:
 
     def are_due(self, hits: Hits) -> bool:
         """Whether it is time to compare them."""
-        self._due -= sum(map(len, hits.values()))
-        return self._due <= 0
+        due = self._due
+        for found in hits.values():
+            due -= len(found)
+        self._due = due
+        return due <= 0
 
     def compare(self) -> None:
         """Begin another epoch if they have changed severalfold."""

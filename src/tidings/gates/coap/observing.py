@@ -88,7 +88,7 @@ class Observed:
         self._take(sequence, parcel)
         self._tell(None)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self._tell(MayNotSubscribe(reason))
 
     def close(self, code: int, reason: str) -> None:

@@ -167,7 +167,7 @@ class _Nobody:
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         """There is nothing."""
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         """There is nothing."""
 
     def close(self, code: int, reason: str) -> None:

@@ -42,9 +42,9 @@ from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quota, Quotas
-from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF
+from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF, Visitors
 from tidings.model.access import Graphs
-from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
+from tidings.model.errors import BadRequest, NotFound, RequestTooComplex, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.iris import resolve
@@ -74,6 +74,7 @@ class HttpSettings:
     read_only: bool
     loads: bool
     cors: tuple[str, ...]
+    visitors: Visitors
     max_connections: int = 20_000
     high_water: int = 1 << 18
     """Bytes on their way to an event stream before it counts as slow."""
@@ -103,6 +104,7 @@ class HttpGate:
         self._broker = broker
         self._guard = guard
         self.quotas = quotas or Quotas(Quota(), time.monotonic)
+        self.visitors = settings.visitors
         self._gates = gates
         self._routes = (*routes, *(each for gate in gates for each in gate.routes()))
         self._settings = settings
@@ -132,6 +134,7 @@ class HttpGate:
             self._route("/query", ("query",), "GET", "HEAD", "POST"),
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
+            route("/check", self._check, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
             route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
@@ -186,8 +189,20 @@ class HttpGate:
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
-        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
-        return SpoolResponse(await while_present(request, asking))
+        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope), asked.at)
+        return SpoolResponse(await while_present(request, asking), self._broker.age)
+
+    async def _check(self, request: Request) -> Response:
+        """Whether a text can be read. That it cannot is an answer like any other: somebody is still writing it."""
+        asked = await self._read(request)
+        if isinstance(asked, DescriptionRequest):
+            raise BadRequest("the parameter query or update is missing")
+        kind: Kind = "query" if isinstance(asked, QueryRequest) else "update"
+        try:
+            warnings = await self._broker.check(kind, asked.text, asked.dataset, share_of(request.scope))
+        except (BadRequest, RequestTooComplex) as error:
+            return Envelope({"valid": False} | error.to_json())
+        return Envelope({"valid": True, "warnings": warnings})
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))

@@ -93,7 +93,7 @@ class Live:
         self._counts.notifications += 1
         self._tell(self._address)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self.spuid = None
         self._tell(self._address)
 

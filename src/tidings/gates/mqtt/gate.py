@@ -238,7 +238,7 @@ class Mirroring:
         self._counts.notifications += 1
         self.mirror.change(parcel)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self.lost = True
 
     def close(self, code: int, reason: str) -> None:

@@ -186,7 +186,7 @@ class Subscriptions:
         self._counts.notifications += 1
         self._put(subscriber, SPLICE % (head_of(subscriber), sequence, body_of(parcel)))
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         channel = self._channels.of(subscriber.spuid)
         self._put(subscriber, encode(Unsubscribed(subscriber.spuid, subscriber.alias, reason)))
         if channel is not None:

@@ -176,7 +176,7 @@ class Connection(asyncio.Protocol):
             self._gate.counts.notifications += 1
             self._conversation.indicate(subscriber, sequence, parcel)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         if self._conversation is not None:
             self._conversation.dismiss(subscriber, reason)
 

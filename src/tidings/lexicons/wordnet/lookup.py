@@ -4,7 +4,9 @@ Nothing is loaded: the files are mapped, and what was found is kept, up to a bou
 speech and place in the data file.
 """
 
-from functools import lru_cache
+import re
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from tidings.lexicons.wordnet.finding import PARTS, wordnet_folder
 from tidings.lexicons.wordnet.reading import Synset, read_synset
 
 _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
-_NEAR = frozenset(["@", "@i", "~", "~i", "&", "+", "\\", "=", "^", "*", ">", "%p", "#p", "%m", "#m", ";c", "-c"])
+_NEAR = frozenset(["@", "@i", "~", "~i", "&", "+", "\\", "=", "^", "*", ">"])
+_PARTS = frozenset(["%p", "#p", "%m", "#m", "%s", "#s"])
 _ENDINGS = (
     ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("er", ""), ("er", "e"),
 )  # fmt: skip
@@ -26,6 +29,8 @@ _IRREGULAR = {
     "thrown": "throw", "told": "tell", "won": "win", "written": "write", "men": "man", "women": "woman",
     "children": "child", "feet": "foot", "mice": "mouse",
 }  # fmt: skip
+_LETTERS = re.compile(r"[a-z]+")
+_SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
 
 
@@ -36,8 +41,11 @@ class WordNet:
         self._index = {_PART[part]: _mapped(folder / f"index.{part}") for part in PARTS}
         self._data = {_PART[part]: _mapped(folder / f"data.{part}") for part in PARTS}
         self._folder = folder
+        self._synset = lru_cache(_KEPT)(self._read)
         self.senses = lru_cache(_KEPT)(self._senses)
-        self.near = lru_cache(_KEPT)(self._near)
+        self.near = lru_cache(_KEPT)(partial(self._related, symbols=_NEAR))
+        self.parts = lru_cache(_KEPT)(partial(self._related, symbols=_PARTS))
+        self.explained = lru_cache(_KEPT)(self._explained)
         self.has = lru_cache(_KEPT)(self._has)
         self.opposites = lru_cache(_KEPT)(self._opposites)
 
@@ -47,20 +55,33 @@ class WordNet:
     def _senses(self, item: str) -> frozenset[str]:
         return frozenset(sense for form in _base_forms(item) for sense in self._of_lemma(form))
 
-    def _near(self, item: str) -> frozenset[str]:
+    def _related(self, item: str, symbols: frozenset[str]) -> frozenset[str]:
         found = (pointer for sense in self.senses(item) for pointer in self._synset(sense).pointers)
-        return frozenset(_plain(pointer.target) for pointer in found if pointer.symbol in _NEAR)
+        return frozenset(_plain(pointer.target) for pointer in found if pointer.symbol in symbols)
+
+    def _explained(self, item: str) -> tuple[tuple[str, ...], ...]:
+        """For each sense, its words and those of its definition, without the examples."""
+        synsets = [self._synset(sense) for sense in sorted(self.senses(item))]
+        return tuple(_explaining(each) for each in synsets)
 
     def _opposites(self, word: str) -> frozenset[str]:
-        """Antonyms of the word itself, not of what it may be a form of."""
+        """Antonyms of the word, of what it is a form of, and of the adjectives that it is like."""
         found: set[str] = set()
-        for sense in self._of_lemma(word):
-            synset = self._synset(sense)
-            for pointer in synset.pointers:
-                if pointer.symbol == "!" and synset.words[pointer.source_word - 1].lower() == word:
-                    other = self._synset(_plain(pointer.target))
-                    found.add(other.words[pointer.target_word - 1].lower())
-        return frozenset(found)
+        for form in _base_forms(word):
+            for sense in self._of_lemma(form):
+                synset = self._synset(sense)
+                for antonym in self._antonyms(synset, form):
+                    found.update(_inflected(antonym) if sense[0] == "v" else [antonym])
+                for head in synset.pointers if sense[0] == "a" else ():
+                    if head.symbol == "&":
+                        found.update(self._antonyms(self._synset(_plain(head.target)), None))
+        return frozenset(found - {word})
+
+    def _antonyms(self, synset: Synset, word: str | None) -> Iterator[str]:
+        """The opposites of one word of a synset, or of all, with those that mean the same."""
+        for pointer in synset.pointers:
+            if pointer.symbol == "!" and word in (None, synset.words[pointer.source_word - 1].lower()):
+                yield from map(str.lower, self._synset(_plain(pointer.target)).words)
 
     def _of_lemma(self, lemma: str) -> list[str]:
         senses = []
@@ -76,7 +97,7 @@ class WordNet:
         found = {part: _line_of(index, key) for part, index in self._index.items()}
         return {part: line for part, line in found.items() if line}
 
-    def _synset(self, sense: str) -> Synset:
+    def _read(self, sense: str) -> Synset:
         data, start = self._data[sense[0]], int(sense[1:])
         end = data.find(b"\n", start)
         if not 0 <= start < end:
@@ -116,6 +137,12 @@ def _line_of(index: mmap, key: bytes) -> str:
     return ""
 
 
+def _explaining(synset: Synset) -> tuple[str, ...]:
+    definition = synset.gloss.partition(";")[0].partition('"')[0]
+    found = _LETTERS.findall(f"{' '.join(synset.words)} {definition}".lower())
+    return tuple(word for word in found if len(word) > 2 and word not in _SAY_NOTHING)
+
+
 def _base_forms(item: str) -> set[str]:
     """The item, and what it may be a form of; not all of these are words."""
     forms = {item, _IRREGULAR.get(item, item)}
@@ -128,6 +155,13 @@ def _base_forms(item: str) -> set[str]:
             if not base and len(stem) > 3 and stem[-1] == stem[-2]:
                 forms.add(stem[:-1])  # stopped, shipping
     return forms
+
+
+def _inflected(word: str) -> Iterator[str]:
+    """A word as it may come: closed and closing are forms of close. Not all of them are words."""
+    stem = word.removesuffix("e")
+    yield from (word, f"{word}s", f"{stem}ed", f"{stem}ing", f"{word}{word[-1]}ed", f"{word}{word[-1]}ing")
+    yield from (past for past, base in _IRREGULAR.items() if base == word)
 
 
 def _plain(sense: str) -> str:

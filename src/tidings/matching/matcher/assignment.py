@@ -90,7 +90,8 @@ def _ranked(costs: Scores, first: Columns) -> Iterator[tuple[Columns, float]]:
 def _solved_rest(allowed: Scores, fixed: int, before: Columns) -> Columns:
     """The best assignment in which the first rows keep their columns; there is one."""
     rest = allowed[fixed:]
-    rest[:, before[:fixed]] = np.inf  # also for all parts of this one, in which these rows keep theirs as well
+    if fixed:
+        rest[:, before[:fixed]] = np.inf  # also for all parts of this one, in which these rows keep theirs as well
     columns = before.copy()
     columns[fixed:] = linear_sum_assignment(rest)[1]
     return columns
@@ -103,18 +104,17 @@ def _detours(allowed: Scores, columns: Columns, fixed: int) -> list[tuple[int, f
     A cycle through a row is an exchange; there is no negative one, as the assignment is optimal. Nodes are taken out
     from the last to the first, and leave the paths through them behind."""
     rest, mine = allowed[fixed:], columns[fixed:]
-    n = len(mine)
     distance = rest[:, mine]
     paid = distance.diagonal().copy()
     distance -= paid[:, None]
-    np.fill_diagonal(distance, np.inf)
+    distance.flat[:: len(mine) + 1] = np.inf
     if allowed.shape[1] > len(columns):
         untaken = rest.copy()
         untaken[:, columns] = np.inf
         np.minimum(distance, (untaken.min(axis=1) - paid)[:, None], out=distance)  # its column is then free for any
     found: list[tuple[int, float]] = []
-    for row in range(n - 1, -1, -1):
-        cycle = float(distance[row, row])
+    for row in range(len(mine) - 1, -1, -1):
+        cycle = distance.item(row, row)
         if cycle != np.inf:
             found.append((fixed + row, max(cycle, 0.0)))
         if row:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.matching.language.notation import write_event, write_predicate
+from tidings.matching.language.notation import write_predicate
 from tidings.matching.language.values import Event
 from tidings.matching.matcher.matcher import Mapping, Matcher
 from tidings.matching.matcher.scores import Anatomy
+from tidings.matching.matcher.telling import tuple_text
 
 _OTHERS = 3
 """Tuples that are told of beside the one that was taken."""
@@ -61,7 +62,7 @@ class Explanation:
         return document | {"others": others}
 
     def _tuple(self, place: int) -> str:
-        return write_event(Event((self.event.tuples[place],)))[1:-1]
+        return tuple_text(self.event, place)
 
 
 def explain(matcher: Matcher, event: Event) -> Explanation:

@@ -12,6 +12,10 @@ from tidings.matching.language.notation import number_of
 from tidings.matching.opposites import Opposites
 from tidings.matching.words import words
 
+_NEGATING = ("un", "non", "dis", "de")
+_SHORTEST = 4
+"""Letters of a word that a prefix may stand before."""
+
 
 class Guard(StrEnum):
     NUMERALS = "numerals differ"
@@ -30,6 +34,11 @@ class Guards:
         for place, found in enumerate(self._words):
             for word in found:
                 self._having[word].append(place)
+        self._ruling: dict[str, list[str]] = defaultdict(list)
+        """By word, those of the phrases' words that know it as an opposite."""
+        for word in self._having:
+            for other in self._opposed(word):
+                self._ruling[other].append(word)
 
     def ruled_out(self, phrase: str) -> set[int]:
         """The places of the phrases that this one does not mean."""
@@ -49,12 +58,24 @@ class Guards:
         return out
 
     def _by_opposites(self, phrase: str) -> set[int]:
+        """Whichever of two words knows the other as its opposite. Who has both words of a pair is not ruled out."""
         mine = frozenset(words(phrase))
         out: set[int] = set()
         for word in mine:
-            for other in self._opposites.opposites(word) - mine:
+            for other in (self._opposed(word) | set(self._ruling.get(word, ()))) - mine:
                 out.update(place for place in self._having.get(other, ()) if word not in self._words[place])
         return out
+
+    def _opposed(self, word: str) -> set[str]:
+        return {*self._opposites.opposites(word), *_negated(word)}
+
+
+def _negated(word: str) -> set[str]:
+    """sealed and unsealed, charge and discharge: what a prefix turns into its opposite, both ways."""
+    if len(word) < _SHORTEST:
+        return set()
+    bare = {rest for prefix in _NEGATING if len(rest := word.removeprefix(prefix)) >= _SHORTEST and rest != word}
+    return {f"{prefix}{word}" for prefix in _NEGATING} | bare
 
 
 def numerals(phrase: str) -> frozenset[float]:

@@ -73,12 +73,20 @@ def best_mappings(scores: NDArray[np.float32], k: int) -> list[Mapping]:
     if k == 1:
         columns = best(scores)
         return [] if columns is None else [mapping_of(scores, columns)]
-    return [mapping_of(scores, columns) for columns, _ in k_best(scores.astype(np.float64), k)]
+    rows = scores.tolist()
+    return [_mapping(rows, columns) for columns, _ in k_best(scores.astype(np.float64), k)]
 
 
 def mapping_of(scores: NDArray[np.float32], columns: Columns) -> Mapping:
-    picked = [float(row[column]) for row, column in zip(scores, columns.tolist(), strict=True)]
-    return Mapping(tuple(columns.tolist()), tuple(picked), geometric_mean(picked))
+    places = columns.tolist()
+    picked = [float(row[place]) for row, place in zip(scores, places, strict=True)]
+    return Mapping(tuple(places), tuple(picked), geometric_mean(picked))
+
+
+def _mapping(rows: list[list[float]], columns: Columns) -> Mapping:
+    places = columns.tolist()
+    picked = [row[place] for row, place in zip(rows, places, strict=True)]
+    return Mapping(tuple(places), tuple(picked), geometric_mean(picked))
 
 
 def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:

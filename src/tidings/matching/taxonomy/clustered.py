@@ -1,6 +1,6 @@
 """Subscriptions by their topics: an event is matched with those that share one of its topics, as in the paper.
 
-Unlike the index it is made of, it may miss matches; `Kept` says how many.
+Unlike the index it is made of, it may miss matches; `Clusters.report` says how many.
 """
 
 from collections.abc import Hashable
@@ -25,6 +25,11 @@ class ClusteredIndex(Generic[Key]):
         self.pairs = 0
         self.kept = 0
         """Pairs that share a topic."""
+
+    @property
+    def looked_at(self) -> int:
+        """Pairs that share a topic and passed the bounds of the index."""
+        return sum(index.looked_at for index in self._indexes.values())
 
     def __len__(self) -> int:
         return len(self._order)

@@ -19,9 +19,9 @@ Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
 OPENINGS: tuple[Opening, ...] = (
     linked_data_notifications,
     model_context_protocol,
-    open_coap,
     open_mqtt,
     open_webhooks,
+    open_coap,
     smart_m3,
 )
 """One line a gate."""

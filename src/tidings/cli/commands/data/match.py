@@ -16,7 +16,7 @@ from tidings.cli.input.events import Read, read_events
 from tidings.cli.matching import bulk
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.matching.language.documents import event_document, subscription_of
-from tidings.matching.language.notation import read_subscription, write_event, write_predicate
+from tidings.matching.language.notation import read_subscription, write_event
 from tidings.matching.language.values import Event, Scoring, Subscription
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def run(arguments: Namespace) -> int:
     if arguments.subscription is None:
         raise UsageError("say what to look for: tidings match '{type~ = parking~}' FILE")
     subscription = _subscription(arguments)
+    bulk.tell_lacking(arguments)
     knowledge = load_knowledge(Backend(arguments.backend), index=arguments.index, wordnet=arguments.wordnet)
     from tidings.matching.matcher.matcher import Matcher
 
@@ -108,12 +109,9 @@ class _Found:
         return msgspec.json.encode(document).decode() + "\n"
 
     def _mapping(self, mapping: "Mapping") -> dict[str, Any]:
-        pairs = zip(self._matcher.subscription.predicates, mapping.tuples, mapping.scores, strict=True)
-        met = [
-            {"predicate": write_predicate(predicate), "tuple": self._tuple(place), "score": round(score, 4)}
-            for predicate, place, score in pairs
-        ]
-        return {"degree": round(mapping.degree, 4), "met": met}
+        from tidings.matching.matcher.telling import mapping_document
+
+        return mapping_document(self._matcher.subscription, self.read.event, mapping)
 
     def _tuple(self, place: int) -> str:
         return write_event(Event((self.read.event.tuples[place],)))[1:-1]

@@ -27,6 +27,11 @@ from tidings.gates.quotas import Quotas
 
 Value = Callable[[BrokerStatus], float]
 
+
+def _is_well(status: BrokerStatus) -> bool:
+    return status.record is None or status.record.state == "ok"
+
+
 GAUGES: dict[str, tuple[str, Value]] = {
     "commit_sequence": ("Number of the last commit", lambda s: s.commit),
     "quads": ("Quads in the store", lambda s: s.quads),
@@ -40,7 +45,11 @@ GAUGES: dict[str, tuple[str, Value]] = {
     "delayed_waiting": ("Delayed updates that wait for their time", lambda s: s.delayed_waiting),
     "forks_running": ("Copies of the process at work", lambda s: s.forks_running),
     "feed_followers": ("Clients that follow the log", lambda s: s.followers),
+    "plans_behind": ("Plans that are brought up to date in forks", lambda s: s.behind),
     "log_broken": ("1 if nothing more can be made durable", lambda s: s.log is not None and s.log.broken),
+    "endpoint_well": ("1 if there is no endpoint behind the broker, or it is well", _is_well),
+    "endpoint_age_seconds": ("Seconds since the endpoint last agreed", lambda s: s.record.age if s.record else 0),
+    "endpoint_waiting": ("Requests that wait for the endpoint", lambda s: s.record.waiting if s.record else 0),
     "log_behind_bytes": ("Bytes of log that no snapshot covers", lambda s: s.log.behind if s.log else 0),
     "snapshot_every_bytes": ("Bytes of log after which a snapshot is due", lambda s: s.policy.snapshot_bytes),
 }
@@ -59,6 +68,8 @@ COUNTERS: dict[str, tuple[str, Value]] = {
     "subscriptions_resumed": ("Subscriptions resumed where they were", lambda s: s.resumed),
     "subscriptions_refreshed": ("Subscriptions resumed with a fresh answer", lambda s: s.refreshed),
     "subscriptions_released": ("Subscriptions that nobody came back for", lambda s: s.released),
+    "plans_aside": ("Forks that brought plans up to date", lambda s: s.rounds_aside),
+    "subscriptions_let_go": ("Subscriptions ended because they cost too much", lambda s: s.let_go),
     "events": ("Events matched with approximate subscriptions", lambda s: s.events),
     "matches": ("Matches of events and approximate subscriptions", lambda s: s.matches),
     "events_skipped": ("Subjects not described, and patterns not tried to their end", lambda s: s.events_skipped),
@@ -71,6 +82,10 @@ COUNTERS: dict[str, tuple[str, Value]] = {
     "t_lutt_seconds": ("T_LUTT: which subscriptions may be concerned", lambda s: s.timing.lutt),
     "t_booster_seconds": ("T_BOOSTER: the plans' incremental step", lambda s: s.timing.booster),
     "t_notify_seconds": ("T_NOTIFY: notifications made of changes", lambda s: s.timing.notify),
+    "endpoint_requests": ("Updates sent to the endpoint", lambda s: s.record.requests if s.record else 0),
+    "endpoint_commits": ("Commits that the endpoint has taken", lambda s: s.record.commits if s.record else 0),
+    "endpoint_outages": ("Times that the endpoint was away", lambda s: s.record.outages if s.record else 0),
+    "reconciliations": ("Comparisons with the endpoint", lambda s: s.record.reconciliations if s.record else 0),
     "log_batches": ("Batches written to the log", lambda s: s.batches),
     "log_failures": ("Batches that could not be written", lambda s: s.batches_failed),
     "log_bytes": ("Bytes written to the log", lambda s: 0 if s.log is None else s.log.bytes),

@@ -92,6 +92,10 @@ def _paths() -> dict[str, Json]:
             "get": get("sparql", "Ask a query", _answer(), *_query_parameters(required=False)),
             "post": _post("sparqlByPost", "Ask a query, or carry out an update", _answer(), "query", "update"),
         },
+        "/check": {
+            "get": get("check", "Whether a query can be read", _checked(), *_query_parameters(required=False)),
+            "post": _post("checkByPost", "Whether a query or an update can be read", _checked(), "query", "update"),
+        },
         "/subscribe": {
             "get": get(
                 "subscribe",
@@ -132,6 +136,15 @@ def _paths() -> dict[str, Json]:
             "get": get("metrics", "What is counted, for Prometheus", content("Metrics", {"text/plain": TEXT}))
         },
         "/status": {"get": get("status", "How the broker is", json_of("Counters and indicators", OBJECT))},
+        "/reconcile": {
+            "post": operation(
+                "reconcile",
+                "Compare with the endpoint behind the broker, and make both equal",
+                {"200": json_of("What differed, and the commit that has it", OBJECT)},
+                in_query("right", "Which of the two is right", {"type": "string", "enum": ["endpoint", "broker"]}),
+                in_query("dry", "Whether only to look", {"type": "boolean"}),
+            )
+        },
         "/subscriptions": {
             "get": get(
                 "subscriptions",
@@ -185,7 +198,7 @@ def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
     """As a form or as the bare text (SPARQL 1.1 Protocol, sections 2.1.2, 2.1.3, 2.2.1 and 2.2.2)."""
     members = dict.fromkeys(kinds, TEXT) | {"format": TEXT}
     if "query" in kinds:
-        members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
+        members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS, "at": WHOLE}
     if "update" in kinds:
         members |= {"using-graph-uri": _IRIS, "using-named-graph-uri": _IRIS, "at": TEXT, "delay": TEXT}
         members |= {"dry-run": {"type": "boolean"}}
@@ -235,6 +248,7 @@ def _query_parameters(*, required: bool, format_: bool = True) -> list[Json]:
     ]
     if format_:
         parameters.append(in_query("format", "A format by name or media type, instead of the Accept header", TEXT))
+        parameters.append(in_query("at", "A commit: the answer as it was after it", WHOLE))
     return parameters
 
 
@@ -244,6 +258,10 @@ def _query_parameters(*, required: bool, format_: bool = True) -> list[Json]:
 def _answer() -> Json:
     tables = dict.fromkeys(_RESULTS, TEXT) | {ResultFormat.JSON.media.types[0]: OBJECT}
     return content("The answer", tables | dict.fromkeys(_RDF, TEXT) | {"application/json": ref("Updated")})
+
+
+def _checked() -> Json:
+    return json_of("Whether it can, and if not, the error with its place", ref("Checked"))
 
 
 def _description() -> Json:
@@ -285,4 +303,14 @@ def _schemas() -> Json:
         "Delayed": struct(delayed=TEXT, at={"type": "string", "format": "date-time"}, time=WHOLE, sparql=TEXT),
         "Subscription": subscription,
         "Changed": changed,
+        "Checked": struct(
+            valid={"type": "boolean"},
+            warnings=array(TEXT),
+            error=TEXT,
+            status_code=WHOLE,
+            error_description=TEXT,
+            line=WHOLE,
+            column=WHOLE,
+            expected=TEXT,
+        ),
     }
