@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from openapi_spec_validator import validate
 
 from gates.doors import is_error
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
@@ -268,5 +269,6 @@ async def test_security_what_is_received_and_refused_is_counted() -> None:
 @asynchronous
 async def test_the_paths_are_described() -> None:
     async with house() as client:
-        paths = (await client.get("/openapi.json")).json()["paths"]
-        assert {"/inbox/", "/inbox/constraints", "/inbox/{number}"} <= paths.keys()
+        document = (await client.get("/openapi.json")).json()
+        validate(document)
+        assert {"/inbox/", "/inbox/constraints", "/inbox/{number}"} <= document["paths"].keys()

@@ -1,11 +1,17 @@
 """What an agent can do with the graph: ask, change, see what there is, watch, and hear what changed."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from endurance import often
 from gates.mcp.agents import agent
+from tidings.gates.mcp.requests import KINDS, Request, read_request
 from tidings.gates.mcp.sizing import MOST_CHARACTERS
+from tidings.model.errors import TidingsError
 from waiting import asynchronous
 
 BASE = "http://example.org/"
@@ -171,3 +177,30 @@ async def test_an_answer_that_is_too_long_is_not_watched(monkeypatch: pytest.Mon
         await here.broker.update("DELETE DATA { <lamp-1> <watts> 40 }")
         told = await here.call("changes", name="one")
         assert (told["added"], told["removed"]) == ([["false"]], [["true"]])
+
+
+NAMES = st.sampled_from([kind.__name__.lower() for kind in KINDS]) | st.text(max_size=5)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["sparql", "limit", "offset", "name", "after", "dry_run", "delay", "at", "delayed", "x"]),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=2),
+    max_size=4,
+)
+
+
+@settings(max_examples=often(100), deadline=None)
+@given(NAMES, ARGUMENTS, st.booleans())
+def test_any_arguments_are_a_request_or_refused(name: str, arguments: dict[str, Any], read_only: bool) -> None:
+    outcome = _outcome(name, arguments, read_only)
+    if isinstance(outcome, int):
+        assert outcome in {400, 404}
+    else:
+        assert type(outcome).__name__.lower() == name
+        assert not (read_only and outcome.changes)
+
+
+def _outcome(name: str, arguments: dict[str, Any], read_only: bool) -> Request | int:
+    """The request, or the status of its refusal."""
+    try:
+        return read_request(name, arguments, read_only=read_only)
+    except TidingsError as error:
+        return error.status

@@ -5,6 +5,7 @@ socket. A client that takes too little is marked as full, and its indications ar
 """
 
 import asyncio
+import socket
 from collections import deque
 from typing import TYPE_CHECKING, cast
 
@@ -31,6 +32,11 @@ LINGER = 5.0
 BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
 
+_PROBES = {"TCP_KEEPIDLE": 1, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""Seconds, and how often: a client that has closed its socket answers with a reset, within a minute."""
+_CLOSED = 7
+"""The state of a connection that was reset, as TCP_INFO of Linux has it."""
+
 SSAP = Ssap()
 JSSAP = Jssap()
 
@@ -50,6 +56,7 @@ class Connection(asyncio.Protocol):
         self._worker: asyncio.Task[None] | None = None
         self._paused = False
         self._closing = False
+        self._said_all = False
         self.heard = 0.0
         """When something came in last, by the loop's clock."""
 
@@ -57,6 +64,14 @@ class Connection(asyncio.Protocol):
     def is_idle(self) -> bool:
         """Whether nobody waits for anything here."""
         return self._worker is None and (self._conversation is None or not self._conversation.has_subscriptions)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a client that said no more has closed its socket: nobody reads from it who would notice."""
+        if not self._said_all or not hasattr(socket, "TCP_INFO"):
+            return False
+        wire = self._transport.get_extra_info("socket")
+        return wire is not None and wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _CLOSED
 
     # -- for asyncio --------------------------------------------------------------------------------------------
 
@@ -101,8 +116,12 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        """A client may have nothing more to say, and wait for answers."""
-        return not self.is_idle
+        """A client may have nothing more to say, and wait for answers and indications."""
+        self._said_all = True
+        if self.is_idle:
+            return False
+        _probe(self._transport.get_extra_info("socket"))
+        return True
 
     def pause_writing(self) -> None:
         self._caller.filled()
@@ -120,6 +139,8 @@ class Connection(asyncio.Protocol):
                 self._paused = False
                 self._transport.resume_reading()
         self._worker = None
+        if self._said_all and self.is_idle:
+            self.close(0, "all was said, and answered")
 
     @property
     def _dialect(self) -> Dialect:
@@ -169,3 +190,11 @@ class Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         self._transport.abort()
+
+
+def _probe(wire: socket.socket) -> None:
+    """Find out whether a client that says nothing more is still there: to close and to say no more look the same."""
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _PROBES.items():
+        if (option := getattr(socket, name, None)) is not None:
+            wire.setsockopt(socket.IPPROTO_TCP, option, value)

@@ -80,7 +80,9 @@ class SmartM3Gate:
         while True:
             await asyncio.sleep(self._idle / 10)
             for connection in list(self.connections):
-                if connection.is_idle and connection.heard < loop.time() - self._idle:
+                if connection.is_gone:
+                    connection.abort()
+                elif connection.is_idle and connection.heard < loop.time() - self._idle:
                     connection.close(0, "nothing was said for a long time")
 
     async def _close(self) -> None:
