@@ -169,7 +169,7 @@ def test_the_examples_of_the_command_line_reference_work(tmp_path: Path) -> None
     (tmp_path / "broker").mkdir()
     furnish(tmp_path)
     scripts = [script for kind, script in blocks(CLI) if kind == "sh" and "tidings serve" not in script]
-    with serving(tmp_path / "broker") as broker:
+    with serving(tmp_path / "broker", "--mcp") as broker:
         for script in scripts:
             if command_of(script) in AT_SECURED | WITH_ENDPOINT:
                 assert set(script.splitlines()) <= set(EXAMPLES)  # which are run at a broker of their kind

@@ -6,6 +6,7 @@ from matching.backends import Told
 from tidings.matching.language.notation import read_event, read_subscription
 from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.explanation import explain
+from tidings.matching.matcher.guards import Guard, Guards
 from tidings.matching.matcher.matcher import Matcher
 from tidings.matching.matcher.scores import Knowledge
 
@@ -148,3 +149,19 @@ def test_an_explanation_of_no_match() -> None:
     assert explain(matcher("{a = 1}"), read_event("{b = 1}")).document()["predicates"][0]["others"][0]["reason"] == (
         "the attribute differs"
     )
+
+
+class OneSided:
+    """Of two opposites, only the first knows the other."""
+
+    def opposites(self, word: str) -> frozenset[str]:
+        return frozenset({"shut"}) if word == "ajar" else frozenset()
+
+
+@pytest.mark.parametrize("pair", [("sealed", "unsealed"), ("charge", "discharge"), ("ajar", "shut")])
+def test_opposites_rule_each_other_out_whoever_knows_it(pair: tuple[str, str]) -> None:
+    for one, other in (pair, pair[::-1]):
+        guards = Guards([f"door {one}", "door", f"{one} {other}"], OneSided())
+        assert guards.ruled_out(f"door {other}") == {0}
+        assert guards.why(f"door {other}", 0) is Guard.OPPOSITES
+    assert not Guards(["it", "side"], OneSided()).ruled_out("unit inside")

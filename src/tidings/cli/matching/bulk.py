@@ -140,15 +140,14 @@ def _tell(tally: "Tally", arguments: Namespace, before: str = "") -> None:
     console = Console(stderr=True, quiet=arguments.quiet, highlight=False, soft_wrap=True)
     share = tally.looked_at / tally.pairs if tally.pairs else 0.0
     text = f"{before}{tally.events:,} events, {tally.pairs:,} pairs, {share:.2%} of them looked at"
-    text += f", {tally.matches:,} matches"
+    text += f", {tally.matches_kept:,} matches"
     if tally.unreadable:
         text += f"; {tally.unreadable:,} events could not be read"
     console.print(text, markup=False)
     if arguments.clusters is not None and tally.pairs:
-        recall = tally.compared_kept / tally.compared_matches if tally.compared_matches else 1.0
+        recall = tally.matches_kept / tally.matches if tally.matches else 1.0
         kept = f"the clusters keep {tally.kept / tally.pairs:.1%} of the pairs"
-        told = f"{recall:.1%} of the {tally.compared_matches:,} matches of some events that were compared"
-        console.print(f"{kept} and {told}", markup=False)
+        console.print(f"{kept} and {recall:.1%} of {tally.matches:,} matches", markup=False)
 
 
 # -- subscriptions ---------------------------------------------------------------------------------------------------

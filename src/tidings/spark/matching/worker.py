@@ -30,7 +30,6 @@ SCHEMA = "subscription string, degree double, event string, mappings string, tal
 _ARROW = pa.schema([(name, pa.float64() if kind == "double" else pa.string())
                     for name, kind in (column.split() for column in SCHEMA.split(", "))])  # fmt: skip
 _TOGETHER = 2_000
-COMPARED = 20
 Row = tuple[str | None, float | None, str | None, str | None, str | None]
 
 
@@ -42,7 +41,7 @@ class Spec(msgspec.Struct, frozen=True):
     index: str | None = None
     wordnet: str | None = None
     clusters: str | None = None
-    """A `Clustering`: match within clusters only, and say what that loses, by one event in `COMPARED`."""
+    """A `Clustering`: match within clusters only, and say what that loses."""
     taxonomy: str | None = None
     level: int = 2
     lenient: bool = False
@@ -50,8 +49,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How much was looked at. With clusters, `kept` of the pairs share a topic; `compared_matches` is how many some of
-    the events have without clusters, and `compared_kept` with them."""
+    """How much was looked at. With clusters, `kept` of the pairs share a topic, and so do `matches_kept`."""
 
     events: int = 0
     unreadable: int = 0
@@ -59,8 +57,7 @@ class Tally(msgspec.Struct, frozen=True):
     looked_at: int = 0
     matches: int = 0
     kept: int = 0
-    compared_matches: int = 0
-    compared_kept: int = 0
+    matches_kept: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         ours, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
@@ -69,12 +66,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 class Prepared(NamedTuple):
     subscriptions: dict[str, Subscription]
-    unclustered: SubscriptionIndex[str]
-    clustered: ClusteredIndex[str] | None
-
-    @property
-    def looked_at(self) -> int:
-        return (self.clustered or self.unclustered).looked_at
+    matcher: SubscriptionIndex[str] | ClusteredIndex[str]
 
 
 def worker(spec: Spec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -96,13 +88,12 @@ def prepared(encoded: bytes) -> Prepared:
     spec = msgspec.json.decode(encoded, type=Spec)
     knowledge = load_knowledge(Backend(spec.backend), index=_path(spec.index), wordnet=_path(spec.wordnet))
     subscriptions = {key: subscription_of(document) for key, document in spec.subscriptions.items()}
-    index: SubscriptionIndex[str] = SubscriptionIndex(knowledge)
-    clustered = None if spec.clusters is None else _clustered(spec, Clustering(spec.clusters), knowledge)
+    index: SubscriptionIndex[str] | ClusteredIndex[str] = SubscriptionIndex(knowledge)
+    if spec.clusters is not None:
+        index = _clustered(spec, Clustering(spec.clusters), knowledge)
     for key, subscription in subscriptions.items():
         index.add(key, subscription)
-        if clustered is not None:
-            clustered.add(key, subscription)
-    return Prepared(subscriptions, index, clustered)
+    return Prepared(subscriptions, index)
 
 
 def _clustered(spec: Spec, clustering: Clustering, knowledge: Knowledge) -> ClusteredIndex[str]:
@@ -117,7 +108,7 @@ def _path(text: str | None) -> Path | None:
 def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: bool) -> Iterator[pa.RecordBatch]:
     rows: list[Row] = []
     total = Tally()
-    before = ready.looked_at
+    before = ready.matcher.looked_at
     for batch in batches:
         for document in batch.column(0).to_pylist():
             try:
@@ -127,29 +118,28 @@ def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: boo
                     raise BadRequest(f"an event cannot be read: {error}; it begins with {document[:80]!r}") from error
                 total += Tally(unreadable=1)
                 continue
-            found, tally = _one(ready, event, compared=total.events % COMPARED == 0)
+            found, tally = _one(ready, event)
             total += tally
             rows += found
             if len(rows) >= _TOGETHER:
                 yield _batch(rows)
                 rows = []
-    total += Tally(looked_at=ready.looked_at - before)
+    total += Tally(looked_at=ready.matcher.looked_at - before)
     rows.append((None, None, None, None, msgspec.json.encode(total).decode()))
     yield _batch(rows)
 
 
-def _one(ready: Prepared, event: Event, *, compared: bool) -> tuple[list[Row], Tally]:
-    """With clusters, what they keep is what matches; of some events, it is compared with what matches in all."""
-    pairs = len(ready.subscriptions)
-    if ready.clustered is None:
-        found = ready.unclustered.match(event)
-        tally = Tally(1, 0, pairs, 0, len(found), pairs)
+def _one(ready: Prepared, event: Event) -> tuple[list[Row], Tally]:
+    """With clusters, what they keep is what matches; the tally tells what they lose."""
+    index = ready.matcher
+    pairs = len(index)
+    if isinstance(index, SubscriptionIndex):
+        found = index.match(event)
+        tally = Tally(1, 0, pairs, 0, len(found), pairs, len(found))
     else:
-        before = ready.clustered.kept
-        found = ready.clustered.match(event)
-        tally = Tally(1, 0, pairs, 0, len(found), ready.clustered.kept - before)
-        if compared:
-            tally += Tally(compared_matches=len(ready.unclustered.match(event)), compared_kept=len(found))
+        kept, lost = index.kept, index.lost
+        found = index.match(event)
+        tally = Tally(1, 0, pairs, 0, len(found) + index.lost - lost, index.kept - kept, len(found))
     if not found:
         return [], tally
     text = msgspec.json.encode(event_document(event)).decode()

@@ -34,7 +34,7 @@ examples:
   tidings bench run lighting --set tests.lighting.factor=0.01 --set iterations=1
   tidings bench run chat --only tidings --output results
   tidings bench init mine.toml
-  tidings bench matching --set events=40 --set seeds=5 --set crowd=20 --output matching
+  tidings bench matching --set vocabularies=farm --set events=40 --set seeds=5 --set crowd=20 --output matching
 """
 ACTIONS = ("run", "list", "init", "report", "compare", "matching")
 
