@@ -10,6 +10,9 @@ With `--secured`, a second broker asks everybody who they are: its rounds follow
 every request and every message, at full load only. It prints the updates a second of both brokers, `plain` and
 `secured`, their ratio `secured_to_plain`, of neighbouring rounds, and the same ratio by the time that the brokers'
 processor took, `secured_to_plain_busy`, which says more where others use the machine as well.
+
+With `--watched`, the rounds of a page of the dashboard that is open in a browser follow those without one, in the same
+way: `watched_to_unwatched` by updates a second, and `watched_to_unwatched_busy` by the time of the broker's processor.
 """
 
 import argparse
@@ -305,6 +308,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--durability", default="fsync", help="of the broker's log (default fsync), or memory: no log")
     parser.add_argument("--secured", action="store_true", help="compare with a broker that asks everybody who they are")
+    parser.add_argument("--watched", action="store_true", help="compare with the same broker while a page is open")
     arguments = parser.parse_args()
     durability = arguments.durability
     take_client_core()
@@ -312,6 +316,11 @@ def main() -> None:
         from secured import side_by_side  # which needs what is here
 
         report(**side_by_side(durability), durability=durability)
+        return
+    if arguments.watched:
+        from watched import watched
+
+        report(**watched(durability), durability=durability)
         return
     say("loading the city twice ...")
     engine = Engine(our_city())

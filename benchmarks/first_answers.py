@@ -42,7 +42,7 @@ class Reader:
         assert self.rows is not None
         self.rows += sum(weight for _, weight in parcel.changes.items())
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         raise AssertionError(reason)
 
     def close(self, code: int, reason: str) -> None:

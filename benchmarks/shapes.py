@@ -2,7 +2,8 @@
 
 Prints a line a shape on standard error, and one JSON line with, for each: `us`, microseconds for an update, until it is
 told; `ratio`, a full evaluation / an update; `growth`, an update at the size / one at a tenth of it; `rows`, rows told
-for an update. Answers are compared with the full evaluation before a time is printed. Times are those of this process.
+for an update, and `us_a_row`, microseconds for each of them, if they are many. Answers are compared with the full
+evaluation before a time is printed. Times are those of this process.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
 SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED
+MANY = 10
+"""Rows told for an update that are worth dividing by."""
 PORTION = 1000
 """Triples of a commit while a store is loaded that somebody watches already."""
 
@@ -130,12 +133,15 @@ def _chosen(part: str) -> Sequence[Shape]:
 
 def _figures(shape: Shape, small: Measured, found: Measured) -> dict[str, float]:
     ratio, growth = found.evaluation / found.update, found.update / small.update
+    per_row = f", {found.update * 1e6 / found.rows:.1f} µs each" if found.rows >= MANY else ""
     load = f", loaded in {found.load:.1f} s" if shape.early else ""
     say(
         f"{shape.name:34} {found.update * 1e6:11,.0f} µs   ratio {ratio:9,.1f}   growth {growth:7.1f}"
-        f"   rows told {found.rows:7,.1f}{load}"
+        f"   rows told {found.rows:7,.1f}{per_row}{load}"
     )
     figures = {"us": found.update * 1e6, "ratio": ratio, "growth": growth, "rows": found.rows}
+    if found.rows >= MANY:
+        figures["us_a_row"] = found.update * 1e6 / found.rows
     if shape.early:
         figures["load_seconds"] = found.load
     return {name: rounded(figure, 1) for name, figure in figures.items()}

@@ -1,4 +1,4 @@
-"""What all tests have in common: how properties are tested, and one Spark session for those that need it.
+"""What all tests have in common: how properties are tested, and Spark sessions for those that need one.
 
 Properties are never tested against the clock, and with the same examples each time where the answer must stand. At a
 desk, every run tries other examples; `--hypothesis-profile=long` tries many more of them, `fast` few.
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
+OF_HISTORY = ("test_analytics", "test_history", "test_ingest", "test_lake")
+"""About half of what tests on Spark take."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has started this in the background: who is started
     signal.signal(signal.SIGINT, signal.default_int_handler)  # from here would ignore it as well, and tests send it
 
 UNHURRIED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("desk", **UNHURRIED, max_examples=60)
+settings.register_profile("desk", **UNHURRIED, max_examples=30)
 settings.register_profile("ci", settings.get_profile("desk"), derandomize=True, print_blob=True)
 settings.register_profile("fast", **UNHURRIED, max_examples=15)
 settings.register_profile("long", **UNHURRIED, max_examples=1000)
@@ -32,8 +34,8 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """In several processes, tests that need Spark run in one of them and share its session, and those of a module with
-    fixtures of its own share these; all others go wherever there is time.
+    """In several processes, tests that need Spark run in two of them at most and share their sessions, and those of a
+    module with fixtures of its own share these; all others go wherever there is time.
 
     They are told by their files: pytest-xdist 3.8 has groups travel in the names of tests, which pytest 9.2 has not.
     Nothing else is known of them here.
@@ -51,7 +53,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _group(file: str) -> str | None:
     path = ROOT / file
     if "SparkSession" in path.read_text():
-        return "spark"
+        return "spark, history" if path.name.startswith(OF_HISTORY) else "spark"
     fixtures = [each for each in (path, path.with_name("conftest.py")) if each.exists()]
     return file if any('scope="module"' in each.read_text() for each in fixtures) else None
 

@@ -17,7 +17,7 @@ import pytest
 
 import tidings
 from cli.administered import administered
-from cli.shell import ADMINISTERING, AT_SECURED, EXAMPLES, command_of, furnish, shell
+from cli.shell import ADMINISTERING, AT_SECURED, EXAMPLES, WITH_ENDPOINT, command_of, furnish, shell
 from gates.wire import Broker, serving
 from tidings import __version__, cli
 from tidings.extras import EXTRAS
@@ -171,8 +171,8 @@ def test_the_examples_of_the_command_line_reference_work(tmp_path: Path) -> None
     scripts = [script for kind, script in blocks(CLI) if kind == "sh" and "tidings serve" not in script]
     with serving(tmp_path / "broker") as broker:
         for script in scripts:
-            if command_of(script) in AT_SECURED:
-                assert set(script.splitlines()) <= set(EXAMPLES)  # which are run at a broker that asks who it is
+            if command_of(script) in AT_SECURED | WITH_ENDPOINT:
+                assert set(script.splitlines()) <= set(EXAMPLES)  # which are run at a broker of their kind
             elif command_of(script) not in ADMINISTERING:
                 bash(script, tmp_path, broker)
 

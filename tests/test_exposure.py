@@ -61,3 +61,11 @@ def test_certificates_that_clients_have_to_show_say_who_they_are() -> None:
         check_exposure(replace(required, tls_client="optional"))
     with pytest.raises(BadSetting, match="--plain-host"):
         check_exposure(replace(required, plain_host="0.0.0.0"))
+
+
+def test_coap_is_for_this_machine_only_whatever_else_is_safe() -> None:
+    safe = Settings(host="0.0.0.0", secure=True, tls_certificate="server.pem", coap_port=5683)
+    with pytest.raises(BadSetting, match="--coap-port"):
+        check_exposure(safe)
+    check_exposure(replace(safe, coap_host="127.0.0.1"))
+    check_exposure(replace(safe, allow_insecure=True))

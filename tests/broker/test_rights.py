@@ -273,7 +273,7 @@ async def test_a_delayed_update_may_do_what_its_owner_may_then_and_when_it_is_du
 @asynchronous
 async def test_a_delayed_update_of_a_log_from_before_there_were_rights_is_carried_out(clock: Clock) -> None:
     async with in_memory(clock) as broker:
-        broker.restore_note(Note("delay", {"id": "1", "at": broker.now(), "sparql": "INSERT DATA { <s> <p> 1 }"}))
+        broker.facts.restore(Note("delay", {"id": "1", "at": broker.now(), "sparql": "INSERT DATA { <s> <p> 1 }"}))
         broker.run_due()
         await settled(broker)
         assert len(broker.store) == 1

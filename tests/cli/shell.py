@@ -18,6 +18,8 @@ AT_SECURED = {"login", "logout"}
 """Their examples are run at a broker that asks who they are: tests/cli/test_login.py."""
 ADMINISTERING = set(SECURITY)
 """Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
+WITH_ENDPOINT = {"reconcile"}
+"""Theirs are run at a broker with an endpoint behind it: tests/endpoint/test_serving.py."""
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream", "esa"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
@@ -53,7 +55,7 @@ def needs_broker(example: str) -> bool:
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING
+    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING | WITH_ENDPOINT
     return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in elsewhere
 
 

@@ -52,6 +52,16 @@ def test_an_update_says_which_commit_it_was_and_a_query_shows_it(broker: Broker,
 
 
 @server
+def test_a_query_may_be_about_the_past_of_a_broker(broker: Broker, capsys: Captured) -> None:
+    commit = broker.update(f"{P}INSERT DATA {{ :a :p 1 }}")["sequence"]
+    broker.update(f"{P}INSERT DATA {{ :a :p 2 }}")
+    query = f"{P}SELECT ?o {{ :a :p ?o }}"
+    assert said(capsys, "query", "--at", str(commit), query) == "?o\n1\n"
+    assert "no commit" in said(capsys, "query", "--at", str(commit + 5), query, code=1)
+    assert "files have no past" in said(capsys, "query", "--empty", "--at", "1", query, code=2)
+
+
+@server
 @pytest.mark.parametrize("name", ["json", "xml", "csv", "tsv", "table"])
 def test_every_format_of_results_can_be_had(broker: Broker, capsys: Captured, name: str) -> None:
     broker.update(f"{P}INSERT DATA {{ :a :p 'x' }}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, sync_playwright
 
 from dashboard.tools import built, tool
 from gates.wire import Broker, serving
@@ -26,16 +26,16 @@ class Visit:
         return self.page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """For one module: as long as there is one, its loop runs in this thread, and no other can."""
+    """For these tests, and no longer: as long as there is one, its loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=tool("chromium"), args=["--no-sandbox"])
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     built()
     with serving(tmp_path_factory.mktemp("broker"), "--memory", "--demo", "on") as broker:
@@ -46,6 +46,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def broker(running: Broker) -> Broker:
     running.update("CLEAR DEFAULT")
     return running
+
+
+@pytest.fixture(scope="package")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of the broker that is quiet."""
+    return tmp_path_factory.mktemp("quiet") / "data"
+
+
+@pytest.fixture(scope="package")
+def quiet(logged: Path) -> Iterator[Broker]:
+    """A broker without the city, whose log has a segment a commit."""
+    built()
+    with serving(logged.parent, "--data", str(logged), "--demo", "off", "--segment-size", "1") as broker:
+        yield broker
 
 
 @pytest.fixture
@@ -74,6 +88,7 @@ def visiting(browser: Browser, address: str, **options: int | str) -> Iterator[V
         "request", lambda request: visit.asked.add(request.url.partition("/")[2].partition("/")[2].partition("/")[0])
     )
     yield visit
+    page.unroute_all(behavior="wait")  # a page that asks now and then may be asking
     context.close()
     assert visit.complaints == []
     assert visit.asked <= {address.removeprefix("http://")}
@@ -92,3 +107,10 @@ def serious_findings(page: Page) -> list[str]:
         if each["impact"] in {"serious", "critical"}
         for node in each["nodes"]
     ]
+
+
+def with_an_mqtt_gate(route: Route) -> None:
+    """What the broker says of itself, and that it has a gate more."""
+    answer = route.fetch()
+    gate = {"address": "mqtt://site:1883/tidings", "clients": 3, "requests": 5, "errors": 1, "notifications": 7}
+    route.fulfill(response=answer, json=answer.json() | {"gates": {"mqtt": gate}})

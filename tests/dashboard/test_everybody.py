@@ -15,6 +15,7 @@ PAGES = {
     "query": "Query and subscribe",
     "update": "Update",
     "explore?iri=urn:a": "<urn:a>",
+    "history?query=ASK%7B%7D": "History",
     "operations": "Operations",
 }
 

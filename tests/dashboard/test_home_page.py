@@ -1,29 +1,16 @@
 """The first page: the city while it lives, and otherwise a tour of the graph that is there."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from dashboard.conftest import Visit, serious_findings, visiting
-from dashboard.tools import built
-from gates.wire import Broker, serving
+from gates.wire import Broker
 from waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 expect.set_options(timeout=1000 * PATIENCE)
 
 TEMPO = "SELECT ?t WHERE { GRAPH <urn:tidings:demo> { ?c <http://tidings.example/lighting#hasTempo> ?t } }"
-
-
-@pytest.fixture
-def elsewhere(browser: Browser, tmp_path: Path) -> Iterator[tuple[Visit, Broker]]:
-    """A broker without the city."""
-    built()
-    with serving(tmp_path, "--memory") as broker:
-        for visit in visiting(browser, broker.http):
-            yield visit, broker
 
 
 def test_lamps_go_on_around_people_and_a_click_shows_the_subscription(visit: Visit, broker: Broker) -> None:
@@ -49,13 +36,13 @@ def test_the_tempo_is_what_the_graph_says(visit: Visit, broker: Broker) -> None:
     wait_until(lambda: [row["t"]["value"] for row in broker.query(TEMPO)] == ["12.0"])
 
 
-def test_without_the_city_there_is_a_tour_of_what_is_there(elsewhere: tuple[Visit, Broker]) -> None:
-    visit, broker = elsewhere
-    broker.update("INSERT DATA { <urn:a> a <urn:Thing> . GRAPH <urn:g> { <urn:b> <urn:p> 1, 2 } }")
-    page = visit.open()
-    expect(page.get_by_role("heading", name="3 triples")).to_be_visible()
-    expect(page.get_by_role("link", name="<urn:Thing>")).to_be_visible()
-    page.get_by_role("button", name="<urn:g>").click()
-    page.get_by_role("link", name="<urn:p>").click()
-    page.get_by_role("button", name="Run once").click()
-    expect(page.locator("[data-rows='2']")).to_be_visible()
+def test_without_the_city_there_is_a_tour_of_what_is_there(browser: Browser, quiet: Broker) -> None:
+    quiet.update("CLEAR ALL ; INSERT DATA { <urn:a> a <urn:Thing> . GRAPH <urn:g> { <urn:b> <urn:p> 1, 2 } }")
+    for visit in visiting(browser, quiet.http):
+        page = visit.open()
+        expect(page.get_by_role("heading", name="3 triples")).to_be_visible()
+        expect(page.get_by_role("link", name="<urn:Thing>")).to_be_visible()
+        page.get_by_role("button", name="<urn:g>").click()
+        page.get_by_role("link", name="<urn:p>").click()
+        page.get_by_role("button", name="Run once").click()
+        expect(page.locator("[data-rows='2']")).to_be_visible()

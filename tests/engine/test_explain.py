@@ -34,7 +34,6 @@ def test_a_plan_says_what_each_pattern_looks_up() -> None:
     ("query", "operator"),
     [
         ("SELECT (NOW() AS ?n) { ?s ?p ?o }", "re-read"),
-        ("DESCRIBE <urn:a>", "re-read"),
         ("SELECT * { GRAPH ?g { OPTIONAL { ?s ?p ?o } } }", "re-evaluate"),
         ("SELECT * { GRAPH ?g { ?s ?p ?o MINUS { ?o ?p ?s } } }", "re-evaluate"),
     ],

@@ -87,7 +87,7 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
     """On a port of the loopback interface."""
     async with built(folder, **changes) as (broker, gate, settings):
         app, sockets = gates.http_app(broker, settings, gate), gates.websocket_gate(broker, settings)
-        config = gates.uvicorn_config(app, settings, sockets)
+        config = gates.uvicorn_config(app, settings, sockets, gates.quick_updates(broker, settings, gate))
         config.port = 0
         server = Server(config)
         serving = asyncio.create_task(server.serve())

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from tidings.gates.quotas import Quotas
 from tidings.log.folder import Folder
 from tidings.server import brokers, gates
 from tidings.server.config import Settings
+from tidings.server.optional_gates.opening import optional_gates
 from tidings.server.security.assembly import Security, build
 from waiting import PATIENCE, until
 
@@ -114,11 +115,16 @@ def _broker(settings: Settings, watch: brokers.Watch, stack: ExitStack) -> Broke
 async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[str]) -> AsyncIterator[House]:
     security = build(broker, settings, "http://localhost:8000", clock.monotonic)
     quotas = gates.client_quotas(settings, clock.monotonic)
-    gate = gates.http_gate(broker, settings, security=security, quotas=quotas)
+    switched_on = optional_gates(gates.premises(broker, settings, security, quotas), settings)
+    gate = gates.http_gate(broker, settings, security=security, quotas=quotas, gates=switched_on)
     sockets = gates.websocket_gate(broker, settings, security=security, quotas=quotas)
     app = gates.http_app(broker, settings, gate, security)
     server = Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="none"))
-    async with broker, security.running(said.append):
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(broker)
+        await stack.enter_async_context(security.running(said.append))
+        for each in switched_on:
+            await stack.enter_async_context(each.running())
         door = await ws_create_server(sockets.listen, "127.0.0.1", 0, **gates.picows_options(settings))
         serving = asyncio.create_task(server.serve())
         await until(lambda: server.started)

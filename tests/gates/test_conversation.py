@@ -72,7 +72,7 @@ class Client:
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         self._heard.put_nowait(SPLICE % (head_of(subscriber), sequence, body_of(parcel)))
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None: ...
 
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(f"nobody is to be let go here: {code} {reason}")

@@ -16,7 +16,7 @@ from waiting import asynchronous
 METHODS = {"get", "head", "post", "put", "delete", "options", "patch", "trace"}
 PATHS: dict[str, dict[str, Any]] = openapi(secured=True)["paths"]
 OPEN: dict[str, dict[str, Any]] = openapi()["paths"]
-BODILESS = {"/admin/clients/{id}/revoke", "/admin/keys"}
+BODILESS = {"/admin/clients/{id}/revoke", "/admin/keys", "/reconcile"}
 """What is posted without anything to say."""
 
 

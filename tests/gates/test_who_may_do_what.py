@@ -257,14 +257,17 @@ async def test_what_is_for_operators_is_for_administrators_and_what_is_public_is
             answer = await house.http.get(path, headers=_headers(token))
             assert answer.status_code == status, (path, answer.text)
             assert ("www-authenticate" in answer.headers) == (status == 401)
+        for token, status in ((boss, 404), (reader, 403), (None, 401)):
+            assert (await house.http.post("/reconcile", headers=_headers(token))).status_code == status
         counted = (await house.http.get("/metrics", headers=_headers(boss))).text
-        assert 'tidings_refusals_total{code="for_administrators"} 1.0' in counted
+        assert 'tidings_refusals_total{code="for_administrators"} 2.0' in counted
         seen = (await house.http.get("/status", headers=_headers(reader))).json()
         assert (seen["quads"], seen["readable"]) == (1, [A])
         whole = (await house.http.get("/status", headers=_headers(boss))).json()
         assert (whole["quads"], whole["readable"]) == (2, ["*"])
         assert set(whole) - set(seen) == {  # what counts everybody's deeds
-            "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory", "matching"
+            "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory", "matching",
+            "endpoint",
         }  # fmt: skip
 
 

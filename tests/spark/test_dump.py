@@ -113,6 +113,8 @@ def test_something_else_is_no_dump(tmp_path: Path) -> None:
         ("[[File:car.jpg|thumb|A [[red]] car]]Text", "Text"),
         ("[http://example.org/some/path the label]", "[ the label]"),
         ("a<br />b<!-- hidden words -->c &nbsp; d", "a b c d"),
+        ("a<ref name=x /> b<REF>c <!-- d</ref> e --> f<Math>g</MATH >h <!-- i", "a b e --> f h <!-- i"),
+        ("<ref>a <math>b</math> c", "a c"),
         ("== Heading ==\n__NOTOC__\n[[Category:Road vehicles]]", "== Heading == Category:Road vehicles"),
     ],
 )

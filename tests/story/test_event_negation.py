@@ -56,7 +56,7 @@ class Actuator:
             assert status is not None
             self.seen.append(((self._clock.micros - self._begin) / 1e6, status.rpartition("/")[2].rstrip(">")))
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None: ...
 
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(reason)
@@ -81,7 +81,7 @@ class SmartLighting:
                     asyncio.get_running_loop().create_task(self._broker.delay(switched("off", condition), None, at))
                 )
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None: ...
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None: ...
 
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(reason)

@@ -19,10 +19,10 @@ from tidings.broker.broker import Broker
 from tidings.client.trust import Trust
 from tidings.gates.websocket.gate import WebSocketGate
 from tidings.server import brokers, gates
-from tidings.server import certificates as making
 from tidings.server.config import Settings
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import Entrances, Listeners, Pair, listeners
+from tidings.server.security import certificates as making
 from tidings.server.tls import Tls, read_tls, renewing
 from waiting import PATIENCE, until
 
@@ -153,7 +153,8 @@ async def _open(
     gate = gates.websocket_gate(broker, settings, *sockets.http_ports)
     pages = gates.http_gate(broker, settings, *sockets.ws_ports)
     entrances = Entrances(None if tls is None else tls.context)
-    config = gates.uvicorn_config(app or gates.http_app(broker, settings, pages), settings, gate)
+    quick = None if app else gates.quick_updates(broker, settings, pages)
+    config = gates.uvicorn_config(app or gates.http_app(broker, settings, pages), settings, gate, quick)
     server = HttpServer(config, entrances)
     for pair in sockets.pairs:
         entrances.add(pair, server.serve_connections, gates.serve_websockets(gate, settings))

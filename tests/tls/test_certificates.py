@@ -7,7 +7,7 @@ import pytest
 from cryptography import x509
 
 from tidings import cli
-from tidings.server.certificates import default_names
+from tidings.server.security.certificates import default_names
 from tls.house import Certificates, mode_of
 
 

@@ -9,6 +9,8 @@ export interface ErrorEnvelope {
   readonly line?: number;
   readonly column?: number;
   readonly expected?: string;
+  /** The first commit that the log still has. */
+  readonly oldest?: number;
 }
 
 export class BrokerError extends Error {

@@ -11,6 +11,8 @@ export interface HttpOptions {
 }
 
 export interface Asked extends Dataset {
+  /** A commit: the answer as it was after it. */
+  readonly at?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -20,6 +22,11 @@ export interface UpdateOptions {
   readonly delay?: number | string;
   readonly signal?: AbortSignal;
 }
+
+/** Whether a text can be read, and if not, what is wrong with it and where: line and column, from 1. */
+export type Checked =
+  | { readonly valid: true; readonly warnings: readonly string[] }
+  | { readonly valid: false; readonly error: string; readonly error_description: string; readonly line?: number; readonly column?: number };
 
 /** What became of an update: a commit, or the promise of one. */
 export type Committed =
@@ -62,6 +69,7 @@ export class Http {
     const form = new URLSearchParams({ query: sparql });
     for (const graph of asked.defaultGraphs ?? []) form.append("default-graph-uri", graph);
     for (const graph of asked.namedGraphs ?? []) form.append("named-graph-uri", graph);
+    if (asked.at !== undefined) form.set("at", String(asked.at));
     const named = !format.includes("/");
     if (named) form.set("format", format);
     return this.send("query", {
@@ -70,6 +78,11 @@ export class Http {
       ...(named ? {} : { headers: { Accept: format } }),
       ...(asked.signal && { signal: asked.signal }),
     });
+  }
+
+  /** Whether a text can be read; nothing is done with it. */
+  check(kind: "query" | "update", sparql: string, signal?: AbortSignal): Promise<Checked> {
+    return this.json<Checked>("check", { method: "POST", body: new URLSearchParams({ [kind]: sparql }), ...(signal && { signal }) });
   }
 
   async update(sparql: string, options: UpdateOptions = {}): Promise<Committed> {

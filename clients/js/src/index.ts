@@ -3,7 +3,7 @@
 export { type ClientOptions, Tidings, socketAddress } from "./client.js";
 export { Connection, type ConnectionState, type Socket, type TokenProvider } from "./connection.js";
 export { BrokerError, type ErrorEnvelope, Unreachable } from "./errors.js";
-export { type Asked, type Committed, Http, type UpdateOptions } from "./http.js";
+export { type Asked, type Checked, type Committed, Http, type UpdateOptions } from "./http.js";
 export type { Dataset, Notification, Results } from "./messages.js";
 export { type Entry, type Folded, Rows } from "./rows.js";
 export { type Change, type Handlers, Subscription, type SubscriptionState } from "./subscription.js";

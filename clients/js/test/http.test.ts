@@ -26,6 +26,20 @@ test("a query is sent as a form, with its dataset and its token", async () => {
   assert.equal(new Headers(sent[0].init.headers).get("authorization"), "Bearer t");
 });
 
+test("a query may be about the past", async () => {
+  const { tidings, sent } = client(() => Response.json({ head: { vars: [] }, results: { bindings: [] } }));
+  await tidings.query("ASK {}", { at: 7 });
+  assert.equal(String(sent[0]?.init.body), "query=ASK+%7B%7D&at=7");
+});
+
+test("a text is checked, and that it is wrong is no failure", async () => {
+  const wrong = { valid: false, error: "sparql_syntax_error", status_code: 400, error_description: "line 1, column 4: …", line: 1, column: 4 };
+  const { tidings, sent } = client(() => Response.json(wrong));
+  assert.deepEqual(await tidings.http.check("update", "CLE"), wrong);
+  assert.equal(sent[0]?.url, "http://broker:8000/check");
+  assert.equal(String(sent[0].init.body), "update=CLE");
+});
+
 test("an update says who publishes it and when it is due", async () => {
   const { tidings, sent } = client(() => Response.json({ response: { delayed: "1", at: "later", time: 1 } }));
   assert.deepEqual(await tidings.update("CLEAR ALL", { publisher: "me", delay: "PT5M" }), { delayed: "1", at: "later", time: 1 });

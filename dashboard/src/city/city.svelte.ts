@@ -15,12 +15,12 @@ export class City {
   scene = $state.raw<Scene | null>(null);
   on = $state(0);
   people = $state(0);
-  notifications = $state(0);
   rate = $state(0);
   tempo = $state(USUAL_TEMPO);
   fault = $state("");
   private readonly subscriptions: Subscription[] = [];
   private timer: ReturnType<typeof setInterval> | undefined;
+  private notifications = 0;
   private counted = 0;
 
   async begin(): Promise<void> {

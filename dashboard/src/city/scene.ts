@@ -10,6 +10,14 @@ interface Lamp {
   broken: boolean;
 }
 
+/** A lamp of a road, or the road itself. */
+export interface Selected {
+  readonly road: Road;
+  readonly lamp: string | null;
+}
+
+const LAMP_REACH = 8; // pixels within which a click is one on a lamp
+const ROAD_REACH = 14;
 const NIGHT = "#0d1320";
 const GROUND = "#1b2435";
 const GLOW = 36;
@@ -19,7 +27,7 @@ const HOUSE = "#111929";
 
 export class Scene {
   readonly walkers = new Walkers();
-  selected: { readonly road: Road; readonly lamp: string | null } | null = null;
+  selected: Selected | null = null;
   private readonly lamps = new Map<string, Lamp>();
   private readonly posts = new Map<string, Spot>();
   private readonly glow: HTMLCanvasElement;
@@ -59,15 +67,30 @@ export class Scene {
     else this.walkers.leave(spot.road, spot.post.index, performance.now());
   }
 
-  /** The lamp nearest to a place of the canvas, if one is near. */
-  at(x: number, y: number): Spot | null {
-    let best: Spot | null = null;
-    let nearest = 18 ** 2;
-    for (const spot of this.plan.spots) {
-      const distance = (this.x(spot.x) - x) ** 2 + (this.y(spot.y) - y) ** 2;
-      if (distance < nearest) [best, nearest] = [spot, distance];
+  /** What is at a place of the canvas: a lamp, if one is near, or else a road. */
+  at(x: number, y: number): Selected | null {
+    let best: Selected | null = null;
+    let nearest = LAMP_REACH;
+    for (const { post, road, x: left, y: top } of this.plan.spots) {
+      const distance = Math.hypot(this.x(left) - x, this.y(top) - y);
+      if (distance < nearest) [best, nearest] = [{ road, lamp: post.lamp }, distance];
+    }
+    if (best !== null) return best;
+    nearest = ROAD_REACH;
+    for (const { road, from, to } of this.plan.lines) {
+      const distance = this.distance(x, y, from, to);
+      if (distance < nearest) [best, nearest] = [{ road, lamp: null }, distance];
     }
     return best;
+  }
+
+  /** From a place of the canvas to a road. */
+  private distance(x: number, y: number, from: Spot, to: Spot): number {
+    const [left, top] = [this.x(from.x), this.y(from.y)];
+    const [across, down] = [this.x(to.x) - left, this.y(to.y) - top];
+    const length = across ** 2 + down ** 2;
+    const part = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - left) * across + (y - top) * down) / length));
+    return Math.hypot(left + part * across - x, top + part * down - y);
   }
 
   draw(canvas: HTMLCanvasElement, seconds: number): void {

@@ -3,9 +3,9 @@
  * and a row that takes the place of another with the same first column takes its place on the screen, too.
  */
 
-import { type Change, type Entry, type Row, termKey } from "tidings-client";
+import { type Change, type Entry, type Row, Rows, termKey } from "tidings-client";
 
-import { compare } from "./values";
+import { sorted as inSequence } from "./values";
 
 export const FADE = 700; // milliseconds that a row takes to leave
 export const FLASH = 1600; // milliseconds that a row is marked as new
@@ -64,6 +64,29 @@ export class Answer {
     this.shown = rows.map((row, index) => ({ key: String(index), row, count: 1, arrived: 0, leaving: 0, changed: false }));
     this.figures = { ...NOTHING, rows: rows.length };
     this.publish();
+  }
+
+  /** The same question, answered at another time: what differs flashes in or fades out, and all is in the new order. */
+  turn(variables: readonly string[], rows: readonly Row[]): void {
+    const known = variables.join() === this.variables.join();
+    if (!known) {
+      this.variables = variables;
+      this.shown = [];
+      this.byKey.clear();
+    }
+    const next = new Rows(variables);
+    next.fold(rows, []);
+    const entries = new Map([...next.values()].map((entry) => [entry.key, entry]));
+    const before = this.shown.filter((each) => each.leaving === 0);
+    const left = before.filter(({ key }) => !entries.has(key));
+    const came = [...entries.values()].filter(({ key }) => !this.byKey.has(key));
+    const now = performance.now();
+    const vacated = this.vacate(left, now);
+    for (const entry of came) this.enter(entry, known ? now : 0, vacated);
+    this.shown = inOrder([...entries.keys()].flatMap((key) => this.byKey.get(key) ?? []), before);
+    this.figures = { ...NOTHING, rows: rows.length, added: known ? came.length : 0, removed: left.length };
+    this.publish();
+    if (left.length) setTimeout(() => this.compact(), FADE + 50);
   }
 
   take(change: Change): void {
@@ -161,12 +184,23 @@ export class Answer {
     if (sorted === null) this.rows = shown;
     else if (performance.now() - this.sortedAt >= wait) {
       const { variable, descending } = sorted;
-      const sign = descending ? -1 : 1;
-      this.rows = shown.toSorted((a, b) => sign * compare(a.row[variable], b.row[variable]));
+      this.rows = inSequence(shown, (each) => each.row[variable], descending);
       this.sortedAt = performance.now();
     }
     this.version += 1;
   }
+}
+
+/** Rows in their order, and those that leave where they were. */
+function inOrder(rows: readonly Shown[], before: readonly Shown[]): Shown[] {
+  const result: Shown[] = [];
+  let next = 0;
+  before.forEach((each, at) => {
+    if (each.leaving === 0) return;
+    while (result.length < at && next < rows.length) result.push(...rows.slice(next, (next += 1)));
+    result.push(each);
+  });
+  return [...result, ...rows.slice(next)];
 }
 
 function heardOf({ notification, added, removed, whole }: Change): Heard {

@@ -10,6 +10,8 @@ interface Wanted {
   readonly graph: string;
   readonly address: string;
   readonly secured: boolean;
+  /** Where the broker's MQTT gate is, if it has one: `mqtt://host:1883/prefix`. */
+  readonly mqtt: string | null;
 }
 
 export function recipes(wanted: Wanted): readonly Recipe[] {
@@ -18,6 +20,7 @@ export function recipes(wanted: Wanted): readonly Recipe[] {
     { name: "Python", code: python(wanted) },
     { name: "JavaScript", code: javascript(wanted) },
     { name: "JSAP", code: jsap(wanted) },
+    ...(wanted.mqtt === null ? [] : [{ name: "MQTT", code: mqtt(wanted, wanted.mqtt) }]),
   ];
 }
 
@@ -50,6 +53,17 @@ function javascript({ query, graph, address, secured }: Wanted): string {
   return (
     `import { Tidings } from "tidings-client";\n\nconst tidings = new Tidings("${address}"${options});\nconst query = ${quoted};\n\n` +
     `const answer = tidings.subscribe(query, {\n  change: ({ added, removed, notification }) => console.log(notification.commit, added, removed),\n}${over});\n`
+  );
+}
+
+function mqtt({ query, graph }: Wanted, address: string): string {
+  const [, secure, host = "localhost", port = "1883", prefix = "tidings"] = /^mqtt(s?):\/\/(.*?)(?::(\d+))?\/(.+)$/.exec(address) ?? [];
+  const to = `-h ${host} -p ${port}${secure ? " --tls-use-os-certs" : ""} -q 1`;
+  const request = JSON.stringify({ sparql: query, ...(graph && { "default-graph-uri": graph }), reply: "answers/me" });
+  return (
+    `# the answer, and then every change of it: each subscription has a topic\nmosquitto_sub ${to} -v -t answers/me -t ${shell(`${prefix}/subscriptions/#`)} &\n` +
+    `mosquitto_pub ${to} -t ${shell(`${prefix}/subscribe`)} -m ${shell(request)}\n\n` +
+    `# an update\nmosquitto_pub ${to} -t ${shell(`${prefix}/update`)} -m ${shell("INSERT DATA { <urn:lamp:1> <urn:power> 40 }")}\n`
   );
 }
 

@@ -26,10 +26,11 @@ export interface Stretch {
 
 export const LONGEST = 2000;
 
-/** What happened after commit `from`, up to and with commit `to`. */
+/** What happened after commit `from`, up to and with commit `to`; of many commits, the last ones. */
 export async function stretch(from: number, to: number): Promise<Stretch> {
   if (to <= from) return { commits: [], add: [], remove: [] };
-  const response = await broker.client.http.send(`log?from=${from + 1}&limit=${Math.min(LONGEST, to - from)}`, { headers: { Accept: "application/x-ndjson" } });
+  const begin = Math.max(from, to - LONGEST);
+  const response = await broker.client.http.send(`log?from=${begin + 1}&limit=${to - begin}`, { headers: { Accept: "application/x-ndjson" } });
   const lines = (await response.text()).split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Line);
   return { commits: commitsOf(lines), ...net(lines) };
 }

@@ -10,15 +10,30 @@ export interface Status {
   readonly quads: number;
   readonly graphs: number;
   readonly sessions?: number;
-  readonly subscriptions?: Readonly<Record<"live" | "absent" | "notified" | "merged" | "dropped_slow" | "resumed" | "refreshed", number>>;
+  /** Clients that follow the log: jobs on Spark, lakes, and whoever else asks for it. */
+  readonly followers?: number;
+  readonly subscriptions?: Readonly<Record<"live" | "absent" | "plans" | "notified" | "merged" | "dropped_slow" | "resumed" | "refreshed", number>>;
   readonly delayed?: Readonly<Record<"waiting" | "done" | "failed", number>>;
-  readonly queue?: Readonly<Record<"waiting" | "done" | "failed" | "refused" | "aside", number>>;
+  readonly queue?: Readonly<Record<"waiting" | "done" | "failed" | "refused" | "aside" | "prepared", number>>;
   readonly queries?: Readonly<Record<"done" | "aside", number>>;
   readonly forks?: Readonly<Record<"running" | "made", number>>;
-  readonly log?: { readonly durability: string; readonly bytes?: number; readonly failures?: number; readonly broken?: boolean } | null;
+  readonly log?: { readonly durability: string; readonly sequence: number; readonly oldest: number; readonly bytes?: number; readonly failures?: number; readonly broken?: boolean; readonly snapshot?: number } | null;
+  /** A job on Spark that works out the answers of subscriptions, where there is one. */
+  readonly external?: { readonly batch: number; readonly waiting: number } | null;
+  /** Gates beside HTTP and WebSocket, by name, as far as they are switched on. */
+  readonly gates?: Readonly<Record<string, GateStatus>>;
   readonly kpi?: Readonly<Record<string, number>>;
   readonly memory?: { readonly resident?: number; readonly peak: number };
   readonly readable?: readonly string[];
+}
+
+/** What every gate tells; some have figures of their own. */
+export interface GateStatus {
+  readonly address: string;
+  readonly clients: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly notifications: number;
 }
 
 /** One look: what can be drawn of it. Null is what could not be known. */
@@ -32,7 +47,13 @@ export interface Sample {
   readonly memory: number | null;
   readonly hits: number | null;
   readonly waiting: number | null;
+  readonly subscriptions: number | null;
+  readonly plans: number | null;
+  readonly merged: number | null;
+  readonly written: number | null;
 }
+
+const perThousand = (value: number | null): number | null => (value === null ? null : value / 1024);
 
 const EVERY = 2000;
 const MOST = 300;
@@ -93,6 +114,10 @@ export class Watching {
       memory: status.memory?.resident === undefined ? null : status.memory.resident / 2 ** 20,
       hits: status.kpi?.["LHR"] ?? null,
       waiting: status.queue?.waiting ?? null,
+      subscriptions: status.subscriptions ? status.subscriptions.live + status.subscriptions.absent : null,
+      plans: status.subscriptions?.plans ?? null,
+      merged: rate(status.subscriptions?.merged, before?.status.subscriptions?.merged),
+      written: perThousand(rate(status.log?.bytes, before?.status.log?.bytes)),
     };
   }
 

@@ -6,7 +6,7 @@ import { Answer } from "./answer.svelte";
 import { broker, told } from "./broker.svelte";
 import { remember } from "./history";
 import { keep, kept } from "./kept";
-import { TRIPLE, triplesOf } from "./ntriples";
+import { FORMATS, read } from "./reading";
 
 export interface Fault {
   readonly text: string;
@@ -15,8 +15,6 @@ export interface Fault {
 
 /** idle: nothing asked yet; running: waiting for the answer; done: an answer of a moment; live: one that goes on. */
 export type Phase = "idle" | "running" | "done" | "live";
-
-const FORMATS = "application/sparql-results+json, application/n-triples;q=0.9";
 
 let made = 0;
 
@@ -28,7 +26,6 @@ export class QueryTab {
   fault = $state.raw<Fault | null>(null);
   answer = $state.raw(new Answer());
   boolean = $state<boolean | null>(null);
-  triples = $state(false);
   took = $state(0);
   subscription = $state.raw<SubscriptionState | null>(null);
   spuid = $state<string | null>(null);
@@ -60,23 +57,14 @@ export class QueryTab {
     try {
       const response = await broker.client.http.document(this.text, FORMATS, { ...this.dataset, signal: asking.signal });
       this.warning = response.headers.get("Tidings-Warning") ?? "";
-      await this.read(response);
+      const { variables, rows, boolean } = await read(response);
+      this.boolean = boolean;
+      this.answer.show(variables, rows);
       this.took = performance.now() - began;
       this.phase = "done";
     } catch (error) {
       if (!asking.signal.aborted) this.fail(error);
     }
-  }
-
-  private async read(response: Response): Promise<void> {
-    if (response.headers.get("Content-Type")?.startsWith("application/n-triples")) {
-      this.triples = true;
-      this.answer.show(TRIPLE, triplesOf(await response.text()));
-      return;
-    }
-    const { head, results, boolean } = (await response.json()) as Awaited<ReturnType<typeof broker.client.query>>;
-    this.boolean = boolean ?? null;
-    this.answer.show(head.vars ?? [], results?.bindings ?? []);
   }
 
   subscribe(): void {
@@ -120,7 +108,6 @@ export class QueryTab {
     this.phase = "running";
     this.fault = null;
     this.boolean = null;
-    this.triples = false;
     this.warning = "";
     this.took = 0;
     this.answer = new Answer();

@@ -24,11 +24,17 @@ export function instantOf(term: Term | undefined): number | null {
   return Number.isNaN(value) ? null : value / 1000;
 }
 
-/** Numbers by size, everything else by its text; what is unbound comes first. */
-export function compare(a: Term | undefined, b: Term | undefined): number {
-  const [left, right] = [numberOf(a), numberOf(b)];
-  if (left !== null && right !== null) return left - right;
-  return (a?.value ?? "").localeCompare(b?.value ?? "", undefined, { numeric: true });
+const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+
+/** Items by a term of theirs: numbers by size, everything else by its text; what is unbound comes first. Each term is looked at once. */
+export function sorted<T>(items: readonly T[], termOf: (item: T) => Term | undefined, descending: boolean): T[] {
+  const keyed = items.map((item) => {
+    const term = termOf(item);
+    return { item, number: numberOf(term), text: term?.value ?? "" };
+  });
+  const sign = descending ? -1 : 1;
+  keyed.sort((a, b) => sign * (a.number !== null && b.number !== null ? a.number - b.number : COLLATOR.compare(a.text, b.text)));
+  return keyed.map(({ item }) => item);
 }
 
 const WHOLE = new Intl.NumberFormat("en");

@@ -4,6 +4,7 @@ broker                the story, and all that gates may use: updates, queries, s
 policy, status        what a broker is told when it is made; how it is
 pending, settlement   what waits for the disk, as values; what becomes of each, once it is durable or cannot be
 queries               on the loop for a slice of time, then in a fork
+checking              what is wrong with a text, while somebody is writing it
 forks, room           long work, in a copy of the process; who has how much of the room for it
 ownership             whose something is, and what its owner may still do
 alarm                 looks again when something is due
@@ -19,7 +20,10 @@ updates               accepted       what an update can be
 durability            commit_log     numbers and times of commits, and the log they are written to
                       group_commit   nothing is settled before it is durable
                       facts          what is no quad: written, applied, restored in one way, whoever keeps it
+                      replay         a broker made again from a snapshot and the log
                       snapshots      the state with one commit, written in the background
+                      past           the state as it was after an earlier commit
+record                somebody else's store, which has every commit before anybody is told of it
 subscriptions         registry       who has which, and who is away
                       admission      how one begins
                       notifier       who is told what of a commit

@@ -20,15 +20,18 @@ from typing import Any
 
 from tidings.broker.alarm import Alarm
 from tidings.broker.approximate.matching import Matching
+from tidings.broker.checking import check
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.facts import Facts
 from tidings.broker.durability.snapshots import Snapshots
-from tidings.broker.errors import ShuttingDown
+from tidings.broker.errors import NoEndpoint, ShuttingDown
 from tidings.broker.forks import Forks
 from tidings.broker.ownership import Ownership, RightsOf, everything, may_manage
 from tidings.broker.pending import Ended
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.queries import Queries, Writer
+from tidings.broker.record.intents import Intents
+from tidings.broker.record.seam import Reconciled, Record, Side
 from tidings.broker.settlement import Settlement
 from tidings.broker.spool import Spool
 from tidings.broker.status import BrokerStatus, status_of
@@ -42,8 +45,9 @@ from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
-from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate, reply_to
+from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue, check_length
@@ -56,15 +60,14 @@ from tidings.engine.pauses import Pauses
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.engine.updates.operations import PreparedUpdate
-from tidings.log.entry import Entry, Note
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import Term
+from tidings.protocol.sparql_http import Kind
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.binding import Bindable
 from tidings.sparql.prepared import Parameters
 
-log = logging.getLogger("tidings")
-_log_warning = partial(log.warning, "a request was accepted, but %s")
+_log_warning = partial(logging.getLogger("tidings").warning, "a request was accepted, but %s")
 
 
 class Broker:
@@ -89,15 +92,17 @@ class Broker:
         self.ownership = ownership = Ownership(rights_of)
         self.policy = policy = policy or Policy()
         self.disk: Disk | None = None
+        self.record: Record | None = None
+        """The store of record behind it; without, there is none but its own."""
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
+        self.now = clock
         self.commit_log = log = CommitLog(clock, monotonic)
         self.forks = Forks(policy.workers, policy.memory)
         self.external = None if external is None else ExternalAnswers(external, policy.patience, monotonic)
         bounds, limits = policy.bounds, policy.limits(monotonic)
-        apart = Core(base=engine.core.base, most_parts=engine.core.most_parts)
-        planner = engine if external is None else Engine(apart)
+        planner = engine if external is None else Engine(Core(base=engine.core.base, most_parts=engine.core.most_parts))
         planner.core.warnings = engine.core.warnings
         engine.core.warnings.tell = _log_warning
         self.subscriptions = subscriptions = Subscriptions(planner, log, monotonic, self.external)
@@ -105,6 +110,7 @@ class Broker:
         self.notifier = notifier = Notifier(subscriptions, outboxes, bounds)
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
+        self.stragglers = Stragglers(engine, subscriptions, log, self.forks, notifier, self.spawn, policy, monotonic)
         self.matching = Matching(engine, subscriptions, notifier, log, policy.words, policy.slice(monotonic))
         self.admission = Admission(
             subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
@@ -112,31 +118,32 @@ class Broker:
         )  # fmt: skip
         self.resumption = Resumption(subscriptions, self.admission, notifier, outboxes, log, bounds.grace)
         self.updates = UpdateQueue(
-            engine, log, self.forks, notifier, self.spawn, self.matching, most=policy.queue, **limits
+            engine, log, self.forks, notifier, self.stragglers, self.spawn, self.matching, most=policy.queue, **limits
         )
-        alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
+        self._alarm = alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
         self.seeding = Seeding()
         self.facts = facts = Facts(log)
+        self.intents = Intents(log)
         facts.keep(Seeding.KINDS, self.seeding)
+        facts.keep(Intents.KINDS, self.intents)
         facts.keep(Restoration.KINDS, Restoration(subscriptions, outboxes, self.resumption, self.changes))
         facts.keep(DelayedUpdates.KINDS, self.delayed)
         facts.keep(Matching.KINDS, self.matching)
         settlement = Settlement(
             log, self.updates, self.delayed, notifier, outboxes, self.admission, self.resumption,
-            self.changes, facts,
+            self.changes, self.stragglers, facts,
         )  # fmt: skip
         log.begin(settlement)
         self._next_session = 0
-        self._tasks = asyncio.TaskGroup()
-        self._stack = AsyncExitStack()
-        self._alarm = alarm
+        self._tasks, self._stack = asyncio.TaskGroup(), AsyncExitStack()
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Broker":
         await self._stack.enter_async_context(self._tasks)
+        self.engine.stragglers.slice = self.policy.work  # while the log is replayed, nobody is held up
         self._alarm.ring()
         return self
 
@@ -165,7 +172,7 @@ class Broker:
         """Until every update that was accepted has been answered."""
         while self.updates.accepted:
             await asyncio.sleep(0.005)
-        await self.commit_log.group_commit.idle()
+        await self.commit_log.idle()
 
     def check_log(self) -> None:
         """Raises LogBroken: what is on disk is uncertain, and nothing may be promised any more."""
@@ -181,10 +188,6 @@ class Broker:
 
     # -- time ---------------------------------------------------------------------------------------------------
 
-    def now(self) -> int:
-        """What the clock says, in microseconds since 1970."""
-        return self.commit_log.clock()
-
     def run_due(self) -> None:
         """Whatever is due: delayed updates, subscriptions that nobody came back for, a snapshot."""
         self.delayed.carry_out(self.now())
@@ -197,7 +200,6 @@ class Broker:
 
     @property
     def store(self) -> Store:
-        """What is known, to be looked at."""
         return self.engine.store
 
     def has_graph(self, name: Term, rights: Rights = ALL_RIGHTS) -> bool:
@@ -221,15 +223,14 @@ class Broker:
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
         """Take in a prepared update whose variables were bound."""
+        self.updates.bound += 1
         self.updates.submit(BoundUpdate(*bound, reply, publisher, rights=rights))
 
     async def update(
         self, text: str, dataset: Dataset | None = None, publisher: str | None = None, rights: Rights = ALL_RIGHTS
     ) -> Done:
         """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
-        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(TextUpdate(text, dataset, reply_to(answer), publisher, rights=rights))
-        return await answer
+        return await self.updates.outcome(lambda reply: TextUpdate(text, dataset, reply, publisher, rights=rights))
 
     async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
         """What an update would do; nothing is done."""
@@ -238,16 +239,19 @@ class Broker:
 
     async def change(self, change: GraphChange, publisher: str | None = None, rights: Rights = ALL_RIGHTS) -> Done:
         """As `update`, for a change of one graph."""
-        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self.updates.submit(GraphUpdate(change, reply_to(answer), publisher, rights=rights))
-        return await answer
+        return await self.updates.outcome(lambda reply: GraphUpdate(change, reply, publisher, rights=rights))
 
     async def query(
-        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS, client: str | None = None
-    ) -> Spool:
-        """The answer to a query, as a document. What takes long takes the share of a `client`."""
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS,
+        client: str | None = None, at: int | None = None,
+    ) -> Spool:  # fmt: skip
+        """The answer to a query, as a document, now or after the commit `at`. What takes long is `client`'s share."""
         self._check_open()
-        return await self.queries.answer(text, dataset, write, rights, client)
+        return await self.queries.answer(text, dataset, write, rights, client, at)
+
+    async def check(self, kind: Kind, text: str, dataset: Dataset | None, client: str | None) -> tuple[str, ...]:
+        """Read a request, and do nothing with it; what is doubtful about it. Raises what is wrong with it."""
+        return await check(self.engine.core, self.matching, self.forks, kind, text, dataset, client)
 
     async def delay(
         self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None, *, owner: str | None = None,
@@ -367,12 +371,19 @@ class Broker:
         """What it holds, as far as that may be read, and what it has counted."""
         return status_of(self, rights)
 
-    # -- snapshot and log ---------------------------------------------------------------------------------------
+    @property
+    def age(self) -> float:
+        """Seconds since the store of record was last known to agree with what is answered here; mostly 0."""
+        return 0.0 if self.record is None else self.record.status().age
 
-    def begin_at(self, commit: int, time: int) -> None:
-        """The store was filled from a snapshot after this commit."""
-        self.commit_log.last_commit, self.commit_log.time = commit, time
-        self.notifier.last_commit = commit
+    async def reconcile(self, right: Side, *, dry: bool = False) -> Reconciled:
+        """Make what others changed in the store of record a commit, or undo it there. Raises NoEndpoint."""
+        self._check_open()
+        if self.record is None:
+            raise NoEndpoint("there is no endpoint behind this broker: nobody but itself changes what it holds")
+        return await self.record.reconcile(right, dry=dry)
+
+    # -- snapshot and log ---------------------------------------------------------------------------------------
 
     def attach(self, disk: Disk) -> None:
         """From here on, whatever happens is written down. The store is what the disk says it is."""
@@ -382,18 +393,3 @@ class Broker:
             disk.folder, disk.journal, self.store, self.facts.notes, self.commit_log, self.updates, self.forks,
             every=self.policy.snapshot_bytes, keep=self.policy.keep_log, behind=disk.behind,
         )  # fmt: skip
-
-    def restore(self, entry: Entry) -> None:
-        """Do again what an entry of the log says was done. Nobody is connected yet."""
-        self.commit_log.time = max(self.commit_log.time, entry.time)
-        if entry.delta:
-            commit = self.engine.absorb(entry.delta, now=entry.time)
-            self.commit_log.last_commit = entry.commit
-            self.notifier.end_failed(commit.failures)
-            self.notifier.notify(entry.commit, entry.time, commit)
-        for note in entry.notes:
-            self.restore_note(note)
-
-    def restore_note(self, note: Note) -> None:
-        if note.kind != "publisher":  # it says whose commit it was, and is no part of what is true now
-            self.facts.restore(note)

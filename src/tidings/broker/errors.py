@@ -2,17 +2,23 @@
 
 NotFound
 ├── UnknownSubscription  unknown_spuid         404   no such subscription, or no longer
-└── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
+├── NoEndpoint           no_endpoint           404   there is no store of record behind the broker
+├── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
+├── UnknownCommit        unknown_commit        404   last: there is no such commit yet
+└── NoLog                no_log                404   the broker keeps everything in memory
 LimitExceeded
 ├── TooManyRequests      too_many_requests     429   come back in a moment
 ├── TooManySubscriptions too_many_subscriptions 429  the broker holds as many as it may
 ├── TooManyDelayed       too_many_delayed      429   the same for delayed updates
 ├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
 ├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
+├── TooExpensive         too_expensive         503   an answer takes more to keep than the broker spends on one
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotYours (NotAllowed)    not_yours             403   the subscription belongs to another connection
 WorkLost                 work_lost             500   a copy of the process died at work
 """
+
+from typing import Any
 
 from tidings.model.errors import LimitExceeded, NotAllowed, NotFound, TidingsError
 
@@ -21,8 +27,30 @@ class UnknownSubscription(NotFound):
     code = "unknown_spuid"
 
 
+class NoEndpoint(NotFound):
+    code = "no_endpoint"
+
+
 class UnknownDelayed(NotFound):
     code = "unknown_delayed"
+
+
+class UnknownCommit(NotFound):
+    code = "unknown_commit"
+
+    def __init__(self, commit: int, last: int) -> None:
+        super().__init__(f"there is no commit {commit} yet: the last one is commit {last}")
+        self.last = last
+
+    def data(self) -> dict[str, Any]:
+        return {"last": self.last}
+
+
+class NoLog(NotFound):
+    code = "no_log"
+
+    def __init__(self) -> None:
+        super().__init__("this broker keeps no log: what is published is in memory only")
 
 
 class NotYours(NotAllowed):
@@ -51,6 +79,10 @@ class NotToldInTime(LimitExceeded):
 
 class TooMuchChanged(LimitExceeded):
     code = "too_much_changed"
+
+
+class TooExpensive(LimitExceeded):
+    code = "too_expensive"
 
 
 class ShuttingDown(LimitExceeded):

@@ -54,11 +54,19 @@ class Forks:
         self._ending = False
 
     async def run(
-        self, work: Callable[[], T], *, seconds: float | None, keep: Iterable[int] = (), client: str | None = None
+        self,
+        work: Callable[[], T],
+        *,
+        seconds: float | None,
+        keep: Iterable[int] = (),
+        client: str | None = None,
+        first: Callable[[], None] | None = None,
     ) -> T:
-        """The outcome of the work, which must be picklable; `keep` are the open files that it needs, and `client` is
-        whose share of the room it takes."""
+        """The outcome of the work, which must be picklable; `keep` are the open files that it needs, `client` is
+        whose share of the room it takes, and `first` is done before the copy is made, when there is room for it."""
         async with self.room.taken(client):
+            if first is not None:
+                first()
             return await self.outcome(self.launch(work, keep, seconds=seconds), seconds=seconds)
 
     def launch(

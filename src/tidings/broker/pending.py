@@ -4,6 +4,7 @@
 PendingUpdate           publisher answered, subscribers notified        the commit is taken back, publisher refused
 PendingAnswer           publisher answered                              publisher refused
 PendingSeed             subscribers notified                            the commit is taken back
+PendingReconciled       subscribers notified                            the commit is taken back
 PendingBarrier          whoever waits goes on                           whoever waits hears why not
 PendingDelayed          on the schedule, accepted                       refused
 PendingCancellation     cancelled                                       back on the schedule, refused
@@ -14,6 +15,7 @@ PendingNotification     merged notification sent                        the clie
 PendingContinuation     client told what it missed                      the client must come back for a fresh answer
 PendingResume           looked at what the client missed                refused
 PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
+PendingLate             told what a plan has worked out aside           the client must come back for a fresh answer
 PendingFacts            applied, whoever waits goes on                  whoever waits hears why not
 """
 
@@ -26,7 +28,9 @@ from msgspec import Struct
 from tidings.broker.subscriptions.subscriber import Answered, Encoder, Parcel, Refused, Session, Subscriber
 from tidings.broker.updates.accepted import Done, Outcome, Update
 from tidings.broker.updates.schedule import Delayed
+from tidings.engine.behind.stragglers import Late
 from tidings.engine.commit import Commit
+from tidings.engine.plans.spu import Spu
 from tidings.log.entry import Entry, Note
 from tidings.model.access import Rights
 
@@ -52,6 +56,13 @@ class PendingAnswer(Struct, frozen=True):
 
 class PendingSeed(Struct, frozen=True):
     """A commit of what a broker begins with."""
+
+    entry: Entry
+    commit: Commit
+
+
+class PendingReconciled(Struct, frozen=True):
+    """A commit of what a store of record holds already."""
 
     entry: Entry
     commit: Commit
@@ -137,6 +148,18 @@ class PendingRights(Struct, frozen=True):
     parcel: Parcel
 
 
+class PendingLate(Struct, frozen=True):
+    """What a plan that was behind has to tell, and how many commits that is about."""
+
+    commit: int
+    """The last of them."""
+    time: int
+    spu: Spu
+    late: Late
+    subscribers: tuple[Subscriber, ...]
+    """All that the plan has, told or not."""
+
+
 class PendingFacts(Struct, frozen=True):
     """Facts that are no quads."""
 
@@ -144,11 +167,12 @@ class PendingFacts(Struct, frozen=True):
     durable: "asyncio.Future[None]"
 
 
-PendingCommit: TypeAlias = PendingUpdate | PendingSeed
+PendingCommit: TypeAlias = PendingUpdate | PendingSeed | PendingReconciled
 Pending: TypeAlias = (
     PendingUpdate
     | PendingAnswer
     | PendingSeed
+    | PendingReconciled
     | PendingBarrier
     | PendingDelayed
     | PendingCancellation
@@ -159,5 +183,6 @@ Pending: TypeAlias = (
     | PendingContinuation
     | PendingResume
     | PendingRights
+    | PendingLate
     | PendingFacts
 )

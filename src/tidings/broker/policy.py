@@ -11,6 +11,9 @@ from tidings.broker.subscriptions.outbox import Bounds
 from tidings.log.journal import Durability, Journal
 from tidings.sparql.evaluate.context import Limits
 
+WORK_OF_A_SECOND = 2_000_000
+"""Rows that are looked up in a second."""
+
 
 class Policy(Struct, frozen=True):
     """What the broker takes on, and for how long."""
@@ -37,8 +40,15 @@ class Policy(Struct, frozen=True):
     """Bytes of log that are kept although a snapshot covers them; 0 keeps all."""
     bounds: Bounds = Bounds()
     words: Words = Words()
+    behind: float = 60.0
+    """Seconds that a subscription may be behind, before it is let go."""
     patience: float = 60.0
     """Seconds that a first answer of an external engine may take."""
+
+    @property
+    def work(self) -> int:
+        """What a plan may do at a time, in rows looked up: about as much as fits into a slice of time."""
+        return max(round(self.slice_seconds * WORK_OF_A_SECOND), 1)
 
     def limits(self, clock: Callable[[], float]) -> dict[str, Any]:
         """Those of an evaluation, by the names that whoever evaluates has for them; `clock` counts seconds."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import BinaryIO, TypeAlias, cast
 
 from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.durability.past import check_past, rewind
 from tidings.broker.forks import Forks
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
@@ -67,13 +68,22 @@ class Queries:
         self.aside = 0
 
     async def answer(
-        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS, client: str | None = None
+        self,
+        text: str,
+        dataset: Dataset | None,
+        write: Writer,
+        rights: Rights = ALL_RIGHTS,
+        client: str | None = None,
+        at: int | None = None,
     ) -> Spool:
-        """The answer as a document. If the caller is cancelled, so is the evaluation. `client` is whose share of the
-        forks it takes."""
-        spool = self._at_once(text, dataset, write, rights)
+        """The answer as a document, as it is or as it was after the commit `at`. If the caller is cancelled, so is the
+        evaluation. `client` is whose share of the forks it takes. Raises NoLog, UnknownCommit, HistoryGone."""
+        if at is not None:
+            check_past(self._commit_log, at)
+        spool = self._at_once(text, dataset, write, rights) if at is None else None
         if spool is None:
-            spool = await self._aside(partial(self._write, text, dataset, write, rights), client)
+            first = None if at is None else self._commit_log.group_commit.write_out
+            spool = await self._aside(partial(self._write, text, dataset, write, rights, at), client, first)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
         return spool
@@ -90,13 +100,15 @@ class Queries:
         warnings = self._engine.core.warnings_of(text, dataset)
         return replace(spool, warnings=warnings) if warnings else spool
 
-    async def _aside(self, write_to: Callable[[BinaryIO], Written], client: str | None) -> Spool:
+    async def _aside(
+        self, write_to: Callable[[BinaryIO], Written], client: str | None, first: Callable[[], None] | None
+    ) -> Spool:
         self.aside += 1
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 -- whoever sends it closes it
         work, seconds = partial(write_to, file), self._whole.seconds
         try:
             media_type, size, warnings = await self._forks.run(
-                work, seconds=seconds, keep=(file.fileno(),), client=client
+                work, seconds=seconds, keep=(file.fileno(),), client=client, first=first
             )
         except BaseException:
             file.close()
@@ -104,9 +116,13 @@ class Queries:
         file.seek(0)
         return Spool(media_type, file, size, warnings)
 
-    def _write(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, file: BinaryIO) -> Written:
+    def _write(
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, at: int | None, file: BinaryIO
+    ) -> Written:
         """In the fork: the media type and the size of the answer, and what is doubtful about the query."""
         self._engine.begin_apart(self._now())
+        if at is not None:
+            rewind(self._engine.store, self._commit_log, at)
         result = self._engine.query(text, dataset, now=self._now(), limits=self._whole, rights=rights)
         media_type, chunks = write(result)
         size = fill(file, chunks, self.most_bytes)

@@ -16,7 +16,9 @@ from tidings.broker.pending import (
     PendingContinuation,
     PendingDelayed,
     PendingFacts,
+    PendingLate,
     PendingNotification,
+    PendingReconciled,
     PendingRequest,
     PendingResume,
     PendingRights,
@@ -30,6 +32,8 @@ from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
+from tidings.broker.subscriptions.stragglers import Stragglers
+from tidings.broker.updates.accepted import Done
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.model.errors import TidingsError
@@ -50,6 +54,7 @@ class Settlement:
         admission: Admission,
         resumption: Resumption,
         rights: RightsChanges,
+        stragglers: Stragglers,
         facts: Facts,
     ) -> None:
         self._commit_log = commit_log
@@ -60,6 +65,7 @@ class Settlement:
         self._admission = admission
         self._resumption = resumption
         self._rights = rights
+        self._stragglers = stragglers
         self._facts = facts
 
     def settle(self, pending: Pending) -> None:
@@ -71,7 +77,7 @@ class Settlement:
                 self._commit_log.publish(entry)
             case PendingAnswer(update, outcome):
                 self._updates.answer(update, outcome)
-            case PendingSeed(entry, commit):
+            case PendingSeed(entry, commit) | PendingReconciled(entry, commit):
                 self._notifier.notify(entry.commit, entry.time, commit)
                 self._commit_log.publish(entry)
             case PendingBarrier(durable):
@@ -97,6 +103,8 @@ class Settlement:
                 self._resumption.resume(pending)
             case PendingRights():
                 self._rights.tell(pending)
+            case PendingLate():
+                self._stragglers.tell(pending)
             case PendingFacts(notes, durable):
                 for note in notes:
                     self._facts.restore(note)
@@ -110,11 +118,14 @@ class Settlement:
             case PendingUpdate(entry, commit, update):
                 self._commit_log.take_back(entry)
                 self._updates.take_back(commit, entry.time)
-                self._updates.answer(update, error)
-            case PendingAnswer(update):
-                self._updates.answer(update, error)
+                self._updates.undone(update, error, counted=True)
+            case PendingAnswer(update, outcome):
+                self._updates.undone(update, error, counted=isinstance(outcome, Done))
             case PendingSeed(entry, commit):
                 self._commit_log.take_back(entry)
+                self._updates.take_back(commit, entry.time)
+            case PendingReconciled(entry, commit):
+                self._commit_log.take_back(entry, ours=False)
                 self._updates.take_back(commit, entry.time)
             case PendingBarrier(durable) | PendingFacts(_, durable):
                 _refuse(durable, error)
@@ -138,6 +149,8 @@ class Settlement:
                 self._resumption.lose(pending, error)
             case PendingRights():
                 self._rights.lose(pending, error)
+            case PendingLate():
+                self._stragglers.lose(pending, error)
             case _:
                 assert_never(pending)
 

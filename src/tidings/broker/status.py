@@ -6,8 +6,10 @@ from msgspec import Struct
 
 from tidings.broker.latency import Latency
 from tidings.broker.policy import Policy
+from tidings.broker.record.seam import RecordStatus
 from tidings.engine.timing import Timing
 from tidings.log.journal import Durability
+from tidings.log.layout import segments
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.terms import DEFAULT_GRAPH
 
@@ -21,6 +23,8 @@ class LogStatus(Struct, frozen=True):
     durability: Durability
     commit: int
     """The last that is durable."""
+    oldest: int
+    """The first that it has; those before it are in snapshots only."""
     bytes: int
     broken: bool
     snapshot: int
@@ -29,6 +33,15 @@ class LogStatus(Struct, frozen=True):
     snapshots_failed: int
     behind: int
     """Bytes of log that no snapshot covers."""
+
+
+class ExternalStatus(Struct, frozen=True):
+    """Of another engine that works out the answers of subscriptions, as a job on Spark does."""
+
+    batch: int
+    """The last that was told in full; -1 before the first."""
+    waiting: int
+    """Subscriptions that have no first answer yet."""
 
 
 class BrokerStatus(Struct, frozen=True):
@@ -44,6 +57,8 @@ class BrokerStatus(Struct, frozen=True):
     """Clients that follow the log."""
 
     subscriptions: int
+    plans: int
+    """By which their answers are kept; many share one."""
     absent: int
     """Subscriptions whose client is away."""
     notified: int
@@ -52,6 +67,13 @@ class BrokerStatus(Struct, frozen=True):
     resumed: int
     refreshed: int
     released: int
+
+    behind: int
+    """Plans that are behind: what they have to tell comes later."""
+    rounds_aside: int
+    """Forks that brought such plans up to date."""
+    let_go: int
+    """Subscriptions that were ended, as they cost too much."""
 
     approximate: int
     """Subscriptions that are."""
@@ -67,6 +89,8 @@ class BrokerStatus(Struct, frozen=True):
     updates_failed: int
     updates_refused: int
     updates_aside: int
+    updates_bound: int
+    """Those that came as the values of a prepared one."""
     delayed_waiting: int
     delayed_done: int
     delayed_failed: int
@@ -80,6 +104,10 @@ class BrokerStatus(Struct, frozen=True):
     batches_failed: int
     log: LogStatus | None
     """None if everything is in memory."""
+    external: ExternalStatus | None
+    """None if the broker itself works out the answers."""
+    record: RecordStatus | None
+    """None if there is no endpoint behind the broker."""
     timing: Timing
     policy: Policy
     update_latency: Latency
@@ -105,6 +133,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         sessions=len(broker.sessions),
         followers=len(broker.commit_log.followers),
         subscriptions=len(broker.subscriptions),
+        plans=broker.engine.plans,
         absent=broker.subscriptions.absent,
         notified=outboxes.sent,
         merged=outboxes.merged,
@@ -112,6 +141,9 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         resumed=resumption.resumed,
         refreshed=resumption.refreshed,
         released=resumption.released,
+        behind=len(broker.engine.stragglers),
+        rounds_aside=broker.stragglers.rounds,
+        let_go=broker.stragglers.let_go,
         approximate=len(broker.matching),
         events=broker.matching.events,
         matches=broker.matching.matches,
@@ -122,6 +154,7 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         updates_failed=updates.failed,
         updates_refused=updates.refused,
         updates_aside=updates.aside,
+        updates_bound=updates.bound,
         delayed_waiting=len(delayed.schedule),
         delayed_done=delayed.done,
         delayed_failed=delayed.failed,
@@ -132,6 +165,8 @@ def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
         batches=group_commit.batches,
         batches_failed=group_commit.failures,
         log=_log_status(broker),
+        external=None if (job := broker.external) is None else ExternalStatus(job.last_batch, len(job)),
+        record=None if broker.record is None else broker.record.status(),
         timing=broker.engine.timing,
         policy=broker.policy,
         update_latency=updates.latency,
@@ -147,6 +182,7 @@ def _log_status(broker: "Broker") -> LogStatus | None:
     return LogStatus(
         durability=disk.durability,
         commit=journal.durable.commit,
+        oldest=next(iter(segments(disk.folder)), journal.durable.commit + 1),
         bytes=journal.written,
         broken=journal.broken,
         snapshot=snapshots.commit,

@@ -140,7 +140,7 @@ class HttpClient:
 class AsyncHttpClient:
     """For `async with`. `connections` are the most at a time, and are kept: requests wait for one as long as it takes.
     `endless` is for answers that go on for ever, each over a connection of its own. `credentials` are shown to the
-    broker at the address `broker`, and to nobody else."""
+    broker at the address `broker`, and to nobody else; `auth` is what other servers are shown."""
 
     def __init__(
         self,
@@ -151,6 +151,7 @@ class AsyncHttpClient:
         trust: Trust = SYSTEM,
         broker: str = "",
         credentials: Shown | None = None,
+        auth: httpx.Auth | None = None,
     ) -> None:
         timeout = httpx.Timeout(seconds, pool=None)
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
@@ -162,7 +163,7 @@ class AsyncHttpClient:
             timeout=timeout,
             limits=limits,
             verify=trust.context() or True,
-            auth=None if login is None else Bearer(login, broker),
+            auth=auth if login is None else Bearer(login, broker),
         )
 
     async def __aenter__(self) -> "AsyncHttpClient":

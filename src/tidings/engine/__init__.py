@@ -8,6 +8,7 @@ In reading order:
     lutt       which triple patterns of which plans a quad matches; `routing` files them there
     plans      from a query to the plan that keeps its answer up to date
     operators  one delta rule each
+    behind     plans whose steps would hold up the others, and how they catch up
     explain, timing, pauses   what can be seen from outside: plans, counters, pauses
 
 `leaves` is what the indexes of store, LUTT and members end in.

@@ -8,7 +8,8 @@ The engine does no input or output, and knows no clock but the instants it is to
 
 from collections.abc import Callable, Iterable, Iterator
 
-from tidings.engine.commit import Commit, Failure, Notification
+from tidings.engine.behind.stragglers import Stragglers
+from tidings.engine.commit import Commit, Failure, notifications_of
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import Key, Lutt, everything_in
@@ -31,7 +32,7 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset, Query, narrowed, with_pattern
 from tidings.sparql.binding import Bindable
-from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment
+from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, Overrun, Spent
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import evaluate
 from tidings.sparql.parser.cursor import Cursor
@@ -53,9 +54,10 @@ class Engine:
         self._sizes = self._routing.sizes
         self.timing = Timing(clock)
         self.subscriptions: dict[int, Subscription] = {}
-        self._before = Before(self.core.store)
-        self.planning = Planning(self.core, self._before, self._routing, naive=naive)
+        self.before = Before(self.core.store)
+        self.planning = Planning(self.core, self.before, self._routing, naive=naive)
         self._plans = self.planning.plans
+        self.stragglers = Stragglers(self._plans, self.before, self._routing)
         self._understood = Templates(self._read_understood)
         self._next = 0
 
@@ -71,6 +73,11 @@ class Engine:
     @property
     def lutt(self) -> Lutt[Wake]:
         return self._routing.lutt
+
+    @property
+    def plans(self) -> int:
+        """How many there are; subscriptions that differ in constants only share one."""
+        return len(self._sizes)
 
     # -- subscribing --------------------------------------------------------------------------------------------
 
@@ -88,7 +95,8 @@ class Engine:
     def enroll(
         self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS
     ) -> tuple[Subscription, Iterable[Row]]:
-        """As `subscribe`; the first answer is found as it is read, which must be before anything changes."""
+        """As `subscribe`; the first answer is found as it is read, which must be before anything changes. Raises
+        PlanIsBehind, and Overrun if its plan has more to remember than is found within a slice."""
         template, spu, member, answer = self._admitted(text, dataset, now, rights)
         return self._seat(spu, member, template.variables), answer
 
@@ -109,6 +117,7 @@ class Engine:
         """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
         self.core.tell_time(now)
         template, spu, member = self.planning.find(text, dataset, rights)
+        self.stragglers.check(spu)
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         return template, spu, member, answer
 
@@ -128,11 +137,16 @@ class Engine:
     def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
         """A new member's first answer; if it cannot be had, nothing of the member is left."""
         try:
+            spu.meter.begin(self.stragglers.slice)
             answer = spu.admit(member)
-        except BaseException:
+        except BaseException as error:
             if not spu.members:
                 self.planning.leave(spu)
+            if isinstance(error, Spent):
+                raise Overrun from None
             raise
+        finally:
+            spu.meter.begin(None)
         self._routing.file(spu, member)
         return answer
 
@@ -172,11 +186,12 @@ class Engine:
         All that the fork found must have been taken up."""
         self.core.tell_time(now)
         wish = newcomer.wish
-        self._unroute(newcomer)
         template, spu, member = self.planning.find(wish.text, wish.dataset, wish.rights)
+        self.stragglers.check(spu)
+        self._unroute(newcomer)
         is_there = member in spu.members
         try:
-            changes = newcomer.catch_up(self._before, spu if is_there else None)
+            changes = newcomer.catch_up(self.before, spu if is_there else None)
             if not is_there:
                 newcomer.move_in(spu)
                 self._routing.file(spu, member)
@@ -202,9 +217,11 @@ class Engine:
         drop(spu.members, member, subscription)
         if member in spu.members:
             return
-        spu.dismiss(member)
+        if spu not in self.stragglers:  # what that remembers is of no use any more
+            spu.dismiss(member)
         self._routing.unfile(spu, member)
         if not spu.members:
+            self.stragglers.forget(spu)
             self.planning.leave(spu)
 
     def keys(self, subscription: Subscription) -> Iterator[Key]:
@@ -236,6 +253,7 @@ class Engine:
             len(spu.members),
             self._sizes[spu],
             self.planning.warnings.get(spu, ()),
+            self.stragglers.times.get(spu, 0),
         )
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
@@ -342,27 +360,31 @@ class Engine:
         begun = clock()
         timing.commits += 1
         timing.quads += len(delta)
-        self._before.begin(delta)
+        self.before.begin(delta)
         touched, concerned = self._routing.find(delta)
         timing.hits += concerned
         routed = clock()
         told: list[tuple[Routed, dict[Row, Changes]]] = []
         failures: tuple[Failure, ...] = ()
+        stragglers = self.stragglers
+        is_sliced = stragglers.slice is not None
+        if is_sliced:
+            stragglers.begin(delta)
         for spu, hits in touched.items():
             try:
-                changed = spu.advance(hits)
+                changed = stragglers.step(spu, hits) if is_sliced else spu.advance(hits)
             except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
                 failures += (self._end_failed(spu, error),)
             else:
                 if changed:
                     told.append((spu, changed))
         boosted = clock()
-        notifications = self._notify(told) if told else []
+        notifications = notifications_of(told) if told else []
         timing.lutt += routed - begun
         timing.booster += boosted - routed
         timing.notify += clock() - boosted
         timing.notifications += len(notifications)
-        return Commit(delta, notifications, failures)
+        return Commit(delta, notifications, failures, stragglers.taken() if is_sliced else ())
 
     def _end_failed(self, spu: Routed, error: Exception) -> Failure:
         """End all subscriptions of a plan that failed."""
@@ -372,13 +394,3 @@ class Engine:
         for subscription in lost:
             self.unsubscribe(subscription.id)
         return Failure(tuple(lost), error)
-
-    def _notify(self, told: list[tuple[Routed, dict[Row, Changes]]]) -> list[Notification]:
-        notifications: list[Notification] = []
-        for spu, changed in told:
-            for member, changes in changed.items():
-                change = ZSet.owning(changes)
-                for each in values_of(spu.members[member]):
-                    each.sequence += 1
-                    notifications.append(Notification(each, each.sequence, change))
-        return notifications

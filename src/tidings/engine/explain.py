@@ -17,12 +17,15 @@ class Explained(Struct, frozen=True):
     members: int
     subscribers: int
     warnings: tuple[str, ...] = ()
+    aside: int = 0
+    """How often it was brought up to date in a fork, because that took longer than the others may be held up."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "incremental": is_incremental(self.plan),
             "parameters": list(self.parameters),
             "shared": {"members": self.members, "subscribers": self.subscribers},
+            "aside": self.aside,
             "warnings": list(self.warnings),
             "routes": [{"pattern": list(route.pattern), "graph": route.graph} for route in self.routes],
             "plan": self.plan.to_json(),
@@ -33,6 +36,7 @@ class Explained(Struct, frozen=True):
             *(f"warning: {each}" for each in self.warnings),
             f"shared by {self.members:,} member(s) with {self.subscribers:,} subscriber(s)",
             "woken by " + ("; ".join(dict.fromkeys(map(_route, self.routes))) if self.routes else "every commit"),
+            *([f"brought up to date aside {self.aside:,} time(s)"] if self.aside else []),
             *_tree(self.plan, "", ""),
         ]
         return "\n".join(lines)

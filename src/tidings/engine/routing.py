@@ -10,7 +10,7 @@ from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.layout import Row
 
 
-class Wake(Struct, frozen=True, eq=False):
+class Wake(Struct, eq=False):
     """An entry of the LUTT: a triple pattern, and the plan it belongs to."""
 
     spu: Routed
@@ -74,6 +74,13 @@ class Routing:
             if wake.own:
                 for key in keys_of(spu, route, member, spu.dataset):
                     self.lutt.drop(key, wake)
+
+    def exchange(self, spu: Routed) -> None:
+        """A plan has other routes than before, for the same patterns."""
+        wakes = self._wakes[spu].values()
+        for wake, route in zip(wakes, spu.routes, strict=True):
+            wake.route = route
+        self._wakes[spu] = dict(zip(spu.routes, wakes, strict=True))
 
     def always_concerns(self, quad: Quad) -> bool:
         """Whether any is concerned by whatever becomes of this quad."""

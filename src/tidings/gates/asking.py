@@ -44,6 +44,14 @@ class Deed(Struct, frozen=True):
     commit: int | None = None
 
 
+class Resident(Struct, frozen=True):
+    """One whom the settings name, and who is asked for no token: a gate that speaks for all its clients."""
+
+    subject: str
+
+
+Shown: TypeAlias = str | Resident | None
+"""What tells who somebody is: an Authorization header or the like, the settings, or nothing."""
 Changed: TypeAlias = Callable[[Rights, str], None]
 """Somebody who stays has other rights from here on, and why."""
 Leave: TypeAlias = Callable[[], None]
@@ -63,13 +71,13 @@ class Guard(Protocol):
     def figures(self) -> Iterable[Figure]:
         """What there is to count beside that."""
 
-    def recall(self, authorization: str | None) -> Asker | None:
+    def recall(self, authorization: Shown) -> Asker | None:
         """Who shows this, at once; None if it has to be found out, by `identify`. Raises what is wrong with it."""
 
-    async def identify(self, authorization: str | None) -> Asker:
+    async def identify(self, authorization: Shown) -> Asker:
         """Who shows this. Raises what is wrong with it: 401, with a code of the protocol."""
 
-    def attend(self, authorization: str | None, asker: Asker, changed: Changed) -> Leave:
+    def attend(self, authorization: Shown, asker: Asker, changed: Changed) -> Leave:
         """Somebody stays: have them told when what they showed no longer counts, or gives them other rights."""
 
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
@@ -86,13 +94,13 @@ class OpenGuard:
     def figures(self) -> Iterable[Figure]:
         return ()
 
-    def recall(self, authorization: str | None) -> Asker:
+    def recall(self, authorization: Shown) -> Asker:
         return EVERYBODY
 
-    async def identify(self, authorization: str | None) -> Asker:
+    async def identify(self, authorization: Shown) -> Asker:
         return EVERYBODY
 
-    def attend(self, authorization: str | None, asker: Asker, changed: Changed) -> Leave:
+    def attend(self, authorization: Shown, asker: Asker, changed: Changed) -> Leave:
         return _nothing
 
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:

@@ -7,8 +7,7 @@ BadRequest
 ├── BadForwarding        bad_forwarding        400   what a proxy says of its client makes no sense
 └── ClientLeft           client_left           499   nobody waits for the answer any more
 NotFound
-├── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
-└── NoLog                no_log                404   the broker keeps everything in memory
+└── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
 LimitExceeded
 ├── RateExceeded         rate_exceeded         429   seconds: this client asks too often
 ├── TooManyConnections   too_many_connections  429   come back in a moment
@@ -61,10 +60,6 @@ class ClientLeft(BadRequest):
 
 class UnknownPrepared(NotFound):
     code = "unknown_prepared"
-
-
-class NoLog(NotFound):
-    code = "no_log"
 
 
 class RateExceeded(LimitExceeded):

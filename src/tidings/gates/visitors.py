@@ -34,6 +34,8 @@ class Visitors:
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
         self._any_origin = ANY in self._origins
         self._pages = frozenset(pages)
+        self.let_in: set[bytes | None] = {None}
+        """Host headers that were let in before: most requests need no more than a look at these."""
 
     def check(
         self, host: str | None, origin: str | None = None, site: str | None = None, mode: str | None = None

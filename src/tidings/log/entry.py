@@ -2,9 +2,9 @@
 
 import msgspec
 
-from tidings.protocol.entries import Entry, Note, published_by
+from tidings.protocol.entries import PUBLISHER, Entry, Note, published_by
 
-__all__ = ["START", "Entry", "Note", "Place", "published_by"]
+__all__ = ["PUBLISHER", "START", "Entry", "Note", "Place", "published_by"]
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -46,7 +46,7 @@ class Journal:
     """The writing end of a log: `place` is the end of what was appended, `durable` of what was written."""
 
     def __init__(self, folder: Path, place: Place, settings: Settings | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._settings = settings or Settings()
         self._oldest = int(self._settings.segment_seconds * 1_000_000)
         self.broken = False
@@ -164,7 +164,7 @@ class Journal:
         try:
             self._close()
             for segment in reversed(self._begun):  # so that a crash on the way leaves no hole
-                segment_path(self._folder, segment).unlink()
+                segment_path(self.folder, segment).unlink()
             if self._begun:
                 self._sync_names()
             if self.durable.segment:
@@ -176,7 +176,7 @@ class Journal:
             self.broken = True
 
     def _open(self, segment: int, flags: int = 0) -> int:
-        return os.open(segment_path(self._folder, segment), os.O_WRONLY | os.O_APPEND | flags, 0o644)
+        return os.open(segment_path(self.folder, segment), os.O_WRONLY | os.O_APPEND | flags, 0o644)
 
     def _close(self) -> None:
         if self._file is not None:
@@ -194,7 +194,7 @@ class Journal:
 
     def _sync_names(self) -> None:
         try:
-            sync_folder(log_of(self._folder))
+            sync_folder(log_of(self.folder))
         except OSError:
             self.broken = True
             raise

@@ -9,6 +9,7 @@ moved or put in unseen:
     crc(n) = crc32(line n up to its crc member, crc(n - 1))      crc(0) = crc32(the segment's name)
 """
 
+from collections.abc import Iterable
 from itertools import chain
 from zlib import crc32
 
@@ -27,13 +28,21 @@ def seed(first: int) -> int:
 def encode(entry: Entry, crc: int) -> tuple[bytes, int]:
     """The lines of an entry that follows a line of this checksum, and the checksum of the last of them."""
     lines = []
-    notes = entry.notes
-    all_lines = chain(change_lines(entry, len(notes)), note_lines(entry)) if notes else change_lines(entry)
-    for line in all_lines:
+    for line in _unsealed(entry):
         body = line[:-1]
         crc = crc32(body, crc)
         lines.append(b'%b,"crc":"%08x"}\n' % (body, crc))
     return b"".join(lines), crc
+
+
+def _unsealed(entry: Entry) -> Iterable[bytes]:
+    """Most entries have no note but whose they are: as in the feed, their changes say so."""
+    notes = entry.notes
+    if not notes:
+        return change_lines(entry)
+    if len(notes) == 1 and entry.delta and (publisher := entry.publisher) is not None:
+        return change_lines(entry, publisher=publisher)
+    return chain(change_lines(entry, len(notes)), note_lines(entry))
 
 
 def sealed(body: bytes, crc: int = 0) -> bytes:

@@ -17,6 +17,7 @@ TidingsError                       internal_error         500
 │   ├── GraphNotWritable           graph_not_writable     403   graph: an update of what its sender may not write
 │   └── MayNotSubscribe            may_not_subscribe      403   a subscription of one who may subscribe to no graph
 ├── NotFound                       not_found              404   no such subscription
+├── EndpointRefused                endpoint_refused       502   the store of record will not have an update
 ├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
@@ -24,6 +25,8 @@ TidingsError                       internal_error         500
     ├── MemoryLimitExceeded        memory_limit_exceeded  503   bytes
     ├── TextTooLong                text_too_long          503   characters
     ├── AnswerTooLarge             answer_too_large       503   bytes
+    ├── EndpointAway               endpoint_away          503   the store of record does not answer, or not as it should
+    ├── EndpointDiffers            endpoint_differs       503   it holds other quads than it said it would
     └── RequestTooComplex          request_too_complex    413   measured, limit
 """
 
@@ -190,6 +193,13 @@ class ExtraMissing(TidingsError):
         return super().to_json() | {"extra": self.extra}
 
 
+class EndpointRefused(TidingsError):
+    """The store of record behind a broker answers, and will not have this."""
+
+    status = 502
+    code = "endpoint_refused"
+
+
 class LimitExceeded(TidingsError):
     status = 503
     code = "limit_exceeded"
@@ -263,3 +273,15 @@ class RequestTooComplex(LimitExceeded):
 
     def data(self) -> dict[str, Any]:
         return {"measured": self.measured, "limit": self.limit}
+
+
+class EndpointAway(LimitExceeded):
+    """The store of record does not answer, or not in time, or not as it should: until it does, nothing is promised."""
+
+    code = "endpoint_away"
+
+
+class EndpointDiffers(LimitExceeded):
+    """The store of record holds other quads than it said it would: somebody has to say which of the two is right."""
+
+    code = "endpoint_differs"

@@ -12,7 +12,7 @@ from tidings.model.access import Graphs
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-_PUBLISHER = "publisher"
+PUBLISHER = "publisher"
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -42,7 +42,11 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def publisher(self) -> str | None:
         """Who published the commit, if that was said."""
-        return next((note.content["name"] for note in self.notes if note.kind == _PUBLISHER), None)
+        for note in self.notes:
+            if note.kind == PUBLISHER:
+                name: str = note.content["name"]
+                return name
+        return None
 
 
 def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:
@@ -52,4 +56,4 @@ def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:
 
 def published_by(name: str) -> Note:
     """For the entry of a commit: who published it. It is history, and no part of a snapshot."""
-    return Note(_PUBLISHER, {"name": name})
+    return Note(PUBLISHER, {"name": name})

@@ -4,6 +4,7 @@ query     GET ?query=          POST urlencoded query=     POST application/sparq
 update                         POST urlencoded update=    POST application/sparql-update
 """
 
+from functools import lru_cache
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -33,6 +34,8 @@ class QueryRequest(Struct, frozen=True):
     dataset: Dataset | None = None
     formats: tuple[str, ...] = ()
     """By name or media type, the one that is wanted first, then others that would do."""
+    at: int | None = None
+    """The commit after which it is asked, if not the last one."""
 
 
 class UpdateRequest(Struct, frozen=True):
@@ -107,6 +110,8 @@ def read_post(content_type: str, query_string: bytes, body: bytes, base: str) ->
     kind = DIRECT.get(media_type)
     if kind is None:
         raise UnsupportedFormat(f"Content-Type is {media_type!r}, and may be {FORM}, {' or '.join(DIRECT)}")
+    if not query_string and kind == "update":
+        return UpdateRequest(_decoded(body), None)
     parameters = Parameters(query_string)
     if parameters.all("query") or parameters.all("update"):
         raise BadRequest("the request has a text in its address and another one in its body")
@@ -128,13 +133,19 @@ def _request(kind: Kind, text: str, parameters: Parameters, base: str) -> HttpRe
     default, named = (_graphs(parameters, name, base) for name in _GRAPHS[kind])
     dataset = Dataset(default, named) if default or named else None
     if kind == "query":
-        return QueryRequest(text, dataset, _formats(parameters))
+        return QueryRequest(text, dataset, _formats(parameters), _commit(parameters.one("at")))
     due = read_due(parameters.one("at"), parameters.one("delay"))
     if _is_rehearsal(parameters):
         if due is not None:
             raise BadRequest("what an update will do later cannot be told now: dry-run goes with neither at nor delay")
         return RehearsalRequest(text, dataset)
     return UpdateRequest(text, dataset) if due is None else DelayedUpdateRequest(text, due, dataset)
+
+
+def _commit(value: str | None) -> int | None:
+    if value is not None and not (value.isascii() and value.isdigit() and len(value) < 20):
+        raise BadRequest(f"at is {value!r}, and must be the number of a commit")
+    return None if value is None else int(value)
 
 
 def _formats(parameters: Parameters) -> tuple[str, ...]:
@@ -161,6 +172,7 @@ def graph(value: str, name: str, base: str) -> Term:
     return iri(resolve(base, value))
 
 
+@lru_cache(maxsize=64)
 def _media_type(content_type: str) -> str:
     """The bare media type. Section 2.1.2 and 2.1.3: texts are UTF-8, and so is what a form encodes."""
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))

@@ -67,8 +67,6 @@ class Authority:
         )
         providers = [Provider(each, fetch, monotonic, tokens.leeway) for each in settings.provider]
         self.verification = Verification((own, *providers), clock, tokens.remembered)
-        self._last = "", ""
-        """What was shown last, and the token in it: most messages show what the one before them did."""
         self.followers: set[Callable[[], None]] = set()
         """Who is told when somebody may no longer be who they were, or may do more or less: identify them anew."""
         self.keys.changed = self.revocations.changed = self.credentials.changed = self._forget
@@ -111,11 +109,7 @@ class Authority:
         """As `identify`, for every message: None if the token has to be verified first, which may take its time."""
         if authorization is None:
             return ANONYMOUS
-        shown, token = self._last
-        if authorization != shown:
-            token = bearer(authorization)
-            self._last = authorization, token
-        return self.verification.recall(token)
+        return self.verification.recall(bearer(authorization))
 
     async def identify(self, authorization: str | None) -> Passport:
         """Who shows this Authorization header, or none. Raises what is wrong with it."""

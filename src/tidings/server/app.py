@@ -26,6 +26,8 @@ from tidings.server.gates import (
     client_quotas,
     http_app,
     http_gate,
+    premises,
+    quick_updates,
     serve_websockets,
     uvicorn_config,
     websocket_gate,
@@ -33,6 +35,7 @@ from tidings.server.gates import (
 from tidings.server.health import Health, HealthServer
 from tidings.server.http_server import HttpServer
 from tidings.server.listening import Addresses, Entrances, Listeners, cannot_listen, listeners
+from tidings.server.optional_gates.opening import optional_gates
 from tidings.server.tls import Tls, read_tls, renewing
 from tidings.sparql.nesting import allow_nesting
 
@@ -133,9 +136,11 @@ async def _run(
     security = _security(broker, settings, sockets) if settings.is_secure else None
     quotas = client_quotas(settings)
     gate = websocket_gate(broker, settings, *sockets.http_ports, security, quotas)
-    pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas)
+    switched_on = optional_gates(premises(broker, settings, security, quotas), settings)
+    pages = http_gate(broker, settings, *sockets.ws_ports, security, quotas, switched_on)
     entrances = Entrances(None if tls is None else tls.context)
-    server = HttpServer(uvicorn_config(http_app(broker, settings, pages, security), settings, gate), entrances)
+    app, quick = http_app(broker, settings, pages, security), quick_updates(broker, settings, pages, security)
+    server = HttpServer(uvicorn_config(app, settings, gate, quick), entrances)
     for pair in sockets.pairs:
         entrances.add(pair, server.serve_connections, serve_websockets(gate, settings))
     loop = asyncio.get_running_loop()
@@ -153,6 +158,10 @@ async def _run(
         await stack.enter_async_context(broker)
         if security is not None:
             await stack.enter_async_context(security.running(say))
+        if settings.has_endpoint:
+            from tidings.server.endpoints import behind  # here: most brokers have none
+
+            await stack.enter_async_context(behind(broker, settings))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:
@@ -161,6 +170,8 @@ async def _run(
         broker.freeze()
         if tls is not None:
             await stack.enter_async_context(renewing(tls, entrances.renew))
+        for each in switched_on:
+            await stack.enter_async_context(each.running())
         doors.health.watch(broker, loop)
         plain, secure = (None if pair is None else pair.addresses for pair in sockets.pairs)
         announce(Opened(broker, plain, secure, doors.health_port))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from tidings.broker.approximate.matching import Words
 from tidings.broker.broker import Broker
+from tidings.broker.durability.replay import begin_at, replay
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
@@ -54,6 +55,7 @@ def policy(settings: Settings) -> Policy:
         delayed=settings.max_delayed,
         slice_seconds=settings.slice,
         seconds=settings.timeout or None,
+        behind=settings.max_behind,
         rows=settings.max_rows or None,
         planning=settings.max_planning,
         workers=settings.workers,
@@ -113,11 +115,11 @@ def open_broker(
             core.store.add(s, p, o, g)
     broker = build_broker(settings, core, external, watch)
     if snapshot is not None:
-        broker.begin_at(snapshot.commit, snapshot.time)
+        begin_at(broker, snapshot.commit, snapshot.time)
         for note in snapshot.notes:
-            broker.restore_note(note)
+            broker.facts.restore(note)
     for entry in recovered.entries():
-        broker.restore(entry)
+        replay(broker, entry)
     if recovered.aside is not None:
         say(f"the end of the commit log was damaged: moved its last {recovered.cut:,} bytes to {recovered.aside}")
     elif recovered.cut:

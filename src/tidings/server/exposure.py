@@ -17,6 +17,12 @@ def check_exposure(settings: Settings) -> None:
         _check("--host", settings.host, settings)
     if settings.plain_host not in {None, "off"}:
         _check("--plain-host", str(settings.plain_host), settings)
+    coap = settings.coap_host or settings.host
+    if settings.coap_port is not None and not is_local(coap):
+        raise BadSetting(
+            f"--coap-port at {coap}: CoAP has no encryption here, so others can read and change what is said; "
+            "have it on this machine only (--coap-host 127.0.0.1), or say --allow-insecure as well"
+        )
 
 
 def _check(flag: str, host: str, settings: Settings) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,16 @@ from tidings import __version__
 from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN
 from tidings.gates.forwarding import Proxies
+from tidings.gates.gate import Gate
 from tidings.gates.http.app import HttpGate, HttpSettings
 from tidings.gates.http.connection import HEADER_SECONDS, counted
 from tidings.gates.http.door import SECURITY, Door
-from tidings.gates.http.fast_update import FastUpdate
 from tidings.gates.http.forwarded import Forwarded
 from tidings.gates.http.limits import Turnstile
+from tidings.gates.http.quick_update import QuickUpdates
 from tidings.gates.http.security.identification import Identification
+from tidings.gates.ldn.inbox import PATH
+from tidings.gates.premises import Premises
 from tidings.gates.quotas import Quota, Quotas
 from tidings.gates.visitors import Visitors
 from tidings.gates.websocket.gate import WebSocketGate, WebSocketSettings
@@ -45,8 +48,10 @@ def http_gate(
     wss_port: int | None = None,
     security: "Security | None" = None,
     quotas: Quotas | None = None,
+    gates: Sequence[Gate] = (),
 ) -> HttpGate:
-    """The ports are where the WebSocket gate listens, if that is not where the settings say."""
+    """The ports are where the WebSocket gate listens, if that is not where the settings say; `gates` are others, that
+    were switched on."""
     limits = HttpSettings(
         base=settings.base,
         max_body=settings.max_body,
@@ -54,17 +59,32 @@ def http_gate(
         read_only=settings.read_only,
         loads=settings.load_from is not None or bool(settings.outgoing_hosts),
         cors=settings.cors,
+        visitors=visitors(settings),
         max_connections=settings.max_connections,
         high_water=settings.outbox,
         ping=settings.ping,
         ws_port=ws_port or settings.ws_port,
         wss_port=wss_port or settings.wss_port,
+        inbox=PATH if settings.ldn else None,
         figures=partial(figures, settings),
     )
     quotas = quotas or client_quotas(settings)
     if security is None:
-        return HttpGate(broker, limits, quotas=quotas)
-    return HttpGate(broker, limits, security.guard, security.routes(), quotas)
+        return HttpGate(broker, limits, quotas=quotas, gates=gates)
+    return HttpGate(broker, limits, security.guard, security.routes(), quotas, gates)
+
+
+def premises(broker: Broker, settings: Settings, security: "Security | None", quotas: Quotas) -> Premises:
+    """What the gates have that can be switched on."""
+    return Premises(
+        broker,
+        quotas,
+        settings.base,
+        guard=OPEN if security is None else security.guard,
+        read_only=settings.read_only,
+        max_body=settings.max_body,
+        high_water=settings.outbox,
+    )
 
 
 def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> Quotas:
@@ -83,12 +103,20 @@ def http_app(
 ) -> ASGIApp:
     gate = gate or http_gate(broker, settings, security=security)
     guard = OPEN if security is None else security.guard
-    short = FastUpdate(
-        gate.app(), broker, guard, gate.quotas,
-        base=settings.base, max_body=settings.max_body, read_only=settings.read_only,
-    )  # fmt: skip
-    app = Door(Identification(Turnstile(short, gate.quotas), guard), visitors(settings))
+    app = Door(Identification(Turnstile(gate.app(), gate.quotas), guard), gate.visitors)
     return Forwarded(app, proxies) if (proxies := Proxies(settings.trusted_proxies)) else app
+
+
+def quick_updates(
+    broker: Broker, settings: Settings, gate: HttpGate, security: "Security | None" = None
+) -> QuickUpdates | None:
+    """The short way of updates, if any are taken."""
+    if settings.read_only:
+        return None
+    guard, proxies = OPEN if security is None else security.guard, Proxies(settings.trusted_proxies)
+    return QuickUpdates(
+        broker, guard, gate.quotas, gate.visitors, proxies, base=settings.base, max_body=settings.max_body
+    )
 
 
 def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
@@ -137,10 +165,12 @@ def serve_websockets(gate: WebSocketGate, settings: Settings) -> Serve:
     return serve
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings, gate: WebSocketGate) -> uvicorn.Config:
+def uvicorn_config(
+    app: ASGIApp, settings: Settings, gate: WebSocketGate, quick: QuickUpdates | None = None
+) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=counted(gate.quotas, Proxies(settings.trusted_proxies)),
+        http=counted(gate.quotas, Proxies(settings.trusted_proxies), quick),
         ws=upgrading(gate.listen, picows_options(settings)),
         lifespan="off",
         log_config=None,

@@ -10,7 +10,7 @@ import io
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http.client import HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TypeAlias, cast
@@ -54,6 +54,8 @@ class Reach(Struct, frozen=True):
     networks: tuple[str, ...] = ()
     size: int = 64 << 20
     seconds: float = 10.0
+    setting: str = "outgoing"
+    """What the settings begin with that say so."""
 
 
 class Document(Struct, frozen=True):
@@ -62,6 +64,8 @@ class Document(Struct, frozen=True):
     url: str
     media_type: str
     body: bytes
+    links: tuple[str, ...] = ()
+    """Values of Link headers."""
 
 
 def system_resolve(host: str, port: int) -> list[str]:
@@ -105,6 +109,25 @@ class Outgoing:
             url = found
         raise FetchFailed(f"{place.host} redirects more than {_MOST_REDIRECTS} times")
 
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+        """The status of the answer to a request, which is sent nowhere else, whatever the answer says.
+
+        Raises OutgoingNotAllowed, FetchFailed."""
+        deadline = self._clock() + self._reach.seconds
+        place = self.check(url)
+        try:
+            with self._connect(place, deadline) as connection:
+                connection.settimeout(max(0.001, deadline - self._clock()))
+                connection.sendall(_post(place, headers, len(body)) + body)
+                answer = HTTPResponse(cast(socket.socket, _Timed(connection, deadline, self._clock)), method="POST")
+                with answer:
+                    answer.begin()
+                    return answer.status
+        except TimeoutError as error:
+            raise FetchFailed(f"{place.host} did not answer within {self._reach.seconds:g} s") from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise FetchFailed(f"{place.host} could not be asked: {error}") from error
+
     # -- where it may go ------------------------------------------------------------------------------------------
 
     def check(self, url: str) -> "Place":
@@ -112,7 +135,7 @@ class Outgoing:
         place = _place(url)
         if not self._is_listed(place.host, place.port, place.scheme):
             raise OutgoingNotAllowed(
-                f"the broker may not ask {place.host}:{place.port}; outgoing_hosts lists whom it may"
+                f"the broker may not ask {place.host}:{place.port}; {self._reach.setting}_hosts lists whom it may"
             )
         try:
             found = [ip_address(address.partition("%")[0]) for address in self._resolve(place.host, place.port)]
@@ -121,7 +144,8 @@ class Outgoing:
         if not found:
             raise FetchFailed(f"{place.host} has no address")
         if not all(map(self._is_reachable, found)):
-            raise OutgoingNotAllowed(f"{place.host} has an address that is not public, and not in outgoing_networks")
+            said = f"{place.host} has an address that is not public, and not in {self._reach.setting}_networks"
+            raise OutgoingNotAllowed(said)
         return Place(place.scheme, place.host, place.port, place.target, tuple(map(str, found)))
 
     def _is_listed(self, host: str, port: int, scheme: str) -> bool:
@@ -156,7 +180,8 @@ class Outgoing:
                 if response.getheader("content-encoding", "identity").lower() != "identity":
                     raise FetchFailed(f"{place.host} answers with a Content-Encoding that nobody asked for")
                 body = self._body(response, place)
-                return Document(place.url, response.getheader("content-type", "").partition(";")[0].strip(), body)
+                media_type = response.getheader("content-type", "").partition(";")[0].strip()
+                return Document(place.url, media_type, body, tuple(response.msg.get_all("link", ())))
 
     def _connect(self, place: "Place", deadline: float) -> socket.socket:
         """A connection to an address that was checked; the certificate has to be that of the host."""
@@ -261,6 +286,18 @@ def _request(place: Place, accept: str) -> bytes:
         f"User-Agent: tidings/{__version__}",
         f"Accept: {accept}",
         "Accept-Encoding: identity",
+        "Connection: close",
+    )
+    return "\r\n".join((*lines, "", "")).encode("ascii")
+
+
+def _post(place: Place, headers: Mapping[str, str], size: int) -> bytes:
+    lines = (
+        f"POST {place.target} HTTP/1.1",
+        f"Host: {place.authority}",
+        f"User-Agent: tidings/{__version__}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+        f"Content-Length: {size}",
         "Connection: close",
     )
     return "\r\n".join((*lines, "", "")).encode("ascii")

@@ -130,6 +130,20 @@ def test_a_commit_that_adds_and_removes_the_same_quad_tells_nobody() -> None:
             id="zero steps lead from a constant to itself in every graph there is",
         ),
         pytest.param(
+            "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v FILTER EXISTS { ?v :r ?w } } }",
+            ("INSERT DATA { :c :p 1 ; :q :b }", "DELETE DATA { :c :p 1 } ; INSERT DATA { :b :r 1 }"),
+            id="a row goes while what EXISTS asks for comes",
+        ),
+        pytest.param(
+            "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?o :q ?v } }",
+            (
+                "INSERT DATA { :a :p :b }",
+                "DELETE DATA { :a :p :b } ; INSERT DATA { :b :q 1 }",
+                "INSERT DATA { :a :p :b }",
+            ),
+            id="a row goes while EXISTS turns",
+        ),
+        pytest.param(
             "SELECT * { ?s :p ?o BIND (EXISTS { ?o :q ?v } AS ?known) }",
             ("INSERT DATA { :a :p :b }", "INSERT DATA { :b :q :c }", "DELETE DATA { :b :q :c }"),
             id="a value that depends on EXISTS",

@@ -125,13 +125,19 @@ def bootstrap(
     return central(sorted(drawn), confidence, len(samples))
 
 
-def resampled(samples: Sequence[float], figure: Callable[[Sequence[float]], float], seed: int) -> list[float]:
+def resampled(samples: Sequence[float], figure: Callable[[Sequence[float]], float], seed: int) -> tuple[float, ...]:
     """The figure over samples drawn anew, with replacement; the same seed draws the same."""
     _check(samples)
+    return _drawn(tuple(samples), figure, seed)
+
+
+@lru_cache(maxsize=1024)
+def _drawn(samples: tuple[float, ...], figure: Callable[[Sequence[float]], float], seed: int) -> tuple[float, ...]:
+    """A page of results shows the same samples in several places, and drawing them takes most of its time."""
     rng = Random(seed)
     size = len(samples)
     rounds = max(LEAST_ROUNDS, min(ROUNDS, PICKS // size))
-    return [figure(rng.choices(samples, k=size)) for _ in range(rounds)]
+    return tuple(figure(rng.choices(samples, k=size)) for _ in range(rounds))
 
 
 def central(ordered: Sequence[float], confidence: float, size: int) -> Interval:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from time import monotonic as steady_clock
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from tidings.broker.durability.group_commit import GroupCommit, Settlement
 from tidings.broker.pending import Pending, PendingBarrier, PendingCommit
@@ -22,6 +22,26 @@ from tidings.model.zset import ZSet
 Follower: TypeAlias = Callable[[Entry], None]
 """Takes a commit; it must not take long, and not raise."""
 
+
+class Delivery(Protocol):
+    """The way to a store of record, which has to have a commit before the log does."""
+
+    def __len__(self) -> int:
+        """How many wait."""
+
+    def delays(self, pending: Pending) -> bool:
+        """Whether this has to wait, for itself or behind others."""
+
+    def add(self, entry: Entry | None, pending: Pending) -> None:
+        """Pass it on to `CommitLog.write` in its turn."""
+
+    def give_back(self, delta: ZSet[Quad]) -> None:
+        """A commit was taken back that the store of record may have."""
+
+    async def idle(self) -> None:
+        """Until nothing waits."""
+
+
 log = logging.getLogger("tidings")
 
 _NOTHING: ZSet[Quad] = ZSet()
@@ -30,7 +50,9 @@ _NOTHING: ZSet[Quad] = ZSet()
 class CommitLog:
     """What happened, in order. Without a journal it happens all the same, and is forgotten with the process."""
 
-    __slots__ = ("_monotonic", "_settlement", "clock", "followers", "group_commit", "journal", "last_commit", "time")
+    __slots__ = (
+        "_monotonic", "_settlement", "clock", "delivery", "followers", "group_commit", "journal", "last_commit", "time"
+    )  # fmt: skip
 
     def __init__(self, clock: Callable[[], int], monotonic: Callable[[], float] = steady_clock) -> None:
         self.clock = clock
@@ -38,6 +60,8 @@ class CommitLog:
         self._settlement: Settlement
         self.group_commit: GroupCommit
         self.journal: Journal | None = None
+        self.delivery: Delivery | None = None
+        """If there is a store of record behind the broker."""
         self.followers: dict[Follower, Graphs] = {}
         """Who is told of every commit once it is durable, and which graphs they may read."""
         self.last_commit = 0
@@ -85,10 +109,17 @@ class CommitLog:
 
     def wait(self, pending: Pending) -> None:
         """Write nothing, and settle when everything before is durable."""
-        self.group_commit.add(pending)
+        self._append(None, pending)
 
-    def _append(self, entry: Entry, pending: Pending) -> None:
-        if self.journal is not None:
+    def _append(self, entry: Entry | None, pending: Pending) -> None:
+        if self.delivery is not None and self.delivery.delays(pending):
+            self.delivery.add(entry, pending)
+        else:
+            self.write(entry, pending)
+
+    def write(self, entry: Entry | None, pending: Pending) -> None:
+        """Hand over to the journal what nothing keeps from it any more."""
+        if self.journal is not None and entry is not None:
             try:
                 self.journal.append(entry)
             except LogBroken as error:
@@ -100,9 +131,20 @@ class CommitLog:
                 return
         self.group_commit.add(pending)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything can be seen that is not settled yet."""
+        return bool(len(self.group_commit) or (self.delivery is not None and len(self.delivery)))
+
+    async def idle(self) -> None:
+        """Until nothing waits, and everything is written."""
+        if self.delivery is not None:
+            await self.delivery.idle()
+        await self.group_commit.idle()
+
     async def settled(self) -> None:
         """Until everything that can be seen by now is durable. Raises what kept it from being so."""
-        if len(self.group_commit):
+        if self.is_busy:
             barrier = PendingBarrier(asyncio.get_running_loop().create_future())
             self.wait(barrier)
             await barrier.durable
@@ -114,6 +156,13 @@ class CommitLog:
         for follower, readable in self.followers.items():
             follower(entry.seen_by(readable))
 
-    def take_back(self, entry: Entry) -> None:
-        """A commit that cannot be made durable has no number. The last is taken back first."""
+    def undo(self, pending: Pending, error: TidingsError) -> None:
+        """Something cannot be made durable. The last is undone first."""
+        self._settlement.undo(pending, error)
+
+    def take_back(self, entry: Entry, *, ours: bool = True) -> None:
+        """A commit that cannot be made durable has no number. The last is taken back first. If it is `ours`, and not of
+        the store of record, that may have to give it back."""
         self.last_commit = entry.commit - 1
+        if ours and self.delivery is not None:
+            self.delivery.give_back(entry.delta)

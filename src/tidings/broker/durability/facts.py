@@ -15,7 +15,7 @@ from typing import Protocol
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import PendingFacts
-from tidings.log.entry import Note
+from tidings.log.entry import PUBLISHER, Note
 
 
 class Keeper(Protocol):
@@ -57,6 +57,8 @@ class Facts:
 
     def restore(self, note: Note) -> None:
         """Apply a fact that is durable."""
+        if note.kind == PUBLISHER:
+            return  # it says whose commit it was, and is no part of what is true now
         keeper = self._keeper_of.get(note.kind)
         if keeper is None:
             self._nobodys.append(note)

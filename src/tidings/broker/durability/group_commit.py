@@ -9,7 +9,7 @@ wait in the same line, so that nobody is shown what a crash could still undo.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import monotonic
@@ -150,10 +150,18 @@ class GroupCommit:
                     waiter.set_result(None)
             self._idle.clear()
 
-    async def idle(self) -> None:
-        """Until nothing waits, and everything is written."""
+    def waiting(self) -> Iterator[Pending]:
+        """What is not settled yet, in order."""
+        return iter(self._line)
+
+    def write_out(self) -> None:
+        """Where nothing waits for the disk: write what is still in memory."""
         if self._scheduled and self._durability == "none":
             self._flush()
+
+    async def idle(self) -> None:
+        """Until nothing waits, and everything is written."""
+        self.write_out()
         while self._line or self._writing or (self._scheduled and self._durability != "none"):
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)

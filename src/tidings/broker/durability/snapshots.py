@@ -68,7 +68,7 @@ class Snapshots:
         self._updates.hold()
         held = True
         try:
-            await self._commit_log.group_commit.idle()
+            await self._commit_log.idle()
             place = self._journal.durable
             self._last = covers = self._journal.written
             fork = self._forks.launch(partial(self._write, place), bounded=False)

@@ -11,7 +11,8 @@ What cannot be answered is refused, and leaves nothing.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TypeAlias
 from uuid import uuid4
@@ -21,7 +22,7 @@ from msgspec import Struct, structs
 from tidings.broker.approximate.clause import is_approximate, text_of
 from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.errors import TooManySubscriptions, TooMuchChanged
+from tidings.broker.errors import TooExpensive, TooManySubscriptions, TooMuchChanged
 from tidings.broker.forks import Forks
 from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
@@ -42,15 +43,18 @@ from tidings.broker.subscriptions.subscriber import (
     Spuid,
     Subscriber,
 )
+from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
 from tidings.engine.plans.planning import Apart
+from tidings.engine.plans.spu import Spu
 from tidings.log.entry import Note
 from tidings.model.access import Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import Overrun
 
 log = logging.getLogger("tidings")
 
@@ -134,11 +138,45 @@ class Admission:
         if self._is_large(wish):
             self._spawn(self._subscribe_later(wish))
             return
+        try:
+            self._begin(wish)
+        except PlanIsBehind as plan:
+            self._spawn(self._begin_when_caught_up(wish, plan.spu))
+
+    def _begin(self, wish: Subscribe) -> None:
+        """Raises PlanIsBehind."""
         found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
         if found is None:
             self._spawn(self._subscribe_later(wish))
-        else:
+            return
+        try:
             self._subscribe(wish, found)
+        except Overrun:  # its plan has to remember more than is needed for the answer
+            self._spawn(self._subscribe_later(wish))
+
+    async def _begin_when_caught_up(self, wish: Subscribe, spu: Spu) -> None:
+        """A subscription to what others have, whose plan is behind."""
+        try:
+            async with self._in_time():
+                while wish.session.open:
+                    await self._subscriptions.until_caught_up(spu)
+                    with suppress(PlanIsBehind):
+                        self._begin(wish)
+                        return
+        except TidingsError as error:
+            wish.refused(error)
+        except Exception:
+            log.exception("internal error while a subscription begins")
+            wish.refused(internal_error())
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Raises TooExpensive."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                yield
+        except TimeoutError:
+            raise TooExpensive("others have the same subscription, and it is behind; try again later") from None
 
     async def _begin_when_ready(self, wish: Subscribe) -> None:
         """An approximate subscription, the first one: what is known about words has to be loaded."""
@@ -195,8 +233,9 @@ class Admission:
                 self._expected[newcomer] = wish
                 first, memories = await self._found(newcomer, wish.encode)
             await self._take_up(newcomer, memories)
-            if wish.session.open:
-                self._welcome(wish, newcomer, first)
+            async with self._in_time():
+                while wish.session.open and not self._is_welcome(wish, newcomer, first):
+                    await self._subscriptions.until_caught_up(newcomer.shared)
         except TidingsError as error:
             wish.refused(error)
         except Exception:
@@ -240,6 +279,14 @@ class Admission:
         for items in newcomer.take(memories):
             self._pauses.count(items)
             await asyncio.sleep(0)
+
+    def _is_welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> bool:
+        """Whether the subscription could begin; if not, its plan is behind."""
+        try:
+            self._welcome(wish, newcomer, first)
+        except PlanIsBehind:
+            return False
+        return True
 
     def _welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> None:
         """Begin the subscription: it is sent the first answer, and then the change since, once both are durable."""

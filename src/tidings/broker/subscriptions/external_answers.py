@@ -64,6 +64,10 @@ class ExternalAnswers:
         self.last_batch = -1
         """The last one that was told in full."""
 
+    def __len__(self) -> int:
+        """How many wait for a first answer."""
+        return len(self._waiting)
+
     def check(self, text: str) -> None:
         """Raises what is wrong with a query that the external engine cannot work out."""
         self._engine.check(text)

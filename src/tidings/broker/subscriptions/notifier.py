@@ -59,6 +59,23 @@ class Notifier:
             outboxes.sent += 1
             session.link.deliver(subscriber, sequence, parcel)
 
+    def tell_late(self, subscriber: Subscriber, parcel: Parcel) -> None:
+        """Tell one subscriber of what some commits changed together. Its number is not the count of changes then, even
+        if they add up to nothing: a replay of the log makes each of them."""
+        if subscriber not in self._subscriptions:
+            return
+        session, outboxes = subscriber.session, self._outboxes
+        if subscriber.flushing or subscriber.pending is not None or (session is not None and session.full):
+            if parcel.changes or parcel.merged > 1:
+                outboxes.put_aside(subscriber, parcel)
+        elif parcel.merged == 1:
+            if parcel.changes:
+                self.tell(subscriber, parcel)
+        elif parcel.changes:
+            outboxes.tell_anchored(subscriber, parcel)
+        else:
+            outboxes.anchor_count(subscriber, parcel.commit)
+
     def retract(self, commit: Commit, undone: Commit) -> None:
         """A commit was taken back before anybody was told of it. Whose answer is not what it was, begins anew.
 

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.pending import PendingContinuation, PendingNotification
-from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.broker.pending import PendingContinuation, PendingNotification, PendingUnsubscription
+from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
 from tidings.log.entry import Note
 from tidings.model.errors import TidingsError
 
@@ -19,6 +19,8 @@ TOO_SLOW = 4008
 """Close code: the client takes less than it is sent; it may come back and resume."""
 LOST = 1011
 """Close code: something failed here."""
+TOO_EXPENSIVE = 4013
+"""Close code of a connection that is nothing but a subscription which has ended, as it costs too much."""
 REVOKED = 4003
 """Close code of a connection that is nothing but a subscription which has ended, as its client may not have it."""
 
@@ -100,14 +102,26 @@ class Outboxes:
             self.sent += 1
             subscriber.session.link.deliver(subscriber, sequence, parcel)
 
+    def tell_anchored(self, subscriber: Subscriber, parcel: Parcel) -> None:
+        """Tell what was added up, once its number is durable."""
+        self.anchor(PendingNotification(subscriber, self.number(subscriber, parcel), parcel))
+
+    def anchor_count(self, subscriber: Subscriber, commit: int) -> None:
+        """Write down that nothing was told of changes up to a commit that have added up to nothing."""
+        if subscriber.sequence != UNKNOWN:
+            self._commit_log.note(self._anchor(subscriber, commit), PendingUnsubscription(None))
+
     def anchor(self, pending: PendingNotification | PendingContinuation) -> None:
         """Write down the number of a subscriber with a commit, because it is not the count of its changes."""
         subscriber = pending.subscriber
         subscriber.flushing = True
-        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": pending.parcel.commit}
+        self._commit_log.note(self._anchor(subscriber, pending.parcel.commit), pending)
+
+    def _anchor(self, subscriber: Subscriber, commit: int) -> Note:
+        content = {"spuid": subscriber.spuid, "sequence": subscriber.sequence, "commit": commit}
         if subscriber.turn:
             content["turn"] = subscriber.turn
-        self._commit_log.note(Note("anchor", content), pending)
+        return Note("anchor", content)
 
     def invalidate(self, subscriber: Subscriber, reason: str) -> None:
         """It is not known any more what a client has seen: it has to come back for a fresh answer."""

@@ -19,8 +19,10 @@ from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.engine.plans.newcomer import Newcomer
 from tidings.engine.plans.planning import Apart
+from tidings.engine.plans.spu import Spu
 from tidings.log.entry import Note
 from tidings.model.access import Rights
+from tidings.model.errors import TidingsError
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
@@ -54,6 +56,9 @@ class Subscriptions:
         self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
         self._owned: Counter[str] = Counter()
+        self.behind: dict[Spu, int] = {}
+        """Plans that are behind, and the last commit of which their subscribers were told."""
+        self._waiting: dict[Spu, list[asyncio.Future[None]]] = {}
         self.approximate: Approximate | None = None
 
     def __len__(self) -> int:
@@ -206,6 +211,24 @@ class Subscriptions:
     def of_owner(self, owner: str | None) -> list[Subscriber]:
         """The subscriptions that a subject has; None for those that are nobody's."""
         return [each for each in self._by_spuid.values() if each.owner == owner]
+
+    # -- plans that are behind ----------------------------------------------------------------------------------
+
+    async def until_caught_up(self, spu: Spu) -> None:
+        """Until a plan that is behind is so no more. Raises what keeps it from that."""
+        caught_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(spu, []).append(caught_up)
+        await caught_up
+
+    def caught_up(self, spu: Spu, error: TidingsError | None = None) -> None:
+        """A plan is not behind any more, or will not be followed."""
+        for waiting in self._waiting.pop(spu, ()):
+            if waiting.done():
+                continue
+            if error is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(error)
 
     # -- connections --------------------------------------------------------------------------------------------
 

@@ -73,6 +73,8 @@ class Restoration:
 
     def _record(self, subscriber: Subscriber) -> Record:
         record = Record.of(subscriber, whole=True)
+        if subscriber.handle.spu in self._subscriptions.behind:  # what it was told is not what it would be told again
+            record.sequence, record.retained = UNKNOWN, []
         external = self._subscriptions.external
         if external is not None and record.reached is not None:
             record.reached = external.record(record.reached)

@@ -130,7 +130,8 @@ class Resumption:
     def _continue(self, pending: PendingResume, missed: list[Parcel]) -> None:
         self.resumed += 1
         subscriber = pending.subscriber
-        commit = self._notifier.last_commit if subscriber.reached is None else subscriber.reached.commit
+        told = self._subscriptions.behind.get(subscriber.handle.spu, self._notifier.last_commit)
+        commit = told if subscriber.reached is None else subscriber.reached.commit
         whole = Parcel(commit, self._commit_log.now(), subscriber.handle.variables, ZSet(), merged=0)
         for parcel in missed:
             whole += parcel

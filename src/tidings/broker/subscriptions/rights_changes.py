@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,17 +25,19 @@ from tidings.broker.pending import PendingRights
 from tidings.broker.queries import Queries
 from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
-from tidings.broker.subscriptions.outbox import LOST, Outboxes
+from tidings.broker.subscriptions.outbox import LOST, REVOKED, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import rights_to_subscribe
 from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Session, Subscriber
 from tidings.broker.updates.queue import UpdateQueue
+from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.log.entry import Note
 from tidings.model.access import Graphs, Rights
 from tidings.model.errors import LimitExceeded, MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import Overrun
 
 Find: TypeAlias = Callable[[str, Dataset | None, Rights], list[Row] | None]
 """How the first answer of a subscription is found."""
@@ -124,7 +127,10 @@ class RightsChanges:
         if not rights.subscribe or self._subscriptions.external is not None:
             self.end(subscriber, reason)
             return
-        changes = self._moved(subscriber, rights, self._queries.first_answer)
+        changes = None
+        if subscriber.handle.spu not in self._subscriptions.behind:
+            with suppress(Overrun, PlanIsBehind):
+                changes = self._moved(subscriber, rights, self._queries.first_answer)
         if changes is None:
             self._begin_anew(subscriber)
             return
@@ -148,7 +154,7 @@ class RightsChanges:
         waited = external is not None and external.refuse(subscriber, MayNotSubscribe(f"{reason}; subscribe again"))
         self._subscriptions.release(subscriber)
         if session is not None and not waited:
-            session.link.dismiss(subscriber, reason)
+            session.link.dismiss(subscriber, reason, REVOKED)
 
     def _moved(self, subscriber: Subscriber, rights: Rights, find: Find) -> ZSet[Row] | None:
         """Have its plan see other graphs; by what its answer differs then. None if that cannot be found out in time:

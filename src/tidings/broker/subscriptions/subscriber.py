@@ -92,8 +92,9 @@ class ClientLink(Protocol):
     def deliver(self, subscriber: "Subscriber", sequence: int, parcel: Parcel) -> None:
         """Send a notification."""
 
-    def dismiss(self, subscriber: "Subscriber", reason: str) -> None:
-        """Say that a subscription has ended, and why. Other subscriptions of the connection go on."""
+    def dismiss(self, subscriber: "Subscriber", reason: str, code: int) -> None:
+        """Say that a subscription has ended, and why. Other subscriptions of the connection go on; one that is nothing
+        but this subscription is closed with the code."""
 
     def close(self, code: int, reason: str) -> None:
         """Close the connection."""

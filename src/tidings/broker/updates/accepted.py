@@ -17,7 +17,7 @@ from tidings.broker.updates.schedule import Delayed
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.model.access import ALL_RIGHTS, Rights
-from tidings.model.errors import TidingsError
+from tidings.model.errors import EndpointAway, EndpointDiffers, TidingsError
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.prepared import Parameters
 
@@ -31,7 +31,7 @@ class Done(Struct, frozen=True):
     removed: int
 
 
-NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown)
+NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown, EndpointAway, EndpointDiffers)
 """Errors that say nothing about the update: a delayed one stays on the schedule."""
 
 Outcome: TypeAlias = Done | TidingsError

@@ -33,5 +33,6 @@ async def _commit(broker: Broker, delta: ZSet[Quad]) -> None:
     entry = log.next_entry(delta, log.now())
     commit = broker.engine.absorb(delta, now=entry.time)
     broker.notifier.end_failed(commit.failures)
+    broker.stragglers.begin(commit.behind, entry.commit)
     log.commit(PendingSeed(entry, commit))
     await log.settled()

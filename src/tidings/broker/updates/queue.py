@@ -23,6 +23,7 @@ from tidings.broker.latency import Latency
 from tidings.broker.pending import PendingAnswer, PendingUpdate
 from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.updates.accepted import (
     NOT_DONE,
     BoundUpdate,
@@ -30,14 +31,16 @@ from tidings.broker.updates.accepted import (
     Done,
     GraphUpdate,
     Outcome,
+    Reply,
     TextUpdate,
     Update,
+    reply_to,
 )
 from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.entry import Note, published_by
-from tidings.model.errors import RequestTooComplex, TidingsError, TimeLimitExceeded, internal_error
+from tidings.model.errors import EndpointAway, RequestTooComplex, TidingsError, TimeLimitExceeded, internal_error
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.protocol.entries import within
@@ -48,6 +51,9 @@ from tidings.sparql.prepared import Parameters
 LONG_TEXT = 1 << 17
 """Updates of more characters are read in a fork: here, that would take longer than the loop may be held. Most of them
 are data, which is read at 3 MB a second."""
+
+_HELD = 0.002
+"""Seconds between two looks at whether the queue is held."""
 
 _INTERNAL_ERROR = "internal error while executing an update"
 
@@ -72,6 +78,7 @@ class UpdateQueue:
         commit_log: CommitLog,
         forks: Forks,
         notifier: Notifier,
+        stragglers: Stragglers,
         spawn: Spawn,
         matching: Matching,
         *,
@@ -85,6 +92,7 @@ class UpdateQueue:
         self._commit_log = commit_log
         self._forks = forks
         self._notifier = notifier
+        self._stragglers = stragglers
         self._spawn = spawn
         self._matching = matching
         self.most = most
@@ -93,6 +101,8 @@ class UpdateQueue:
         self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
         """What an update may take in all."""
         self._waiting: deque[Update] = deque()
+        self._forked: Update | None = None
+        """The one that is being worked out in a fork."""
         self._holds = 0
         self._taken_back = 0
         """Commits taken back: what was worked out on top of them has to be worked out again."""
@@ -101,6 +111,8 @@ class UpdateQueue:
         self.done = 0
         self.failed = 0
         self.refused = 0
+        self.bound = 0
+        """Updates that came as the values of a prepared one."""
         self.aside = 0
         """Updates that were worked out in a fork."""
         self.latency = Latency()
@@ -118,6 +130,12 @@ class UpdateQueue:
             )
             return
         self.enqueue(update)
+
+    async def outcome(self, make: Callable[[Reply], Update]) -> Done:
+        """For those who wait: submit an update; what it has done. Raises why it has not."""
+        answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self.submit(make(reply_to(answer)))
+        return await answer
 
     def enqueue(self, update: Update) -> None:
         """As `submit`, for an update that was promised long ago."""
@@ -210,12 +228,17 @@ class UpdateQueue:
     def _fork(self, update: Update, prepared: Prepared | None) -> None:
         self.hold()
         self.aside += 1
+        self._forked = update
         self._spawn(self._execute_in_fork(update, prepared))
 
     async def _execute_in_fork(self, update: Update, prepared: Prepared | None) -> None:
+        has_turn = True
         try:
             begun = time.perf_counter()
             delta = await self._delta(update, prepared)
+            has_turn = self._waiting[0] is update
+            if not has_turn:
+                return  # others that were before it have theirs again
             self._engine.timing.update += time.perf_counter() - begun
             now = self._commit_log.now()
             commit = self._engine.absorb(delta, now=now)
@@ -227,7 +250,9 @@ class UpdateQueue:
         else:
             self._commit(update, commit, now)
         finally:
-            self._waiting.popleft()
+            self._forked = None
+            if has_turn:
+                self._waiting.remove(update)
             self.resume()
 
     async def _delta(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
@@ -235,9 +260,10 @@ class UpdateQueue:
             taken_back = self._taken_back
             fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self.whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
+            await asyncio.sleep(0)  # to read a large delta takes long enough: it is applied in another turn
             while self._holds > 1:  # others than this update hold the queue as well
-                await asyncio.sleep(0)
-            if taken_back == self._taken_back:
+                await asyncio.sleep(_HELD)
+            if taken_back == self._taken_back or self._waiting[0] is not update:
                 return delta
 
     def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
@@ -263,6 +289,24 @@ class UpdateQueue:
         self.latency.count(self._clock() - update.since)
         update.reply(outcome)
 
+    def undone(self, update: Update, error: TidingsError, *, counted: bool) -> None:
+        """What an update did, or saw, was taken back. It has its turn again once the store of record is well."""
+        self.done -= counted
+        if isinstance(error, EndpointAway):
+            self._waiting.appendleft(update)
+        else:
+            self.failed += counted
+            self.answer(update, error)
+
+    def refuse_waiting(self, seconds: float, error: TidingsError) -> None:
+        """Refuse those that have waited for so long."""
+        latest = self._clock() - seconds
+        late = [each for each in self._waiting if each.since <= latest and each is not self._forked]
+        for update in late:
+            self._waiting.remove(update)
+        for update in late:
+            self._fail(update, error)
+
     def _commit(self, update: Update, commit: Commit, now: int) -> None:
         if commit.failures:
             self._notifier.end_failed(commit.failures)
@@ -279,6 +323,8 @@ class UpdateQueue:
         seen = commit.delta if update.rights.read.everything else within(commit.delta, update.rights.read)
         added = sum(1 for _, weight in seen.items() if weight > 0)
         done = Done(entry.commit, now, added, len(seen) - added)
+        if commit.behind:
+            self._stragglers.begin(commit.behind, entry.commit)
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
         if self._matching:
             self._matching.advance(commit.delta)
@@ -288,7 +334,7 @@ class UpdateQueue:
         done = Done(self._commit_log.last_commit, now, 0, 0)
         if notes:
             self._commit_log.note(notes[0], PendingAnswer(update, done))
-        elif len(self._commit_log.group_commit):
+        elif self._commit_log.is_busy:
             self._commit_log.wait(PendingAnswer(update, done))
         else:
             self.answer(update, done)
@@ -296,6 +342,8 @@ class UpdateQueue:
     def take_back(self, commit: Commit, now: int) -> None:
         """A commit cannot be made durable: the store and the answers are as they were."""
         self._taken_back += 1
+        self._stragglers.spoil()
         undone = self._engine.absorb(-commit.delta, now=now)
         self._notifier.retract(commit, undone)
         self._notifier.end_failed(undone.failures)
+        self._stragglers.begin(undone.behind, self._commit_log.last_commit + 1)

@@ -13,11 +13,18 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """What there is to say of this machine, and of a broker with these settings on it."""
     known = packages.requirements()
     spark = packages.installed("pyspark") is not None
+    needs = (
+        ("spark", settings.deliver),
+        ("gates", settings.mqtt),
+        ("gates", settings.coap_port),
+        ("gates", settings.mcp or None),
+    )
+    wanted = {extra for extra, setting in needs if setting is not None}
     yield packages.check_tidings(packages.installed("tidings"))
     yield packages.check_python()
     yield packages.check_packages(known)
     for name in EXTRAS:
-        yield packages.check_extra(name, known, wanted=name == "spark" and settings.deliver is not None)
+        yield packages.check_extra(name, known, wanted=name in wanted)
     if settings.wordnet is not None or packages.installed("wordllama") is not None:
         yield words.check_wordnet(settings.wordnet)
     yield packages.check_matplotlib()

@@ -145,6 +145,13 @@ def seconds(text: str) -> float:
     return value
 
 
+def whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
 def count(text: str) -> int:
     value = int(text)
     if value < 1:

@@ -19,6 +19,7 @@ def answer_bytes(text: str, media_type: str, arguments: Namespace) -> Iterator[b
         "query": based(text, arguments),
         "default-graph-uri": arguments.default_graph,
         "named-graph-uri": arguments.named_graph,
+        "at": [] if arguments.at is None else [str(arguments.at)],
     }
     with (
         calling(arguments, seconds=arguments.timeout) as calls,

@@ -116,6 +116,20 @@ class Binary:
         self._right.dismiss(parameters)
 
 
+class Cache(Protocol):
+    """What an operator keeps between commits, and could find again at any time. A fork that has found it sends it to
+    the broker in plain items."""
+
+    def items(self) -> Iterable[Any]:
+        """What it keeps; nothing, if that is not up to date."""
+
+    def extend(self, items: list[Any]) -> None:
+        """Take up items, in the order in which they were."""
+
+    def complete(self) -> None:
+        """Those were all, and the members are the same."""
+
+
 class Epoch:
     """A number that goes up when a store has changed so much that plans have to be made again."""
 
@@ -128,22 +142,25 @@ class Epoch:
 class States:
     """The two states of the store that a plan looks into, inside one active graph."""
 
-    __slots__ = ("_home", "epoch", "graph", "meter", "new", "old")
+    __slots__ = ("_home", "caches", "epoch", "graph", "meter", "new", "old")
 
-    def __init__(
-        self, new: Context, old: Context, home: TripleSource | None, graph: str = "", epoch: Epoch | None = None
-    ) -> None:
+    def __init__(self, new: Context, old: Context, home: TripleSource | None) -> None:
         self.new = new
         self.old = old
-        self.epoch = Epoch() if epoch is None else epoch
+        self.epoch = Epoch()
+        self.caches: list[Cache] = []
+        """What the operators of a plan keep, in the order in which they were made."""
         self.meter = new.meter or Meter()
         """Counts the work in both states."""
         self._home = home
         """The default graph of the new state, where it is one and the same graph at all times."""
-        self.graph = graph
+        self.graph = ""
 
     def inside(self, graph: str) -> "States":
-        return States(self.new, self.old, self._home, graph, self.epoch)
+        """The same in another graph."""
+        inner = States(self.new, self.old, self._home)
+        inner.graph, inner.epoch, inner.caches, inner.meter = graph, self.epoch, self.caches, self.meter
+        return inner
 
     def active(self, context: Context) -> ActiveGraph:
         """The graph that patterns look into, in one of the two states."""

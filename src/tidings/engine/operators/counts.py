@@ -11,6 +11,9 @@ FEW = 8
 LONGEST_WAIT = 4096
 """Changed triples after which counts are compared at the latest."""
 
+AT_ONCE = 64
+"""Changed triples of one pattern in one commit after which counts are compared in any case."""
+
 
 class Counts:
     """How many triples match each pattern of a plan. They are compared after one changed triple, then after two, four,
@@ -27,8 +30,12 @@ class Counts:
 
     def are_due(self, hits: Hits) -> bool:
         """Whether it is time to compare them."""
-        self._due -= sum(map(len, hits.values()))
-        return self._due <= 0
+        due = self._due
+        for found in hits.values():
+            size = len(found)
+            due -= size if size < AT_ONCE else LONGEST_WAIT
+        self._due = due
+        return due <= 0
 
     def compare(self) -> None:
         """Begin another epoch if they have changed severalfold."""

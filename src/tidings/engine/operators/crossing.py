@@ -6,7 +6,9 @@ are concerned: those are found by the order of their values.
     Δ = σ(ΔA × B') + σ(A × ΔB)
 """
 
+from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from tidings.engine.operators.base import Binary, Changes, Explanation, Hits, States, shown
 from tidings.engine.operators.law import Law
@@ -37,6 +39,7 @@ class Crossing(Binary):
         """The values of B, and how many rows have each."""
         self._version = 0
         self._law = Law(whole, self.layout, states, left.members)
+        states.caches.append(self)
 
     def delta(self, hits: Hits) -> Changes:
         left, right = (side.delta(hits) for side in self._sides)
@@ -78,6 +81,21 @@ class Crossing(Binary):
             absorb(self._scalars, ((m, 1) for m in found if m is not None))
         return self._rows
 
+    def items(self) -> Iterable[Any]:
+        """The values of B first, then the rows of A."""
+        if self._rows is not None and self._version == self._sides[0].version:
+            yield self._scalars
+            yield from self._rows.items()
+
+    def extend(self, items: list[Any]) -> None:
+        if self._rows is None:
+            self._rows, self._scalars = _ByValue(), items.pop(0)
+        for row, count in items:
+            self._rows.add(row[self._at], row, count)
+
+    def complete(self) -> None:
+        self._version = self._sides[0].version
+
     def explain(self) -> Explanation:
         condition = f"{shown(self._condition.variable)} {self._condition.operator} what the right says"
         detail = f"{condition}, the rows by value{self._law.shown()}"
@@ -113,6 +131,12 @@ class _ByValue:
         if not bucket[1]:
             del self._buckets[number]
             self._order.remove(number)
+
+    def items(self) -> Iterable[tuple[Row, int]]:
+        for _, rows in self._buckets.values():
+            yield from rows.items()
+        for aside, count in self._aside.items():
+            yield aside[1:], count
 
     def crossed(self, moved: dict[Term, int], condition: Range) -> Changes:
         """The rows for which a condition holds oftener, or not as often, now that scalars have come and gone."""

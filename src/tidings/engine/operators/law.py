@@ -6,7 +6,7 @@ keeps the answer for a while, so that the next commits cost one evaluation each,
 after one commit, then after two, four, eight.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 from tidings.engine.operators.base import Aligned, Changes, States
@@ -65,22 +65,28 @@ class Law:
         self._answer = None
         return changes
 
+    def did_without(self) -> None:
+        """The changes of a commit were at hand."""
+        self._answer = None
+
     def again(self) -> Changes:
-        """The changes, by evaluating the pattern."""
+        """The changes, by evaluating the pattern. Raises Overrun."""
         self.times += 1
-        meter = self._states.meter
-        before = meter.spent
         rows, version = self._given()
-        answer: Changes = {}
-        absorb(answer, ((row, 1) for row in self._new.run(rows)))
-        self._cost = max(meter.spent - before, 1)
+        answer, cost = self._evaluated(self._new, rows)
+        self._cost = max(cost, 1)
         changes = dict(answer)
         if self._answer is None or self._answer[0] != version:
-            absorb(changes, ((row, -1) for row in self._old.run(rows)))
+            before, _ = self._evaluated(self._old, rows)
         else:
-            absorb(changes, ((row, -count) for row, count in self._answer[1].items()))
+            before = self._answer[1]
+        absorb(changes, ((row, -count) for row, count in before.items()))
         self._answer = (version, answer) if self._waits else None
         return changes
+
+    def _evaluated(self, plan: Aligned, rows: tuple[Row, ...]) -> tuple[Changes, int]:
+        """The rows of a plan, and what they cost."""
+        return self._states.meter.apart(lambda: _counted(plan.run(rows)))
 
     def _given(self) -> tuple[tuple[Row, ...], int]:
         members = self._members
@@ -89,3 +95,9 @@ class Law:
     def shown(self) -> str:
         """For EXPLAIN."""
         return f", evaluated again {self.times:,} time(s)" if self.times else ""
+
+
+def _counted(rows: Iterable[Row]) -> Changes:
+    answer: Changes = {}
+    absorb(answer, ((row, 1) for row in rows))
+    return answer

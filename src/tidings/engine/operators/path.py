@@ -64,12 +64,14 @@ class PathWalk(Stateless):
 
     __slots__ = ("_backwards", "_law", "_states", "layout", "pattern", "routes")
 
-    def __init__(self, pattern: PathPattern, states: States) -> None:
+    def __init__(self, pattern: PathPattern, states: States, *, anything: bool = False) -> None:
+        """With `anything`, every triple of the graph may matter."""
         self.pattern = pattern
         self._states = states
         self._backwards = Backwards(pattern.path)
         graph = states.graph
-        self.routes = tuple(Route(each, graph) for each in watched(pattern, graph))
+        triples = [ANY_TRIPLE] if anything else watched(pattern, graph)
+        self.routes = tuple(Route(each, graph) for each in triples)
         variables = dict.fromkeys(t for t in (pattern.subject, pattern.object, graph) if t[:1] == "?")
         self.layout = Layout(tuple(variables), frozenset(variables))
         node = pattern if not graph else algebra.Graph(graph, pattern)

@@ -5,6 +5,7 @@ aggregate or a LIMIT cannot: its rows are kept, from the first commit on that ne
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -42,13 +43,14 @@ class Side(Struct, frozen=True, eq=False):
         return {row: weight for row, weight in changes.items() if member(row) in tuples}
 
     def rows_before(self, states: States) -> list[Row]:
-        """All rows before the commit, by full evaluation: what is built once is not counted as a delta's work."""
+        """All rows before the commit, by full evaluation: what is built once is not counted as a delta's work. Raises
+        Overrun."""
         given, rows = EMPTY, ONE
         if self.members is not None:
             given = Layout(self.members.variables, frozenset(self.members.variables))
             rows = tuple(self.members.tuples)
         aligned = Aligned(lambda: states.plan(self.node, states.old, given), self.layout, states.epoch)
-        return states.meter.unlimited(lambda: list(aligned.run(rows)))
+        return states.meter.apart(lambda: list(aligned.run(rows)))[0]
 
 
 class Kept:
@@ -63,6 +65,7 @@ class Kept:
         self._states = states
         self._buckets: dict[Row, Changes] | None = None
         self._version = 0
+        states.caches.append(self)
 
     def begin(self) -> None:
         """Have the rows before the commit at hand, unless they are."""
@@ -76,6 +79,22 @@ class Kept:
     def forget(self) -> None:
         """They are found anew when they are needed."""
         self._buckets = None
+
+    def items(self) -> Iterable[Any]:
+        """That there are any, then the rows."""
+        if self._buckets is not None and self._version == self._side.version:
+            yield True
+            for bucket in self._buckets.values():
+                yield from bucket.items()
+
+    def extend(self, items: list[Any]) -> None:
+        if self._buckets is None:
+            self._buckets = {}
+            del items[0]
+        self.absorb(dict(items))
+
+    def complete(self) -> None:
+        self._version = self._side.version
 
     def absorb(self, changes: Changes) -> None:
         """Take up what the commit changed; rows that are not at hand are found later."""

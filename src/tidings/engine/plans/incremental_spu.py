@@ -1,10 +1,10 @@
 """One incremental plan, and the members that share it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidings.engine.leaves import size_of
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States
+from tidings.engine.operators.base import Cache, Changes, Explanation, Hits, Route, States
 from tidings.engine.operators.counts import Counts
 from tidings.engine.operators.members import Members
 from tidings.engine.operators.stateful.memory import Memory
@@ -33,8 +33,10 @@ class IncrementalSpu:
         "_pick",
         "_pinned",
         "_states",
+        "caches",
         "dataset",
         "members",
+        "meter",
         "reevaluates",
         "routes",
         "variables",
@@ -45,6 +47,7 @@ class IncrementalSpu:
         self.dataset = query.dataset
         self._merges = len(query.dataset.default or ()) > 1
         self._states = states
+        self.meter = states.meter
         self.members: dict[Row, Subscribers] = {}
         self._index = Members(parameters, self.members)
         planner = Planner(self._index if parameters else None)
@@ -61,6 +64,7 @@ class IncrementalSpu:
         self._form = _form(query, Layout(wanted, layout.certain.intersection(wanted)), states)
         self._memories: tuple[Memory[Any], ...] = (*planner.memories, *self._form.memories)
         self._counts = Counts(self.routes, states)
+        self.caches: Sequence[Cache] = states.caches
 
     # -- members ------------------------------------------------------------------------------------------------
 
@@ -68,10 +72,12 @@ class IncrementalSpu:
         if not self._is_pinned:
             for part in self._pinned:
                 part.pin()
+            self.meter.check()
             self._is_pinned = True
         try:
             self._build.operator.admit(member)
             answer = self._form.admit(member, self._solutions(member))
+            self.meter.check()
         except BaseException:
             for memory in self._memories:
                 memory.states.pop(member, None)
@@ -166,8 +172,16 @@ class IncrementalSpu:
                 merged[route] = changed
         return merged
 
+    def become(self, fresh: Spu) -> None:
+        assert isinstance(fresh, IncrementalSpu)
+        for name in _OF_A_PLAN:
+            setattr(self, name, getattr(fresh, name))
+
     def explain(self) -> Explanation:
         return self._build.operator.explain()
+
+
+_OF_A_PLAN = tuple(name for name in IncrementalSpu.__slots__ if name not in {"__weakref__", "dataset", "variables"})
 
 
 def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int], ...]:
@@ -184,4 +198,4 @@ def _form(query: Query, layout: Layout, states: States) -> AnswerForm:
         case Construct(template):
             return ConstructForm(template, layout, states.new)
         case Describe():
-            raise AssertionError("DESCRIBE is re-read")
+            raise AssertionError("DESCRIBE has a plan of its own")

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 from msgspec import Struct
 
 from tidings.engine.operators.thresholds import Range
-from tidings.model.terms import Term, Var
+from tidings.model.terms import RDF_TYPE, Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Aggregate, Node, Query, TriplePattern
 from tidings.sparql.evaluate.pushing import binds_graph
@@ -59,9 +59,12 @@ def with_constants(query: Q, values: tuple[Term, ...]) -> Q:
     return map_terms(query, lambda term: values[int(term[2:])] if term[0] == "$" else term)
 
 
-def lift(query: Query) -> Lifted:
-    """Make parameters of the constants (`$...`) that can be; the others are left as they are."""
+def lift(query: Query, *, classes: bool = False) -> Lifted:
+    """Make parameters of the constants (`$...`) that can be; the others are left as they are, and so are classes, which
+    hardly ever differ, unless they are wanted."""
     pattern = _nested_extends(reveal_constants(query.pattern))
+    if not classes:
+        pattern = _with_classes(pattern)
     open_ended = _range(query, pattern)
     if open_ended is not None:
         opened, condition, number = open_ended
@@ -135,7 +138,16 @@ def _bound(condition: algebra.Expression) -> tuple[Range, int] | None:
 
 def _is_liftable(term: str) -> bool:
     """Language-tagged literals are not: they match more than their own spelling."""
-    return term[0] == "$" and term[1] != "x"
+    return term[0] == "$" and term[1] not in "xc"
+
+
+def _with_classes(node: Node) -> Node:
+    """With the classes in `?x a :Lamp` marked (`$c`), where there are other patterns: they are no parameters then."""
+    match node:
+        case BGP(patterns) if len(patterns) > 1:
+            return BGP(tuple((s, p, f"$c{o[2:]}" if p == RDF_TYPE and o[:2] == "$i" else o) for s, p, o in patterns))
+        case _:
+            return algebra.rebuilt(node, _with_classes)
 
 
 def _nested_extends(node: Node) -> Node:

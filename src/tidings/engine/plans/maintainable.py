@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from tidings.engine.plans.routes import exists_patterns
 from tidings.model.terms import is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Describe, Expression, Node, Query, every_expression
+from tidings.sparql.algebra import Expression, Node, Query, every_expression
 from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 
-SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after every commit"
+SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after a hit"
 
 DEEPEST = 32
 """Operators on top of each other that are kept up to date: each of n OPTIONALs in a row has a plan of those before."""
@@ -37,6 +37,20 @@ def _spells(pattern: Node) -> bool:
     """Whether VALUES holds a language-tagged literal."""
     found = (node for node in _nodes(pattern) if isinstance(node, algebra.Values))
     return any(cell is not None and is_tagged(cell) for node in found for row in node.rows for cell in row)
+
+
+def spelt_constants(query: Query) -> Iterator[str]:
+    """The language-tagged constants that a query may give to a variable, in the spelling of the store."""
+    for node in _nodes(query.pattern):
+        terms: Iterable[str | None] = ()
+        match node:
+            case algebra.Values(_, rows):
+                terms = (cell for row in rows for cell in row)
+            case algebra.Extend(_, _, expression):
+                terms = _parts(expression)
+            case algebra.PathPattern(subject, _, object_):
+                terms = (subject, object_)
+        yield from (term for term in terms if term is not None and is_tagged(term))
 
 
 def bindable(query: Query) -> Iterator[int]:
@@ -70,8 +84,6 @@ def why_not_maintained(query: Query, naive: bool) -> str:
         return "depends on the moment (NOW, RAND, UUID): evaluated in full after every commit"
     if _spells(query.pattern):
         return SPELT
-    if isinstance(query, Describe):
-        return "DESCRIBE: evaluated in full after a commit to the default graph"
     if any(map(names_blanks, every_expression(query.pattern))):
         return "BNODE: evaluated in full after a hit"
     if _depth(query.pattern) > DEEPEST:

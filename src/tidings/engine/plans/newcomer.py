@@ -20,7 +20,7 @@ from tidings.model.access import Rights
 from tidings.model.terms import Quad, fold, is_tagged
 from tidings.model.zset import ZSet, absorb
 from tidings.sparql.algebra import Dataset
-from tidings.sparql.evaluate.context import Limits
+from tidings.sparql.evaluate.context import Limits, Meter
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import within
 
@@ -86,6 +86,10 @@ class Newcomer:
     @property
     def routes(self) -> tuple[Route, ...]:
         return self._plan.routes
+
+    @property
+    def meter(self) -> Meter:
+        return self._plan.meter
 
     def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
         return self._plan.key(route, member)

@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TypeAlias
 
 from tidings.engine.operators.base import ANY_TRIPLE, Route, States
 from tidings.engine.operators.thresholds import Range
+from tidings.engine.plans.described_spu import DescribedSpu
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.lift import Lifted, canonical
+from tidings.engine.plans.maintainable import spelt_constants
 from tidings.engine.plans.range_spu import RangeSpu
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
 from tidings.engine.plans.routes import routes_in
@@ -52,6 +55,8 @@ class PlanCache:
         found = self._spus.get(key)
         if found is not None:
             return found
+        if isinstance(plain, Describe):
+            return self._keep(key, self._described(plain, UNLIMITED), partial(self._described, plain))
         spu = IncrementalSpu(plain, renamed, self._states(plain, UNLIMITED))
         if spu.reevaluates and renamed:
             return None
@@ -60,6 +65,12 @@ class PlanCache:
             return self._ranged(IncrementalSpu(plain, renamed, self._states(plain, limits)), plain, condition, shown)
 
         return self._keep(key, self._ranged(spu, plain, condition, shown), make)
+
+    def _described(self, query: Describe, limits: Limits) -> Spu:
+        states = self._states(query, limits)
+        variables = tuple(target for target in query.targets if target[0] == "?")
+        inner = IncrementalSpu(Select(query.pattern, variables, query.dataset), (), states)
+        return DescribedSpu(inner, tuple(target for target in query.targets if target[0] != "?"), states)
 
     def _ranged(self, spu: IncrementalSpu, query: Query, condition: Range | None, shown: int) -> Spu:
         """With the thresholds of its members, where they have any."""
@@ -78,7 +89,7 @@ class PlanCache:
 
         def make(limits: Limits) -> Spu:
             return ReevaluatedSpu(
-                lambda: evaluate(query, core.store, core.moment, limits, stable=True),
+                lambda meter: evaluate(query, core.store, core.moment, limits, stable=True, meter=meter),
                 () if every_commit else _routes(query),
                 why,
                 query.dataset,
@@ -108,7 +119,7 @@ class PlanCache:
     def __len__(self) -> int:
         return len(self._spus)
 
-    def __contains__(self, spu: Spu) -> bool:
+    def __contains__(self, spu: object) -> bool:
         return spu in self._keys
 
     def hold(self, spu: Spu) -> None:
@@ -143,4 +154,7 @@ def _routes(query: Query) -> tuple[Route, ...]:
     routes = list(routes_in(query.pattern, ""))
     if isinstance(query, Describe):
         routes.append(Route(ANY_TRIPLE, ""))  # any triple may belong to a description
+    s, p, g = "?:s", "?:p", "?:g"
+    for literal in spelt_constants(query):  # a triple anywhere may decide how it is spelt
+        routes += Route((s, p, literal), ""), Route((s, p, literal), g)
     return tuple(routes)

@@ -22,6 +22,7 @@ from tidings.engine.operators.members import Members
 from tidings.engine.operators.path import PathWalk
 from tidings.engine.operators.project import Project
 from tidings.engine.operators.reach.ends import End
+from tidings.engine.operators.reach.negated_step import NegatedStep
 from tidings.engine.operators.reach.reach import Reach
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.side import Side
@@ -39,7 +40,7 @@ from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, certain
+from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 
@@ -93,6 +94,8 @@ class Planner:
             case algebra.Graph(name, inner):
                 if name[0] == "?" and not binds_graph(inner, name):
                     return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
+                if name[0] != "?" and isinstance(inner, PathPattern) and not needs_triples(inner):
+                    return self._path_in_graph(name, inner, states)
                 if name[0] != "?" and not needs_triples(inner):
                     return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
                 return self.build(inner, states.inside(name))
@@ -192,18 +195,25 @@ class Planner:
         return End(term, name, Side(self._part(part, states).operator, node, self._members_of(node)))
 
     def _path(self, node: PathPattern, states: States) -> Built:
-        walk = PathWalk(node, states)
+        walk = NegatedStep(node, node.path, states) if isinstance(node.path, Negated) else PathWalk(node, states)
         self.routes.extend(walk.routes)
         return self._evaluated(walk, node, states)
+
+    def _path_in_graph(self, name: Term, path: PathPattern, states: States) -> Built:
+        """A path of zero steps or more in a graph that has to be there: whatever the graph says may matter."""
+        walk = PathWalk(path, states.inside(name), anything=True)
+        self.routes.extend(walk.routes)
+        return self._evaluated(walk, algebra.Graph(name, path), states)
 
     def _shared(self, right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
         """The variables that lead from rows of the right back to rows of the left: those bound on both sides."""
         return tuple(v for v in right.variables if v in left.index and v in left.certain and v in sure)
 
-    def _witness(self, node: Node, left: Layout, states: States) -> Witness:
+    def _witness(self, node: Node, left: Layout, states: States, *, with_left: bool = False) -> Witness:
         """Watches the right side of something."""
         built = self._side(node, states)
-        return Witness(built.operator, self._shared(built.operator.layout, left, certain(node)), ())
+        shared = self._shared(built.operator.layout, left, certain(node))
+        return Witness(built.operator, shared, (), with_left=with_left)
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
@@ -277,7 +287,7 @@ class Planner:
         self, asked: list[Node], signs: list[Node] | None, left: Layout, states: States
     ) -> list[Witness]:
         if signs is not None:
-            return [self._witness(sign, left, states) for sign in signs]
+            return [self._witness(sign, left, states, with_left=True) for sign in signs]
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self.routes.extend(routes)
         return [Witness(None, (), routes)]

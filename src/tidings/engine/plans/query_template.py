@@ -22,15 +22,29 @@ from tidings.engine.plans.spu import Spu, variables_of
 from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Query, narrowed
+from tidings.sparql.algebra import Describe, Query, narrowed
 from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
+
+MOST_APART = 8
+"""Plans that queries have which differ in a class; others share one, whatever their class."""
 
 
 class QueryTemplate:
     """A query with its constants lifted out."""
 
-    __slots__ = ("_bindable", "_plans", "_query", "_shared", "_single", "_why", "parts", "variables", "warnings")
+    __slots__ = (
+        "_bindable",
+        "_plans",
+        "_query",
+        "_shared",
+        "_single",
+        "_why",
+        "_wide",
+        "parts",
+        "variables",
+        "warnings",
+    )
 
     def __init__(self, query: Query, plans: PlanCache) -> None:
         self.variables = variables_of(query)
@@ -44,20 +58,31 @@ class QueryTemplate:
         self._bindable = tuple(bindable(query))
         self._single = _Variant(Lifted(query, (), ()))
         """No constant is a parameter: for values that cannot be, and for plans that cannot have any."""
-        self._shared = self._single if self._why else _Variant(lift(query))
+        self._shared = self._wide = self._single
+        """Classes are no parameters either; and the one in which they are, for queries about many different ones."""
+        if not self._why and not isinstance(query, Describe):
+            self._shared, self._wide = _Variant(lift(query)), _Variant(lift(query, classes=True))
 
     def spu(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Spu, Row]:
         """The SPU for a query with these constants over these graphs, and the member of it that the query is."""
         if any(is_tagged(values[number]) for number in self._bindable):
             query = narrowed(with_constants(self._query, values), readable)
-            return self._plans.reevaluated(query, SPELT, every_commit=True), ()
-        variant = self._shared if self._shared.suits(values) else self._single
+            return self._plans.reevaluated(query, SPELT, every_commit=_is_spelt_elsewhere(query)), ()
+        variant = self._variant(values, readable)
         spu = self._find(variant, values, readable)
         if spu is None:  # what would be shared cannot be maintained for all at once
-            variant = self._shared = self._single
+            variant = self._shared = self._wide = self._single
             spu = self._find(variant, values, readable)
         assert spu is not None
         return spu, variant.member(values) if spu.variables else ()
+
+    def _variant(self, values: tuple[Term, ...], readable: Graphs) -> "_Variant":
+        shared = self._shared
+        if not shared.suits(values):
+            return self._single
+        if len(shared) < MOST_APART or shared.known(values, readable) in self._plans:
+            return shared
+        return self._wide
 
     def _find(self, variant: "_Variant", values: tuple[Term, ...], readable: Graphs) -> Spu | None:
         spu = variant.known(values, readable)
@@ -72,9 +97,16 @@ class QueryTemplate:
         return self._plans.incremental(replace(variant.lifted, query=query), len(self.variables))
 
     def _reevaluated(self, values: tuple[Term, ...], readable: Graphs) -> Spu:
-        every_commit = self._plans.naive or is_momentary_query(self._query) or self._why is SPELT
         query = narrowed(with_constants(self._query, values), readable)
+        is_elsewhere = self._why is SPELT and _is_spelt_elsewhere(query)
+        every_commit = self._plans.naive or is_momentary_query(self._query) or is_elsewhere
         return self._plans.reevaluated(query, self._why, every_commit=every_commit)
+
+
+def _is_spelt_elsewhere(query: Query) -> bool:
+    """Whether graphs that a query does not see may change how its constants are spelt."""
+    dataset = query.dataset
+    return dataset.default is not None or dataset.named is not None or dataset.readable is not None
 
 
 class _Variant:
@@ -86,6 +118,9 @@ class _Variant:
         self.lifted = lifted
         self._fixed = tuple(number for number in _constants(lifted.query) if number not in lifted.numbers)
         self._spus: WeakValueDictionary[tuple[Row, Graphs], Spu] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._spus)
 
     def suits(self, values: tuple[Term, ...]) -> bool:
         """Whether these constants can be parameters."""

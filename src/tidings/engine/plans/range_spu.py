@@ -1,15 +1,16 @@
 """Members that differ in the threshold of a range filter: one plan without the filter, and thresholds in order."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.base import Cache, Changes, Explanation, Hits, Route
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.thresholds import Range, Thresholds
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.spu import Spu, Subscribers
 from tidings.model.terms import Term, Var
 from tidings.model.zset import add
+from tidings.sparql.evaluate.context import Meter
 from tidings.sparql.evaluate.layout import Row
 
 
@@ -39,6 +40,14 @@ class RangeSpu:
         self.dataset = inner.dataset
         self.routes = inner.routes
         self.members: dict[Row, Subscribers] = {}
+
+    @property
+    def caches(self) -> Sequence[Cache]:
+        return self._inner.caches
+
+    @property
+    def meter(self) -> Meter:
+        return self._inner.meter
 
     @property
     def variables(self) -> tuple[Var, ...]:
@@ -106,6 +115,11 @@ class RangeSpu:
 
     def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
         return self.advance(hits).get(member, {}) if hits else {}
+
+    def become(self, fresh: Spu) -> None:
+        assert isinstance(fresh, RangeSpu)
+        self._inner, self._thresholds = fresh._inner, fresh._thresholds
+        self.members, self.routes = fresh.members, fresh.routes
 
     def explain(self) -> Explanation:
         detail = f"{self._condition.variable} {self._condition.operator} threshold, by a sorted index"

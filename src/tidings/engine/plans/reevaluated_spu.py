@@ -1,27 +1,43 @@
 """Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.base import Cache, Changes, Explanation, Hits, Route
 from tidings.engine.operators.stateful.memory import Memory, counts
 from tidings.engine.plans.spu import Spu, Subscribers, answer_rows
 from tidings.model.results import Result
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Dataset
+from tidings.sparql.evaluate.context import Meter
 from tidings.sparql.evaluate.layout import Row
 
 
 class ReevaluatedSpu:
     """A query and its last answer: one member, which has no parameters."""
 
-    __slots__ = ("__weakref__", "_answers", "_evaluate", "_memory", "_why", "dataset", "members", "routes")
+    __slots__ = (
+        "__weakref__",
+        "_answers",
+        "_evaluate",
+        "_memory",
+        "_why",
+        "caches",
+        "dataset",
+        "members",
+        "meter",
+        "routes",
+    )
 
-    def __init__(self, evaluate: Callable[[], Result], routes: tuple[Route, ...], why: str, dataset: Dataset) -> None:
+    def __init__(
+        self, evaluate: Callable[[Meter], Result], routes: tuple[Route, ...], why: str, dataset: Dataset
+    ) -> None:
         self.dataset = dataset
         self._evaluate = evaluate
+        self.caches: Sequence[Cache] = ()
+        self.meter = Meter()
         self._why = why
         self.routes = routes
         self.members: dict[Row, Subscribers] = {}
@@ -50,7 +66,9 @@ class ReevaluatedSpu:
         return self.answer(member)
 
     def _evaluated(self) -> Changes:
-        return dict(Counter(answer_rows(self._evaluate())))
+        rows = dict(Counter(answer_rows(self._evaluate(self.meter))))
+        self.meter.check()
+        return rows
 
     def seat(self, member: Row) -> None:
         pass  # there is nothing but its answer
@@ -79,6 +97,11 @@ class ReevaluatedSpu:
         changes = dict(now)
         absorb(changes, ((row, -count) for row, count in before.items()))
         return changes
+
+    def become(self, fresh: Spu) -> None:
+        assert isinstance(fresh, ReevaluatedSpu)
+        self.members, self._memory, self._answers = fresh.members, fresh._memory, fresh._answers
+        self.routes = fresh.routes
 
     def explain(self) -> Explanation:
         return Explanation("re-read", self._why, False)

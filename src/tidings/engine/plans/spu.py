@@ -6,16 +6,17 @@ members differ in a threshold as well. What cannot be maintained is *re-evaluate
 time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from tidings.engine.leaves import Leaf
 from tidings.engine.lutt import ANY_NAMED, Key
-from tidings.engine.operators.base import Changes, Explanation, Hits, Route
+from tidings.engine.operators.base import Cache, Changes, Explanation, Hits, Route
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import DEFAULT_GRAPH, FALSE, TRUE, Var
 from tidings.sparql.algebra import Ask, Construct, Dataset, Describe, Query, Select
+from tidings.sparql.evaluate.context import Meter
 from tidings.sparql.evaluate.layout import Row
 
 
@@ -45,6 +46,10 @@ class Routed(Protocol):
     def dataset(self) -> Dataset: ...
     @property
     def routes(self) -> tuple[Route, ...]: ...
+    @property
+    def meter(self) -> Meter:
+        """Counts its work."""
+
     def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
         """The constants of a route for a member, None where it has a variable."""
 
@@ -62,11 +67,15 @@ class Spu(Routed, Protocol):
     """Keeps the answers of its members."""
 
     def admit(self, member: Row) -> Iterable[Row]:
-        """Take up a member; its first answer. If that cannot be had, nothing of the member is left."""
+        """Take up a member; its first answer. If that cannot be had, nothing of the member is left. Raises Overrun."""
 
     def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
         """Where everything is remembered that concerns a member, each with the key that it has there; the same in
         every plan of the same query."""
+
+    @property
+    def caches(self) -> Sequence[Cache]:
+        """What its operators keep besides; the same ones in every plan of the same query."""
 
     def seat(self, member: Row) -> None:
         """Take up a member whose state is in the memories already."""
@@ -85,6 +94,9 @@ class Spu(Routed, Protocol):
 
     def enrolled(self, member: Row, by: int) -> None:
         """A member has so many subscribers more, or less."""
+
+    def become(self, fresh: "Spu") -> None:
+        """Go on as another plan of the same query, with the state and the members that it has."""
 
     def explain(self) -> Explanation: ...
 

@@ -6,7 +6,7 @@ Every error is the JSON envelope of `TidingsError.to_json`, with its status.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -24,6 +24,7 @@ from tidings.broker.broker import Broker
 from tidings.gates.asking import OPEN, Guard
 from tidings.gates.errors import MethodNotAllowed
 from tidings.gates.figures import Figures, no_figures
+from tidings.gates.gate import Gate
 from tidings.gates.http.events import Events
 from tidings.gates.http.forwarded import PROXIED
 from tidings.gates.http.graph_store import GraphStore
@@ -35,15 +36,15 @@ from tidings.gates.http.results import chosen, content_type, document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.security.identification import asker_now, asker_of, judged
 from tidings.gates.http.sending import SpoolResponse
-from tidings.gates.http.service_description import PREFIXES, describe
+from tidings.gates.http.service_description import LDP_INBOX, PREFIXES, describe
 from tidings.gates.http.streaming.event_stream import EventStreams
 from tidings.gates.http.streaming.feed import Feeds
 from tidings.gates.http.streaming.streams import Streams
 from tidings.gates.http.updates import publish
 from tidings.gates.quotas import Quota, Quotas
-from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF
+from tidings.gates.visitors import OF_SECURITY, SECURE, SECURE_IS_OFF, Visitors
 from tidings.model.access import Graphs
-from tidings.model.errors import BadRequest, NotFound, TidingsError, internal_error
+from tidings.model.errors import BadRequest, NotFound, RequestTooComplex, TidingsError, internal_error
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
 from tidings.model.iris import resolve
@@ -73,6 +74,7 @@ class HttpSettings:
     read_only: bool
     loads: bool
     cors: tuple[str, ...]
+    visitors: Visitors
     max_connections: int = 20_000
     high_water: int = 1 << 18
     """Bytes on their way to an event stream before it counts as slow."""
@@ -81,6 +83,8 @@ class HttpSettings:
     """Where the WebSocket gate is, if there is one."""
     wss_port: int | None = None
     """Where it is for those who come with TLS."""
+    inbox: str | None = None
+    """The path of the inbox for Linked Data Notifications, if there is one."""
     figures: Figures = no_figures
     """What others count, for /metrics."""
 
@@ -95,11 +99,14 @@ class HttpGate:
         guard: Guard = OPEN,
         routes: Iterable[BaseRoute] = (),
         quotas: Quotas | None = None,
+        gates: Sequence[Gate] = (),
     ) -> None:
         self._broker = broker
         self._guard = guard
         self.quotas = quotas or Quotas(Quota(), time.monotonic)
-        self._routes = tuple(routes)
+        self.visitors = settings.visitors
+        self._gates = gates
+        self._routes = (*routes, *(each for gate in gates for each in gate.routes()))
         self._settings = settings
         self._streams = Streams(broker, settings.max_connections)
         self._events = EventStreams(
@@ -114,7 +121,7 @@ class HttpGate:
             broker, guard, base=settings.base, max_body=settings.max_body, read_only=settings.read_only
         )
         self._operations = Operations(
-            broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures
+            broker, guard, self.quotas, read_only=settings.read_only, figures=settings.figures, gates=gates
         )
 
     def end(self) -> None:
@@ -127,6 +134,7 @@ class HttpGate:
             self._route("/query", ("query",), "GET", "HEAD", "POST"),
             self._route("/update", ("update",), "POST"),
             self._route("/sparql", _EITHER, "GET", "HEAD", "POST"),
+            route("/check", self._check, "GET", "HEAD", "POST"),
             route("/subscribe", self._events.subscribe, "GET", "HEAD"),
             route("/events", self._posted.publish, "POST"),
             route("/log", self._feeds.log, "GET", "HEAD"),
@@ -181,8 +189,20 @@ class HttpGate:
 
     async def _query(self, request: Request, asked: QueryRequest) -> Response:
         write, rights = document(accept_of(request), asked.formats), asker_of(request.scope).rights
-        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope))
-        return SpoolResponse(await while_present(request, asking))
+        asking = self._broker.query(asked.text, asked.dataset, write, rights, share_of(request.scope), asked.at)
+        return SpoolResponse(await while_present(request, asking), self._broker.age)
+
+    async def _check(self, request: Request) -> Response:
+        """Whether a text can be read. That it cannot is an answer like any other: somebody is still writing it."""
+        asked = await self._read(request)
+        if isinstance(asked, DescriptionRequest):
+            raise BadRequest("the parameter query or update is missing")
+        kind: Kind = "query" if isinstance(asked, QueryRequest) else "update"
+        try:
+            warnings = await self._broker.check(kind, asked.text, asked.dataset, share_of(request.scope))
+        except (BadRequest, RequestTooComplex) as error:
+            return Envelope({"valid": False} | error.to_json())
+        return Envelope({"valid": True, "warnings": warnings})
 
     async def _root(self, request: Request) -> Response:
         return self._introduce(request, request.query_params.get("format"))
@@ -193,21 +213,26 @@ class HttpGate:
         if wanted is None and "text/html" in (accept or ""):
             return self._dashboard.answer()
         format_ = chosen(tuple(RdfFormat), accept, wanted)
+        endpoint = _address(request, self._settings.base)
+        inbox = None if self._settings.inbox is None else resolve(endpoint, self._settings.inbox)
         triples = describe(
-            _address(request, self._settings.base),
+            endpoint,
             self._broker.store,
             updates=not self._settings.read_only,
             loads=self._settings.loads,
             sockets=self._sockets(request),
+            inbox=inbox,
             readable=self._readable(request),
         )
         document = b"".join(serialize_rdf(triples, format_, PREFIXES))
-        return Response(document, media_type=content_type(format_.media), headers={"vary": "accept"})
+        headers = {"vary": "accept"} | ({} if inbox is None else {"link": f'<{inbox}>; rel="{LDP_INBOX}"'})
+        return Response(document, media_type=content_type(format_.media), headers=headers)
 
     async def _openapi(self, _: Request) -> Response:
         from tidings.gates.http.monitoring.openapi import openapi  # here: few ask, and it describes all of security
 
-        return Envelope(openapi(secured=self._guard.asks))
+        more = {path: item for gate in self._gates for path, item in gate.paths().items()}
+        return Envelope(openapi(secured=self._guard.asks, more=more))
 
     def _readable(self, request: Request) -> Graphs:
         """Where the endpoints are is told to everybody; which graphs there are, to those who may read them."""

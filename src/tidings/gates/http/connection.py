@@ -1,8 +1,9 @@
 """One connection to the HTTP port: requests, or a WebSocket from some request on.
 
-uvicorn waits for ever for the end of the headers; here they have to come within some seconds. The parser tells of an
-upgrade without being asked, so that requests which are none pay nothing for it; uvicorn then hands the connection to
-the class that its configuration names (`gates/websocket/upgrade.py`).
+uvicorn waits for ever for the end of the headers; here they have to come within some seconds, and so has the body of an
+update on the short way (`quick_update.py`). The parser tells of an upgrade without being asked, so that requests which
+are none pay nothing for it; uvicorn then hands the connection to the class that its configuration names
+(`gates/websocket/upgrade.py`).
 """
 
 import asyncio
@@ -10,10 +11,12 @@ import sys
 from typing import Any, cast
 
 from httptools import HttpParserUpgrade
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tidings.gates.errors import TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
+from tidings.gates.http.limits import BODY_SECONDS
+from tidings.gates.http.quick_update import QuickUpdates
 from tidings.gates.peer import peer_of, tls_extension
 from tidings.gates.quotas import Quotas, Ticket, client_of
 
@@ -34,6 +37,11 @@ class HttpConnection(HttpToolsProtocol):
     proxies: Proxies = NOBODY
     """Whose connections are of many clients, and not counted as one."""
     place: Ticket | None = None
+    quick: QuickUpdates | None = None
+    body: bytearray | None = None
+    """What is here of an update on the short way."""
+    is_reading = False
+    """Headers, or such a body: they have to come in time."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -43,18 +51,45 @@ class HttpConnection(HttpToolsProtocol):
             return
         if self.scheme == "https":
             self.extensions = {"tls": tls_extension(transport)}
-        self._wait()
+        self._wait(HEADER_SECONDS)
 
     def on_message_begin(self) -> None:
+        self._unset_keepalive_if_required()
         super().on_message_begin()
         if self.extensions is not None:
             self.scope["extensions"] = self.extensions
-        if self.patience is None:
-            self._wait()
+        self.is_reading = True
 
     def on_headers_complete(self) -> None:
         self._stop()
-        super().on_headers_complete()
+        if self.quick is not None and self._is_quick(self.quick):
+            self.body = bytearray()
+        else:
+            self.is_reading = False
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if self.body is None:
+            super().on_body(body)
+        else:
+            self.body += body
+
+    def on_message_complete(self) -> None:
+        body, self.body = self.body, None
+        if body is None:
+            super().on_message_complete()
+            return
+        self._stop()
+        self.is_reading = False
+        assert self.quick is not None
+        exchange = Exchange(self)
+        before, self.cycle = self.cycle, cast(Any, exchange)
+        address = self.client[0] if self.client else ""
+        if not self.quick.submit(exchange, self.url, self.headers, bytes(body), address):
+            self.cycle = before
+            super().on_headers_complete()
+            super().on_body(bytes(body))
+            super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
@@ -63,6 +98,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self.is_reading and self.patience is None:
+            self._wait(HEADER_SECONDS if self.body is None else BODY_SECONDS)
         if self.heir is not None and (rest := data[self.upgraded_at :]) and not self.transport.is_closing():
             self.heir.data_received(rest)
 
@@ -94,8 +131,18 @@ class HttpConnection(HttpToolsProtocol):
         if self.place is not None:
             self.place.leave()
 
-    def _wait(self) -> None:
-        self.patience = self.loop.call_later(HEADER_SECONDS, self._give_up)
+    def _is_quick(self, quick: QuickUpdates) -> bool:
+        """Whether this is an update that can be answered here and now, and another request come after it."""
+        return (
+            quick.takes(self.parser.get_method(), self.url, self.headers)
+            and (self.cycle is None or self.cycle.response_complete)
+            and not self.flow.write_paused
+            and self.parser.should_keep_alive()
+            and self.parser.get_http_version() == "1.1"
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.patience = self.loop.call_later(seconds, self._give_up)
 
     def _stop(self) -> None:
         if self.patience is not None:
@@ -107,6 +154,44 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.close()
 
 
-def counted(quotas: Quotas, proxies: Proxies) -> type[HttpConnection]:
+class Exchange:
+    """An update on the short way, where uvicorn has a cycle of request and response: others wait until it has ended."""
+
+    __slots__ = ("_connection", "disconnected", "keep_alive", "message_event", "response_complete")
+
+    def __init__(self, connection: HttpConnection) -> None:
+        self._connection = connection
+        self.disconnected = False
+        self.keep_alive = True
+        self.response_complete = False
+        self.message_event = _NOBODY_WAITS
+
+    def answer(self, status: int, headers: bytes, document: bytes) -> None:
+        self.response_complete = True
+        if self.disconnected:
+            return
+        connection = self._connection
+        lines = [STATUS_LINE[status]]
+        for name, value in connection.server_state.default_headers:
+            lines += (name, b": ", value, b"\r\n")
+        close = b"" if self.keep_alive else b"connection: close\r\n"
+        length = b"content-type: application/json\r\ncontent-length: %d\r\n" % (len(document) + 1)
+        connection.transport.write(b"".join((*lines, length, headers, close, b"\r\n", document, b"\n")))
+        if not self.keep_alive:
+            connection.transport.close()
+        connection.on_response_complete()
+
+
+class _NobodyWaits:
+    """For uvicorn, which wakes whoever waits for a body."""
+
+    def set(self) -> None:
+        pass
+
+
+_NOBODY_WAITS = _NobodyWaits()
+
+
+def counted(quotas: Quotas, proxies: Proxies, quick: QuickUpdates | None = None) -> type[HttpConnection]:
     """Connections that take a place of the quota of their address."""
-    return type("CountedConnection", (HttpConnection,), {"quotas": quotas, "proxies": proxies})
+    return type("CountedConnection", (HttpConnection,), {"quotas": quotas, "proxies": proxies, "quick": quick})

@@ -8,7 +8,7 @@ from tidings.model.errors import TidingsError
 
 _OPEN = "/healthz"
 """For whoever watches the broker, by whatever name; it tells nothing about the data."""
-_MOST_KNOWN = 64
+_MOST_LET_IN = 64
 _OF_BROWSERS = (b"origin", b"sec-fetch-site")
 
 _VARY = {"vary": "origin"}
@@ -30,21 +30,20 @@ class Door:
     def __init__(self, app: ASGIApp, visitors: Visitors) -> None:
         self._app = app
         self._visitors = visitors
-        self._known: set[bytes | None] = {None}
-        """Names that were let in before: most requests need no more than a look at these."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] != _OPEN:
             headers = dict(scope["headers"])
             host = headers.get(b"host")
-            if host not in self._known or any(name in headers for name in _OF_BROWSERS):
+            let_in = self._visitors.let_in
+            if host not in let_in or any(name in headers for name in _OF_BROWSERS):
                 try:
                     self._check(headers)
                 except TidingsError as error:
                     await refusal(error, _VARY)(scope, receive, send)
                     return
-                if len(self._known) < _MOST_KNOWN:
-                    self._known.add(host)
+                if len(let_in) < _MOST_LET_IN:
+                    let_in.add(host)
         await self._app(scope, receive, send)
 
     def _check(self, headers: dict[bytes, bytes]) -> None:

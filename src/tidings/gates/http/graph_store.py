@@ -5,7 +5,7 @@
 A change is one commit, and its subscribers are told.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -13,12 +13,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from tidings.broker.broker import Broker
-from tidings.broker.queries import Writer
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.gates.answers import update_answer
 from tidings.gates.asking import Guard
 from tidings.gates.http.limits import read_body, share_of
-from tidings.gates.http.results import chosen, content_type
+from tidings.gates.http.results import chosen, rdf_document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.security.identification import asker_now, asker_of, deed_of
 from tidings.gates.http.sending import SpoolResponse
@@ -26,8 +25,7 @@ from tidings.gates.http.updates import publisher_of
 from tidings.model.errors import BadRequest, GraphMissing, NotAllowed, NotFound, UnsupportedFormat
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.media import by_media_type
-from tidings.model.formats.rdf import RdfFormat, parse_rdf, serialize_rdf
-from tidings.model.results import Result, Triples
+from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, iri_text
 from tidings.protocol.answers import encode
 from tidings.protocol.sparql_http import Parameters, graph
@@ -104,18 +102,10 @@ class GraphStore:
             raise GraphMissing(f"there is no graph {name}")
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"
-        write = _document(chosen(tuple(RdfFormat), accept_of(request), request.query_params.get("format")))
+        write = rdf_document(chosen(tuple(RdfFormat), accept_of(request), request.query_params.get("format")))
         return SpoolResponse(
             await while_present(request, self._broker.query(text, None, write, rights, share_of(request.scope)))
         )
-
-
-def _document(format_: RdfFormat) -> Writer:
-    def write(result: Result) -> tuple[str, Iterable[bytes]]:
-        assert isinstance(result, Triples)
-        return content_type(format_.media), serialize_rdf(result.triples, format_)
-
-    return write
 
 
 def _read(body: bytes, format_: RdfFormat, base: str, name: Term) -> Iterator[Quad]:

@@ -40,6 +40,16 @@ def results_document(result: Result) -> tuple[str, Iterable[bytes]]:
     return content_type(ResultFormat.JSON.media), write_results(result, ResultFormat.JSON)
 
 
+def rdf_document(format_: RdfFormat) -> Writer:
+    """Writes triples in a format."""
+
+    def write(result: Result) -> tuple[str, Iterable[bytes]]:
+        assert isinstance(result, Triples)
+        return content_type(format_.media), serialize_rdf(result.triples, format_)
+
+    return write
+
+
 def first_of(formats: Sequence[F], accept: str | None, wanted: Sequence[str]) -> F:
     """The first format of some that is known here; without any, by the Accept header. Raises what the first did."""
     for name in wanted:

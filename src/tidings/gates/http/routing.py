@@ -1,7 +1,7 @@
 """What the handlers of all paths share: routes that tell their methods, pages, what a client accepts, its presence."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -20,13 +20,15 @@ MOST_PER_PAGE = 1_000
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def route(path: str, handler: Handler, *methods: str, public: bool = False) -> Route:
-    """A path that also answers OPTIONS. Unless it is for everybody, it has to be known who asks."""
-    allow = ", ".join((*methods, "OPTIONS"))
+def route(
+    path: str, handler: Handler, *methods: str, public: bool = False, headers: Mapping[str, str] | None = None
+) -> Route:
+    """A path that also answers OPTIONS, with headers. Unless it is for everybody, it has to be known who asks."""
+    told = {"allow": ", ".join((*methods, "OPTIONS")), **(headers or {})}
 
     async def answer(request: Request) -> Response:
         if request.method == "OPTIONS":
-            return Response(status_code=204, headers={"allow": allow})
+            return Response(status_code=204, headers=told)
         if not public:
             asker_of(request.scope)
         return await handler(request)

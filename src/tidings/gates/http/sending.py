@@ -1,6 +1,7 @@
 """Sends what was written down: a spool, piece by piece, at the client's pace but not for ever."""
 
 import asyncio
+from math import ceil
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -16,11 +17,13 @@ STALLED_AFTER = 60.0
 
 
 class SpoolResponse(Response):
-    """Sends a spool, and closes it."""
+    """Sends a spool, and closes it; its answer is of so many seconds ago."""
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: Spool, age: float = 0.0) -> None:
         self._spool = spool
         headers = {"content-length": str(spool.size), "vary": "accept"}
+        if age:  # RFC 9111, 5.1: the store of record has not been heard of for so long
+            headers["age"] = str(ceil(age))
         if spool.warnings:
             headers["tidings-warning"] = quote("; ".join(spool.warnings)[:_LONGEST_WARNING], safe=_ASCII)
         super().__init__(None, 200, headers, spool.media_type)

@@ -18,6 +18,7 @@ VOID = "http://rdfs.org/ns/void#"
 OURS = "urn:tidings:"
 SUBSCRIBE = f"{OURS}subscribe"
 """The language: a query whose answer is told again whenever it changes."""
+LDP_INBOX = "http://www.w3.org/ns/ldp#inbox"
 FORMATS = "http://www.w3.org/ns/formats/"
 PREFIXES = {"sd": SD, "void": VOID, "formats": FORMATS, "xsd": XSD}
 
@@ -45,9 +46,10 @@ def describe(
     updates: bool,
     loads: bool,
     sockets: str | None = None,
+    inbox: str | None = None,
     readable: Graphs = Graphs.ALL,
 ) -> Iterator[Triple]:
-    """The triples of the description of an endpoint; `sockets` is the address of the WebSocket gate.
+    """The triples of the description of an endpoint, with the addresses of the WebSocket gate and of the inbox.
 
     It tells of the graphs that may be read, and of no others."""
     service, dataset, default = blank("service"), blank("dataset"), blank("default")
@@ -63,6 +65,8 @@ def describe(
     yield service, iri(f"{OURS}eventStreamEndpoint"), iri(resolve(endpoint, "subscribe"))
     if sockets is not None:
         yield service, iri(f"{OURS}webSocketEndpoint"), iri(sockets)
+    if inbox is not None:
+        yield from ((iri(resource), iri(LDP_INBOX), iri(inbox)) for resource in (endpoint, resolve(endpoint, "/")))
     yield service, _sd("defaultDataset"), dataset
     yield dataset, RDF_TYPE, _sd("Dataset")
     yield dataset, _sd("defaultGraph"), default

@@ -144,7 +144,7 @@ class Connection(WSListener):
         frames.append(_short_frame(size) if size < _LONG else _long_frame(size))
         frames.append(document)
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
         self._send(encode(Unsubscribed(subscriber.spuid, subscriber.alias, reason)))
 
     def close(self, code: int, reason: str) -> None:

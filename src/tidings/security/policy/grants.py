@@ -9,6 +9,7 @@
 Graphs are written as in `model/graph_patterns.py`.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -51,8 +52,14 @@ class Grant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     def rights(self) -> Rights:
         """What it grants, by itself."""
-        subscribe = graphs(self.subscribe)
-        return Rights(graphs(self.query) | subscribe, graphs(self.update), subscribe, self.administer)
+        return _rights(self)
+
+
+@lru_cache(maxsize=20_000)
+def _rights(grant: Grant) -> Rights:
+    """All grants are read again whenever one changes."""
+    subscribe = graphs(grant.subscribe)
+    return Rights(graphs(grant.query) | subscribe, graphs(grant.update), subscribe, grant.administer)
 
 
 def names_of(passport: Passport) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:
     while True:
         begun = asyncio.get_running_loop().time()
         try:
-            await live(Application(profile), factor=factor)
+            await live(Application(profile, publisher="city"), factor=factor)
         except TidingsError as error:
             log.info("the demo city was interrupted, and starts again: %s", error)
         if asyncio.get_running_loop().time() - begun > LONGEST_PAUSE:

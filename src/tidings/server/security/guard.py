@@ -2,13 +2,14 @@
 
 no token       whoever has not said who they are, with what the policy gives to everybody; 401 if that is nothing
 a token        its client, or the subject of an external issuer, with what the policy gives to them
+a resident     a client that the settings name, with what the policy gives to it at that moment
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 
 from tidings.broker.errors import NotYours
-from tidings.gates.asking import Asker, Changed, Deed, Leave
+from tidings.gates.asking import Asker, Changed, Deed, Leave, Resident, Shown
 from tidings.gates.errors import ForAdministrators
 from tidings.gates.figures import Figure
 from tidings.model.access import NO_RIGHTS, Rights
@@ -17,12 +18,12 @@ from tidings.security.audit import Audit, Event
 from tidings.security.authority import Authority
 from tidings.security.errors import InvalidRequest
 from tidings.security.passport import ANONYMOUS, Passport
-from tidings.security.policy.policy import Policy
 from tidings.server.security.presences import Presences, Standing
 
 _FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
 """What one who shows a token might be allowed."""
 _MOST_STRANGERS = 10_000
+_MOST_RECALLED = 1_000
 
 
 class SecureGuard:
@@ -38,9 +39,9 @@ class SecureGuard:
         """Subjects of external issuers, as they last came."""
         self.presences = Presences(self._standing, self.anybody, clock, grace)
         self.refusals: Counter[str] = Counter()
-        self._last: tuple[Passport, Policy, Asker] | None = None
-        """Who was recalled last, and under which policy: most messages are of whoever sent the one before them."""
-        authority.followers.add(self.presences.doubt)
+        self._recalled: dict[str | None, tuple[int, Asker]] = {}
+        """Who showed what, and until when that counts, as long as neither tokens nor grants change."""
+        authority.followers |= {self._recalled.clear, self.presences.doubt}
 
     def figures(self) -> Iterable[Figure]:
         authority = self._authority
@@ -51,19 +52,27 @@ class SecureGuard:
 
     # -- for the gates --------------------------------------------------------------------------------------------
 
-    def recall(self, authorization: str | None) -> Asker | None:
+    def recall(self, authorization: Shown) -> Asker | None:
+        if isinstance(authorization, Resident):
+            return Asker(authorization.subject, self.rights_of(authorization.subject))
+        recalled = self._recalled.get(authorization)
+        if recalled is not None and self._clock() < recalled[0]:
+            return recalled[1]
         passport = self._authority.recall(authorization)
         if passport is None:
             return None
-        policy = self._authority.policies.policy
-        if self._last is None or self._last[0] is not passport or self._last[1] is not policy:
-            self._last = passport, policy, self._asker(passport)
-        return self._last[2]
+        asker = self._asker(passport)
+        if len(self._recalled) >= _MOST_RECALLED:
+            self._recalled.clear()
+        self._recalled[authorization] = passport.expires, asker
+        return asker
 
-    async def identify(self, authorization: str | None) -> Asker:
+    async def identify(self, authorization: Shown) -> Asker:
+        if isinstance(authorization, Resident):
+            return Asker(authorization.subject, self.rights_of(authorization.subject))
         return self._asker(await self._authority.identify(authorization))
 
-    def attend(self, authorization: str | None, asker: Asker, changed: Changed) -> Leave:
+    def attend(self, authorization: Shown, asker: Asker, changed: Changed) -> Leave:
         return self.presences.enter(authorization, (asker.rights, asker.expires), changed)
 
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
@@ -118,6 +127,8 @@ class SecureGuard:
             self._strangers[subject] = passport
         return subject
 
-    async def _standing(self, shown: str | None) -> Standing:
+    async def _standing(self, shown: Shown) -> Standing:
+        if isinstance(shown, Resident):
+            return self.rights_of(shown.subject), None
         passport = await self._authority.identify(shown)
         return self._authority.rights_of(passport), None if passport.is_anonymous else passport.expires

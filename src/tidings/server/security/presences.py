@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from tidings.gates.asking import Changed, Leave
+from tidings.gates.asking import Changed, Leave, Shown
 from tidings.model.access import Rights
 from tidings.model.errors import TidingsError
 from tidings.security.errors import IssuerUnreachable
@@ -33,7 +33,7 @@ class Presence:
 
     __slots__ = ("changed", "expires", "rights", "shown")
 
-    def __init__(self, shown: str | None, standing: Standing, changed: Changed) -> None:
+    def __init__(self, shown: Shown, standing: Standing, changed: Changed) -> None:
         self.shown = shown
         self.rights, self.expires = standing
         self.changed = changed
@@ -45,7 +45,7 @@ class Presences:
 
     def __init__(
         self,
-        examine: Callable[[str | None], Awaitable[Standing]],
+        examine: Callable[[Shown], Awaitable[Standing]],
         anybody: Callable[[], Rights],
         clock: Callable[[], int],
         grace: int,
@@ -61,7 +61,7 @@ class Presences:
     def __len__(self) -> int:
         return len(self._all)
 
-    def enter(self, shown: str | None, standing: Standing, changed: Changed) -> Leave:
+    def enter(self, shown: Shown, standing: Standing, changed: Changed) -> Leave:
         """From here on, whoever shows this is told; until the function is called that comes back."""
         self._next = number = self._next + 1
         self._all[number] = Presence(shown, standing, changed)

@@ -73,7 +73,7 @@ class Compiler:
 
     def plan(self, node: Node, given: Layout | None = None) -> Plan:
         """A plan that joins rows of a given layout with the solutions of a node; from nothing, if none is given."""
-        self._context.look()
+        self._context.glance()
         if given is not None and not pushable(node, given.index.keys(), self._substituted):
             asked = self._asked_alone(node, given)
             if asked is not None:
@@ -158,7 +158,7 @@ class Compiler:
         return test
 
     def _asking(self, pattern: Node, layout: Layout) -> Step:
-        pattern = rewrite(pattern, self._context.view, layout.certain, self._context.look)
+        pattern = rewrite(pattern, self._context.view, layout.certain, self._context.glance)
         return Compiler(self._context, self._graph, frozenset(layout.variables)).plan(pattern, layout).run
 
     def _asked_alone(self, node: Node, given: Layout) -> Plan | None:
@@ -182,7 +182,7 @@ class Compiler:
         for number, pattern in enumerate(patterns):
             steps.append(self._in_time(scan_into(columns, pattern, self._graph, context)))
             if number % _PATTERNS_BETWEEN_LOOKS == 0:
-                context.look()
+                context.glance()
         after = columns.layout()
         if len(steps) > STACKED:
             return Plan(after, partial(in_stages, steps, context))

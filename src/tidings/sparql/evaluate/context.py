@@ -75,49 +75,78 @@ class Spent(Exception):
     """An evaluation has done the work that it may do."""
 
 
+class Overrun(Exception):
+    """A step has done all the work that it may do in one go, and is not at its end."""
+
+
 class Meter:
     """Counts work: rows that are looked up, terms that are walked to. It does not depend on time or place.
 
     Each row takes a token. Where there are no tokens left, rows just end, and whoever gave out the tokens finds out: so
-    counting costs 11 ns a row."""
+    counting costs 11 ns a row. A piece of work may have a limit, and the whole step that it belongs to a *slice*."""
 
-    __slots__ = ("_tokens",)
+    __slots__ = ("_left", "_slice", "tokens")
 
     def __init__(self) -> None:
-        self._tokens = repeat(True, _PLENTY)
+        self.begin(None)
 
-    @property
-    def spent(self) -> int:
-        """What was done without a limit."""
-        return _PLENTY - length_hint(self._tokens)
+    def begin(self, work: int | None) -> None:
+        """Begin a step that may do so much work."""
+        self._slice = self._left = most = _PLENTY if work is None else work
+        """What is left of the slice."""
+        self.tokens = repeat(True, most)
+        """Taken by whoever looks anything up."""
+
+    def check(self) -> int:
+        """What is left of the slice. Raises Overrun if that is nothing."""
+        left = self._left + length_hint(self.tokens) - self._slice
+        if left <= 0:
+            raise Overrun
+        return left
 
     def spend(self, work: int) -> None:
         """Raises Spent if there is no more to spend."""
-        if next(islice(self._tokens, work - 1, None), None) is None:
+        if next(islice(self.tokens, work - 1, None), None) is None:
             raise Spent
+
+    def charge(self, work: int) -> None:
+        """Work that counts for the slice alone. Raises Overrun."""
+        self._left -= work
+        if self._left <= 0:
+            raise Overrun
 
     def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
         """The same rows, counted."""
-        return compress(rows, self._tokens)
+        return compress(rows, self.tokens)
 
-    def unlimited(self, work: Callable[[], T]) -> T:
-        """What some work comes to that counts as nobody's."""
-        outside, self._tokens = self._tokens, repeat(True, _PLENTY)
-        try:
-            return work()
-        finally:
-            self._tokens = outside
+    def apart(self, work: Callable[[], T]) -> tuple[T, int]:
+        """What some work comes to that counts for the slice alone, and how much it was. Raises Overrun."""
+        given = self._left
+        result = self.limited(given, work)
+        if result is None:
+            raise Overrun
+        return result, given - self._left
 
     def limited(self, most: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """What some work comes to; None if that is more than so much. Nothing that it did may be used then."""
-        outside, self._tokens = self._tokens, repeat(True, most)
+        """What some work comes to; None if that is more than so much. Nothing that it did may be used then. Raises
+        Overrun if it is more than is left of the slice."""
+        outside, left = self.tokens, self._left
+        given = most if most < left else left
+        self.tokens = mine = repeat(True, given)
+        result: T | None
         try:
             result = work(*args, **kwargs)
-            return result if length_hint(self._tokens) else None
         except Spent:
-            return None
+            result = None
         finally:
-            self._tokens = outside
+            self.tokens = outside
+            unused = length_hint(mine)
+            self._left -= given - unused
+        if unused and result is not None:
+            return result
+        if given < most:
+            raise Overrun
+        return None
 
 
 class Context:
@@ -167,11 +196,16 @@ class Context:
         """A constant of the pattern, be it lifted or not."""
         return self.parameters[int(term[2:])] if term[0] == "$" else term
 
-    def look(self) -> None:
-        """At the clock, while a plan is made, or works on one row for long. Raises TimeLimitExceeded."""
+    def glance(self) -> None:
+        """At the clock, while a plan is made. Raises TimeLimitExceeded."""
         limits = self.limits
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)
+
+    def look(self) -> None:
+        """At the clock, and at what may be spent, while a plan works on one row for long. Raises TimeLimitExceeded,
+        Spent."""
+        self.glance()
         if self.meter is not None:
             self.meter.spend(_WORK_OF_A_LOOK)
 

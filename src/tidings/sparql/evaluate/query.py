@@ -9,7 +9,7 @@ from tidings.model.terms import Term, Triple
 from tidings.sparql.algebra import Ask, Construct, Describe, Node, Query, Select, TriplePattern
 from tidings.sparql.evaluate.calls import blank_of
 from tidings.sparql.evaluate.compile import Compiler
-from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Moment, ServiceClient
+from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Meter, Moment, ServiceClient
 from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
 from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker, tiebreak
 from tidings.sparql.rewrite import rewrite
@@ -27,10 +27,12 @@ def evaluate(
     parameters: tuple[Term, ...] = (),
     stable: bool = False,
     deadline: float | None = None,
+    meter: Meter | None = None,
 ) -> Result:
     """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile. The time
     limit counts from here, unless there is a deadline already."""
-    context = Context(View(store, query.dataset), moment or Moment(), limits, service, parameters, stable, deadline)
+    view = View(store, query.dataset)
+    context = Context(view, moment or Moment(), limits, service, parameters, stable, deadline, meter)
     match query:
         case Select(pattern, variables):
             plan = compile_pattern(pattern, context)
@@ -50,7 +52,7 @@ def evaluate(
 def compile_pattern(pattern: Node, context: Context) -> Plan:
     """A plan for a whole pattern, rewritten for speed by what the store now holds."""
     try:
-        return Compiler(context).plan(rewrite(pattern, context.view, look=context.look))
+        return Compiler(context).plan(rewrite(pattern, context.view, look=context.glance))
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 
@@ -123,10 +125,11 @@ def describe(targets: tuple[str, ...], plan: Plan, context: Context) -> Iterator
     source = context.view.default()
     described: set[Term] = set()
     for target in wanted:
-        yield from _bounded(target, source, described)
+        yield from bounded_description(target, source, described)
 
 
-def _bounded(target: Term, source: TripleSource, described: set[Term]) -> Iterator[Triple]:
+def bounded_description(target: Term, source: TripleSource, described: set[Term]) -> Iterator[Triple]:
+    """The triples of a term, and those of the blank nodes they lead to, unless these are described already."""
     pending = [target]
     while pending:
         subject = pending.pop()

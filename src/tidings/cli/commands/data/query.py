@@ -18,6 +18,7 @@ from tidings.cli.input.arguments import (
     is_here,
     only_here,
     read_text,
+    whole,
 )
 from tidings.cli.input.binding import add_bindings, bound_text
 from tidings.cli.input.loading import absolute, base_of, load
@@ -67,6 +68,9 @@ def parser() -> Parser:
     group = result.add_argument_group("dataset")
     group.add_argument("--default-graph", metavar="IRI", action="append", default=[], help="graph to ask by default")
     group.add_argument("--named-graph", metavar="IRI", action="append", default=[], help="graph that GRAPH can name")
+    group.add_argument(
+        "--at", metavar="COMMIT", type=whole, help="the answer as it was after this commit of the broker"
+    )
     group = result.add_argument_group("output")
     names = ", ".join((*_RESULT_NAMES, *_RDF_NAMES))
     group.add_argument("--format", metavar="NAME", help=f"one of {names}")
@@ -82,6 +86,8 @@ def run(arguments: Namespace) -> int:
     warn(query.warnings, quiet=arguments.quiet)
     chosen = choose_format(query, arguments)
     if is_here(arguments):
+        if arguments.at is not None:
+            raise UsageError("--at is for the broker, which has a log; files have no past")
         _ask_files(text, base, dataset, chosen, arguments)
     else:
         _ask_broker(text, chosen, arguments)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.input.arguments import Parser, UsageError, count
 
 if TYPE_CHECKING:
-    from tidings.server.certificates import Files
+    from tidings.server.security.certificates import Files
 
 DESCRIPTION = """\
 Make a certificate for a broker, and a local authority that signs it, to try TLS with or to use within a network of
@@ -41,7 +41,7 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    from tidings.server import certificates  # here: `--help` needs no cryptography
+    from tidings.server.security import certificates  # here: `--help` needs no cryptography
 
     if arguments.client is not None and arguments.names:
         raise UsageError("a certificate for a client has one name: the one of --client")

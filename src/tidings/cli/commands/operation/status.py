@@ -61,6 +61,8 @@ def _figures(status: dict[str, Any]) -> Iterator[str]:
     held, queue, delayed = status["subscriptions"], status["queue"], status["delayed"]
     timing, indicators, log = status["timing"], status["kpi"], status["log"]
     yield _line("log", _log(log))
+    if status.get("endpoint") is not None:
+        yield _line("endpoint", _endpoint(status["endpoint"]))
     yield _line("memory", f"{size(status['memory'].get('resident', 0))}, {size(status['memory']['peak'])} at most")
     yield ""
     yield _line("subscriptions", f"{held['live']:,} live, {held['absent']:,} whose clients are away")
@@ -86,6 +88,12 @@ def _log(log: dict[str, Any] | None) -> str:
         return "none: everything is in memory only"
     broken = "; BROKEN" if log["broken"] else ""
     return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{broken}"
+
+
+def _endpoint(endpoint: dict[str, Any]) -> str:
+    if endpoint["state"] == "ok":
+        return f"agrees; {endpoint['commits']:,} commits in {endpoint['requests']:,} requests"
+    return f"{endpoint['state']} for {duration(endpoint['age'])}: {endpoint['reason']}"
 
 
 def _per_request(seconds: float, requests: int) -> str:

@@ -30,7 +30,7 @@ COMMITS_TO_RETRY = 10_000
 class ContextStore:
     """Rows of the other patterns by the variables that they share with the seed, for all members."""
 
-    __slots__ = ("_members", "_meter", "_plan", "_quiet_commits", "_rows", "_target", "_version", "_width")
+    __slots__ = ("_members", "_meter", "_plan", "_rows", "_target", "_version", "_width", "quiet_commits")
 
     def __init__(
         self, others: list[Route], shared: tuple[Var, ...], target: Layout, states: States, members: Members | None
@@ -38,7 +38,8 @@ class ContextStore:
         self._members = members
         self._meter = states.meter
         self._rows: dict[Row, list[Row]] | None = None
-        self._quiet_commits = 0
+        self.quiet_commits = 0
+        """For how many commits the other patterns have been left alone, while it may hold anything."""
         self._version = 0
         self._width = len(shared)
         self._plan: Plan | None = None
@@ -56,8 +57,8 @@ class ContextStore:
             self.invalidate()
             self._version = members.version
         if self._rows is None:
-            self._quiet_commits += 1
-            if self._quiet_commits > QUIET_COMMITS:
+            self.quiet_commits += 1
+            if self.quiet_commits > QUIET_COMMITS:
                 self._fill(self._plan, members)
         return self._rows
 
@@ -66,7 +67,7 @@ class ContextStore:
         if len(members.tuples) <= MOST_ROWS:
             rows = self._meter.limited(MOST_WORK, self._found, plan, members)
         if rows is None or len(rows) > MOST_ROWS:
-            self._quiet_commits = -COMMITS_TO_RETRY
+            self.quiet_commits = -COMMITS_TO_RETRY
             return
         by_shared: dict[Row, list[Row]] = {}
         for row in map(self._target, rows):
@@ -79,4 +80,4 @@ class ContextStore:
     def invalidate(self) -> None:
         """One of the other patterns was hit."""
         self._rows = None
-        self._quiet_commits = min(self._quiet_commits, 0)
+        self.quiet_commits = min(self.quiet_commits, 0)

@@ -56,13 +56,9 @@ class PatternDelta:
         self._finish = picker([columns[variable] for variable in wanted.variables])
         self.context_store = ContextStore([each.route for each in self._order], seed.shared, layout, states, members)
 
-    def grow_alone(self, found: Items, changes: Changes) -> None:
+    def look_up(self, found: Items, changes: Changes) -> None:
         """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
-        rows = self.context_store.rows()
-        if rows is None:
-            self._look_up(found, self._now, changes)
-        else:
-            self._join(rows, found, changes)
+        self._look_up(found, self._now, changes)
 
     def grow(self, found: Items, hits: Hits, changes: Changes) -> None:
         """The same, where others were hit as well."""
@@ -81,7 +77,7 @@ class PatternDelta:
             for quad, weight in seeds[row[:width]]:
                 add(changes, finish(row + quad), weight)
 
-    def _join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
+    def join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
         """The same where all that the other patterns have to say is at hand."""
         key, agrees, finish = self._seed.key, self._seed.agrees, self._finish
         for quad, weight in found:

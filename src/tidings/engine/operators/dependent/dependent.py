@@ -21,7 +21,9 @@ CHANGED = "the changed rows, and those that a change on the right concerns"
 class Dependent(Unary):
     """f is given by a plan from rows of A, made for the store now, and for the store before. `whole` is f(A)."""
 
-    __slots__ = ("_before", "_concerned", "_detail", "_kind", "_law", "_now", "_side", "_witnesses", "layout")
+    __slots__ = (
+        "_before", "_concerned", "_detail", "_kind", "_law", "_looks_back", "_now", "_side", "_witnesses", "layout",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -38,6 +40,7 @@ class Dependent(Unary):
         self._detail = detail
         self._side = left
         self._witnesses = witnesses
+        self._looks_back = any(witness.with_left for witness in witnesses)
         self._now = Aligned.of(lambda: plan(states.new), states.epoch)
         self.layout = self._now.layout
         self._before = Aligned(lambda: plan(states.old), self.layout, states.epoch)
@@ -54,11 +57,19 @@ class Dependent(Unary):
         return self._law.again() if changes is None else changes
 
     def _become(self, left: Changes, seen: list[list[Row]]) -> Changes:
-        changes = through(self._now, left) if left else {}
         # A row may be concerned by several witnesses, but it changes once: the counts of one finding are enough.
         found: Changes = {}
         for bindings, concerned in zip(seen, self._concerned, strict=True):
             found.update(concerned.by(bindings))
+        changes: Changes = {}
+        gone: Changes = {}
+        if self._looks_back:  # of a row that goes while its f changes no witness tells: f of before is what goes
+            gone = {row: weight for row, weight in left.items() if weight < 0 and row not in found}
+        if gone:
+            changes = through(self._before, gone)
+            left = {row: weight for row, weight in left.items() if row not in gone}
+        if left:
+            absorb(changes, through(self._now, left).items())
         if found:
             rows = [row for row, count in found.items() for _ in range(count)]
             absorb(changes, difference(self._now, self._before, rows).items())

@@ -12,9 +12,13 @@ from tidings.sparql.evaluate.layout import Layout, Row, picker
 class Witness:
     """Watches a pattern on the right of EXISTS, OPTIONAL or MINUS: which bindings of shared variables changed."""
 
-    __slots__ = ("_coarse", "_operator", "_pick", "shared")
+    __slots__ = ("_coarse", "_operator", "_pick", "shared", "with_left")
 
-    def __init__(self, operator: Operator | None, shared: tuple[Var, ...], coarse: tuple[Route, ...]) -> None:
+    def __init__(
+        self, operator: Operator | None, shared: tuple[Var, ...], coarse: tuple[Route, ...], *, with_left: bool = False
+    ) -> None:
+        self.with_left = with_left
+        """Whether the pattern has the left side in it: then nothing is seen of rows that go."""
         self.shared = shared if operator is not None else ()
         self._operator = operator
         self._coarse = coarse

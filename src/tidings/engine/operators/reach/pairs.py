@@ -5,7 +5,7 @@ changed edges, and what they reach is found anew, before and after.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tidings.engine.lutt import Items
 from tidings.engine.operators.base import States
@@ -32,13 +32,15 @@ IDLE_TREES = 64
 class Ground:
     """A path in its graph, before and after a commit. `rooted`: zero steps are taken at nodes of the graph only."""
 
-    __slots__ = ("_states", "automaton", "path", "rooted")
+    __slots__ = ("_states", "automaton", "charge", "path", "rooted")
 
     def __init__(self, path: Path, states: States, *, rooted: bool) -> None:
         self.path = path
         self.automaton = Automaton(path)
         self.rooted = rooted
         self._states = states
+        self.charge = states.meter.charge
+        """Trees cost what they cost once, and are no work of a delta; they are that of the step in which they grow."""
 
     def look(self) -> None:
         """Called now and then by whoever walks."""
@@ -80,9 +82,25 @@ class ByTrees:
         source = ground.before()
         self._trees = {root: self._planted(root, source) for root in roots}
 
+    def items(self) -> Iterable[Any]:
+        """The trees, each followed by its places."""
+        for root, tree in self._trees.items():
+            yield root, tree.stands
+            yield from tree.places()
+
+    def extend(self, items: Iterable[Any]) -> None:
+        """Take up trees that were grown elsewhere."""
+        ground = self._ground
+        for item in items:
+            if len(item) == 3:
+                next(reversed(self._trees.values())).take(*item)
+            else:
+                root, stands = item
+                self._trees[root] = SearchTree(root, ground.automaton, None, ground.charge, stands=stands)
+
     def _planted(self, root: Term, source: TripleSource) -> SearchTree:
         ground = self._ground
-        return SearchTree(root, ground.automaton, source, stands=ground.stands(root, source))
+        return SearchTree(root, ground.automaton, source, ground.charge, stands=ground.stands(root, source))
 
     def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
         trees = self._trees

@@ -6,6 +6,7 @@ ends is N alone. Roots, and what is known of them, are found when the first comm
 
 from collections.abc import Collection, Iterable
 from functools import reduce
+from typing import Any, TypeAlias
 
 from tidings.engine.lutt import Items
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
@@ -38,6 +39,7 @@ class Reach:
         nodes: list[Node] = [node for node in (start.node, pattern, end.node) if node is not UNIT]
         members = [end.side.members for end in self._ends if end.side is not None and end.side.members is not None]
         self._law = Law(reduce(Join, nodes), self.layout, states, members[0] if members else None)
+        states.caches.append(self)
         self._turned: bool | None = None
         """Whether the roots have to be at the end; None if they are where there are fewer of them."""
 
@@ -68,6 +70,20 @@ class Reach:
         """Another number whenever there are other members, and so other roots."""
         return sum(end.side.version for end in self._ends if end.side is not None)
 
+    def items(self) -> Iterable[Any]:
+        """The roots and what they reach."""
+        if self._oriented is not None and self._version == self._members_version():
+            yield from self._oriented.items()
+
+    def extend(self, items: list[Any]) -> None:
+        if self._oriented is None:
+            known = items.pop(0)
+            self._oriented = _Oriented(self._pattern, *self._ends, self.layout, self._states, known=known)
+        self._oriented.extend(items)
+
+    def complete(self) -> None:
+        self._version = self._members_version()
+
     def admit(self, parameters: Row) -> None:
         for end in self._ends:
             if end.side is not None:
@@ -83,6 +99,10 @@ class Reach:
         how = "not begun" if self._oriented is None else self._oriented.explain()
         inside = tuple(each.side.operator.explain() for each in self._ends if each.side is not None)
         return Explanation("reach", f"{shown(start.term)} … {shown(end.term)}, {how}{self._law.shown()}", True, inside)
+
+
+_Known: TypeAlias = tuple[bool, dict[Term, int], dict[Term, int]]
+"""Whether the roots are at the end; the roots, and the terms at the other end."""
 
 
 class _Oriented:
@@ -103,16 +123,22 @@ class _Oriented:
     )
 
     def __init__(
-        self, pattern: PathPattern, start: End, end: End, layout: Layout, states: States, *, turned: bool | None
-    ) -> None:
-        roots, targets = start.terms(states), end.terms(states)
-        self.is_reversed = not start.is_bound or (end.is_bound and len(targets) < len(roots))
-        if turned is not None and max(len(roots), len(targets)) <= MOST_TREES:
-            self.is_reversed = turned
+        self, pattern: PathPattern, start: End, end: End, layout: Layout, states: States, *,
+        turned: bool | None = None, known: "_Known | None" = None,
+    ) -> None:  # fmt: skip
         path = pattern.path
         near, far = start, end
+        if known is None:
+            roots, targets = start.terms(states), end.terms(states)
+            self.is_reversed = not start.is_bound or (end.is_bound and len(targets) < len(roots))
+            if turned is not None and max(len(roots), len(targets)) <= MOST_TREES:
+                self.is_reversed = turned
+            if self.is_reversed:
+                roots, targets = targets, roots
+        else:
+            self.is_reversed, roots, targets = known
         if self.is_reversed:
-            path, near, far, roots, targets = reverse(path), end, start, targets, roots
+            path, near, far = reverse(path), end, start
         self._near, self._far = near, far
         self._roots = roots
         self._targets = targets if far.is_bound else None
@@ -120,7 +146,8 @@ class _Oriented:
         rooted = not near.is_fixed and not far.is_fixed and may_stand_still(path)
         ground = Ground(path, states, rooted=rooted)
         self._ground = ground
-        self._connected: Connected = ByTrees(ground, roots) if len(roots) <= MOST_TREES else ByWalking(ground)
+        planted = roots if known is None else ()
+        self._connected: Connected = ByTrees(ground, planted) if len(roots) <= MOST_TREES else ByWalking(ground)
         ends = (near.name, far.name)
         self._at = near.layout.index.get(far.name)
         """Where a row of the near end has the far one, if it has."""
@@ -129,6 +156,17 @@ class _Oriented:
         self._by_path = Joining(ends, [(near, old), (far, new)], layout, states)
         brought = near.layout.extended(ends)
         self._by_near = Joining(brought.variables, [(far, new)], layout, states)
+
+    def items(self) -> Iterable[Any]:
+        """What is known of the ends, then the trees."""
+        known: _Known = self.is_reversed, self._roots, self._targets or {}
+        yield known
+        if isinstance(self._connected, ByTrees):
+            yield from self._connected.items()
+
+    def extend(self, items: Iterable[Any]) -> None:
+        if isinstance(self._connected, ByTrees):
+            self._connected.extend(items)
 
     def delta(self, near: Changes, far: Changes, items: Items) -> Changes:
         changes = self._by_far.rows(self._met(far))

@@ -7,7 +7,7 @@ descendants. Orphans are looked at in the order of their ranks, so that none is 
 finds no parent makes orphans of its children. What is left over is reached again from its neighbours, or not at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import TypeAlias
 
@@ -18,26 +18,59 @@ from tidings.sparql.evaluate.dataset import TripleSource
 
 Edges: TypeAlias = list[tuple[Place, Place]]
 
+_CHARGED_TOGETHER = 256
+
+
+def _free(_: int) -> None:
+    """Nobody counts."""
+
 
 class SearchTree:
     """What one root reaches: `ends` says in how many ways of ending each term is reached."""
 
-    __slots__ = ("_automaton", "_reached", "_root", "_stands", "ends")
+    __slots__ = ("_automaton", "_charge", "_reached", "_root", "_stands", "ends")
 
-    def __init__(self, root: Term, automaton: Automaton, source: TripleSource, *, stands: bool) -> None:
+    def __init__(
+        self,
+        root: Term,
+        automaton: Automaton,
+        source: TripleSource | None,
+        charge: Callable[[int], None] = _free,
+        *,
+        stands: bool,
+    ) -> None:
         self._automaton = automaton
+        self._charge = charge
+        """Told of work while that goes on."""
         self._root = (root, 0)
         self._stands = stands
         """Whether zero steps lead from the root to itself."""
-        self._plant(source)
+        self._reached: dict[Place, tuple[Place | None, int]] = {self._root: (None, 0)}
+        self.ends: dict[Term, int] = {root: 1} if stands else {}
+        if source is not None:
+            self._plant(source)
 
     def __len__(self) -> int:
         return len(self._reached)
 
+    def places(self) -> Iterable[tuple[Place, Place, int]]:
+        """Everything but the root, each with its parent and its rank."""
+        return ((place, parent, rank) for place, (parent, rank) in self._reached.items() if parent is not None)
+
+    def take(self, place: Place, parent: Place, rank: int) -> None:
+        """Reach a place as a tree did whose places these are."""
+        self._reached[place] = parent, rank
+        if place[1] in self._automaton.accepting:
+            self.ends[place[0]] = self.ends.get(place[0], 0) + 1
+
+    @property
+    def stands(self) -> bool:
+        return self._stands
+
     def _plant(self, source: TripleSource) -> None:
         """Grow from the root alone."""
-        self._reached: dict[Place, tuple[Place | None, int]] = {self._root: (None, 0)}
-        self.ends: dict[Term, int] = {self._root[0]: 1} if self._stands else {}
+        self._reached = {self._root: (None, 0)}
+        self.ends = {self._root[0]: 1} if self._stands else {}
         accepting = self._automaton.accepting
         for term, state in self._grow([self._root], source):
             if state in accepting:
@@ -48,7 +81,9 @@ class SearchTree:
         reached, after = self._reached, self._automaton.after
         grown: list[Place] = []
         for places in (frontier, grown):  # the second grows while it is walked
-            for place in places:
+            for number, place in enumerate(places, start=1):
+                if not number % _CHARGED_TOGETHER:
+                    self._charge(_CHARGED_TOGETHER)
                 rank = reached[place][1] + 1
                 for found in after(place, source):
                     if found not in reached:
@@ -109,6 +144,8 @@ class SearchTree:
                     break
             else:
                 lost[place] = None
+                if not len(lost) % _CHARGED_TOGETHER:
+                    self._charge(_CHARGED_TOGETHER)
                 del reached[place]
                 for child in automaton.after(place, source):
                     orphan(child, place)

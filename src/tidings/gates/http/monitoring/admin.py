@@ -1,8 +1,9 @@
 """For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from msgspec import to_builtins
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
@@ -18,14 +19,15 @@ from tidings.engine.explain import is_incremental
 from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
+from tidings.gates.gate import Gate, gate_status
 from tidings.gates.http.monitoring.metrics import Metrics
 from tidings.gates.http.monitoring.status import seen_by, status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, page_of, route
-from tidings.gates.http.security.identification import asker_of, deed_of
+from tidings.gates.http.security.identification import administrator, asker_of, deed_of
 from tidings.gates.quotas import Quotas
 from tidings.log.errors import LogBroken
-from tidings.model.errors import NotAllowed, TidingsError
+from tidings.model.errors import BadRequest, NotAllowed, TidingsError
 from tidings.model.graph_patterns import written
 from tidings.model.terms import iri_text
 
@@ -36,19 +38,28 @@ class Operations:
     """The handlers, on one broker."""
 
     def __init__(
-        self, broker: Broker, guard: Guard, quotas: Quotas, *, read_only: bool, figures: Figures = no_figures
+        self,
+        broker: Broker,
+        guard: Guard,
+        quotas: Quotas,
+        *,
+        read_only: bool,
+        figures: Figures = no_figures,
+        gates: Sequence[Gate] = (),
     ) -> None:
         self._broker = broker
         self._guard = guard
         self._read_only = read_only
         self._started = broker.now()
-        self._metrics = Metrics(broker, guard, quotas, self._started, figures)
+        self._gates = gates
+        self._metrics = Metrics(broker, guard, quotas, self._started, figures, gates)
 
     def routes(self) -> list[BaseRoute]:
         return [
             route("/healthz", self._health, "GET", "HEAD", public=True),
             route("/metrics", self._metrics.answer, "GET", "HEAD"),
             route("/status", self._status, "GET", "HEAD"),
+            route("/reconcile", self._reconcile, "POST"),
             route("/subscriptions", self._subscriptions, "GET", "HEAD"),
             route("/subscriptions/{spuid}", self._subscription, "GET", "HEAD"),
             route("/delayed", self._agenda, "GET", "HEAD"),
@@ -71,7 +82,21 @@ class Operations:
     async def _status(self, request: Request) -> Response:
         rights = asker_of(request.scope).rights
         content = status(self._broker.status(rights), self._started)
+        content["gates"] = {gate.name: gate_status(gate) for gate in self._gates}
         return Envelope(seen_by(content, rights) if self._guard.asks else content)
+
+    async def _reconcile(self, request: Request) -> Response:
+        """Compare with the endpoint behind the broker: `right` says which of the two is, `dry` changes nothing."""
+        asker, given = administrator(request), request.query_params
+        right, dry = given.get("right", "endpoint"), given.get("dry", "false")
+        if right not in ("endpoint", "broker") or dry not in ("true", "false"):
+            raise BadRequest("right is endpoint or broker, and dry is true or false")
+        if self._read_only:
+            raise NotAllowed("this endpoint is read-only")
+        found = await self._broker.reconcile("broker" if right == "broker" else "endpoint", dry=dry == "true")
+        if self._guard.asks:
+            self._guard.judge(asker, deed_of(request.scope, right))
+        return Envelope(to_builtins(found))
 
     # -- subscriptions ------------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 With security on, every path is also served below `/secure`; the document's second server says so.
 """
 
+from collections.abc import Mapping
+
 from tidings import __version__
 from tidings.gates.http.events import LINES
 from tidings.gates.http.monitoring import openapi_security as security
@@ -44,8 +46,8 @@ _RDF = [format_.media.types[0] for format_ in RdfFormat]
 _RESULTS = [format_.media.types[0] for format_ in ResultFormat]
 
 
-def openapi(*, secured: bool = False) -> Json:
-    """`secured`: of a broker that asks everybody who they are."""
+def openapi(*, secured: bool = False, more: Mapping[str, Json] | None = None) -> Json:
+    """`secured`: of a broker that asks everybody who they are; `more` is served for gates that were switched on."""
     document: Json = {
         "openapi": "3.1.0",
         "info": {
@@ -55,7 +57,7 @@ def openapi(*, secured: bool = False) -> Json:
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        "paths": {path: _path(item) for path, item in _paths().items()},
+        "paths": {path: _path(item) for path, item in (_paths() | dict(more or {})).items()},
         "components": {"schemas": _schemas(), "responses": {"Error": _error_response()}},
     }
     return _secured(document) if secured else document
@@ -89,6 +91,10 @@ def _paths() -> dict[str, Json]:
         "/sparql": {
             "get": get("sparql", "Ask a query", _answer(), *_query_parameters(required=False)),
             "post": _post("sparqlByPost", "Ask a query, or carry out an update", _answer(), "query", "update"),
+        },
+        "/check": {
+            "get": get("check", "Whether a query can be read", _checked(), *_query_parameters(required=False)),
+            "post": _post("checkByPost", "Whether a query or an update can be read", _checked(), "query", "update"),
         },
         "/subscribe": {
             "get": get(
@@ -130,6 +136,15 @@ def _paths() -> dict[str, Json]:
             "get": get("metrics", "What is counted, for Prometheus", content("Metrics", {"text/plain": TEXT}))
         },
         "/status": {"get": get("status", "How the broker is", json_of("Counters and indicators", OBJECT))},
+        "/reconcile": {
+            "post": operation(
+                "reconcile",
+                "Compare with the endpoint behind the broker, and make both equal",
+                {"200": json_of("What differed, and the commit that has it", OBJECT)},
+                in_query("right", "Which of the two is right", {"type": "string", "enum": ["endpoint", "broker"]}),
+                in_query("dry", "Whether only to look", {"type": "boolean"}),
+            )
+        },
         "/subscriptions": {
             "get": get(
                 "subscriptions",
@@ -183,7 +198,7 @@ def _post(name: str, summary: str, response: Json, *kinds: str) -> Json:
     """As a form or as the bare text (SPARQL 1.1 Protocol, sections 2.1.2, 2.1.3, 2.2.1 and 2.2.2)."""
     members = dict.fromkeys(kinds, TEXT) | {"format": TEXT}
     if "query" in kinds:
-        members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
+        members |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS, "at": WHOLE}
     if "update" in kinds:
         members |= {"using-graph-uri": _IRIS, "using-named-graph-uri": _IRIS, "at": TEXT, "delay": TEXT}
         members |= {"dry-run": {"type": "boolean"}}
@@ -233,6 +248,7 @@ def _query_parameters(*, required: bool, format_: bool = True) -> list[Json]:
     ]
     if format_:
         parameters.append(in_query("format", "A format by name or media type, instead of the Accept header", TEXT))
+        parameters.append(in_query("at", "A commit: the answer as it was after it", WHOLE))
     return parameters
 
 
@@ -242,6 +258,10 @@ def _query_parameters(*, required: bool, format_: bool = True) -> list[Json]:
 def _answer() -> Json:
     tables = dict.fromkeys(_RESULTS, TEXT) | {ResultFormat.JSON.media.types[0]: OBJECT}
     return content("The answer", tables | dict.fromkeys(_RDF, TEXT) | {"application/json": ref("Updated")})
+
+
+def _checked() -> Json:
+    return json_of("Whether it can, and if not, the error with its place", ref("Checked"))
 
 
 def _description() -> Json:
@@ -283,4 +303,14 @@ def _schemas() -> Json:
         "Delayed": struct(delayed=TEXT, at={"type": "string", "format": "date-time"}, time=WHOLE, sparql=TEXT),
         "Subscription": subscription,
         "Changed": changed,
+        "Checked": struct(
+            valid={"type": "boolean"},
+            warnings=array(TEXT),
+            error=TEXT,
+            status_code=WHOLE,
+            error_description=TEXT,
+            line=WHOLE,
+            column=WHOLE,
+            expected=TEXT,
+        ),
     }

@@ -8,6 +8,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from tidings import __version__
 from tidings.broker.status import BrokerStatus
 from tidings.model.access import Rights
@@ -30,6 +32,7 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
         "quads": broker.quads,
         "graphs": broker.graphs,
         "sessions": broker.sessions,
+        "followers": broker.followers,
         "subscriptions": _subscriptions(broker),
         "matching": _matching(broker),
         "delayed": {
@@ -37,11 +40,13 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
         },
         "queue": {
             "waiting": broker.updates_waiting, "done": broker.updates_done, "failed": broker.updates_failed,
-            "refused": broker.updates_refused, "aside": broker.updates_aside,
+            "refused": broker.updates_refused, "aside": broker.updates_aside, "prepared": broker.updates_bound,
         },
         "queries": {"done": broker.queries_done, "aside": broker.queries_aside},
         "forks": {"running": broker.forks_running, "made": broker.forks_made},
         "log": _log(broker),
+        "external": None if (job := broker.external) is None else {"batch": job.batch, "waiting": job.waiting},
+        "endpoint": _endpoint(broker),
         "timing": _timing(broker),
         "kpi": _indicators(broker, uptime),
         "memory": _memory(),
@@ -55,7 +60,7 @@ def seen_by(content: dict[str, Any], rights: Rights) -> dict[str, Any]:
     if rights.administer:
         return content | readable
     log = content["log"]
-    place = None if log is None else {"durability": log["durability"], "sequence": log["sequence"]}
+    place = None if log is None else {name: log[name] for name in ("durability", "sequence", "oldest")}
     return {name: content[name] for name in _FOR_EVERYBODY} | {"log": place} | readable
 
 
@@ -63,12 +68,16 @@ def _subscriptions(broker: BrokerStatus) -> dict[str, int]:
     return {
         "live": broker.subscriptions - broker.absent,
         "absent": broker.absent,
+        "plans": broker.plans,
         "notified": broker.notified,
         "merged": broker.merged,
         "dropped_slow": broker.dropped_slow,
         "resumed": broker.resumed,
         "refreshed": broker.refreshed,
         "released": broker.released,
+        "behind": broker.behind,
+        "aside": broker.rounds_aside,
+        "let_go": broker.let_go,
     }
 
 
@@ -89,11 +98,31 @@ def _log(broker: BrokerStatus) -> dict[str, Any] | None:
     return {
         "durability": log.durability,
         "sequence": log.commit,
+        "oldest": log.oldest,
         "bytes": log.bytes,
         "batches": broker.batches,
         "failures": broker.batches_failed,
         "broken": log.broken,
         "snapshot": log.snapshot,
+    }
+
+
+def _endpoint(broker: BrokerStatus) -> dict[str, Any] | None:
+    """Nothing, if there is none behind the broker."""
+    record = broker.record
+    if record is None:
+        return None
+    found = record.reconciled
+    return {
+        "state": record.state,
+        "reason": record.reason,
+        "age": record.age,
+        "waiting": record.waiting,
+        "requests": record.requests,
+        "commits": record.commits,
+        "outages": record.outages,
+        "reconciliations": record.reconciliations,
+        "reconciled": None if found is None else {"time": shown(record.reconciled_at), **to_builtins(found)},
     }
 
 
@@ -134,7 +163,8 @@ def _memory() -> dict[str, int]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     if not _STATM.exists():
         return {"peak": peak}
-    return {"resident": int(_STATM.read_text().split()[1]) * resource.getpagesize(), "peak": peak}
+    resident = int(_STATM.read_text().split()[1]) * resource.getpagesize()
+    return {"resident": resident, "peak": max(peak, resident)}  # the kernel counts the peak now and then
 
 
 def _limits(broker: BrokerStatus) -> dict[str, Any]:

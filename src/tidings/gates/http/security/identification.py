@@ -27,19 +27,23 @@ class Identification:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope[_ASKER] = await self._found(scope) if self._guard.asks else EVERYBODY
+            if self._guard.asks:
+                try:
+                    scope[_SHOWN] = shown = _shown(scope)
+                    scope[_ASKER] = self._guard.recall(shown) or await self._guard.identify(shown)
+                except TidingsError as error:
+                    scope[_ASKER] = error
+            else:
+                scope[_ASKER] = EVERYBODY
         await self._app(scope, receive, send)
 
-    async def _found(self, scope: Scope) -> Asker | TidingsError:
-        shown = [value for name, value in scope["headers"] if name == _HEADER]
-        if len(shown) > 1:
-            return InvalidRequest("there is more than one Authorization header")
-        text = shown[0].decode("latin-1") if shown else None
-        scope[_SHOWN] = text
-        try:
-            return self._guard.recall(text) or await self._guard.identify(text)
-        except TidingsError as error:
-            return error
+
+def _shown(scope: Scope) -> str | None:
+    """What a request shows. Raises InvalidRequest."""
+    shown = [value for name, value in scope["headers"] if name == _HEADER]
+    if len(shown) > 1:
+        raise InvalidRequest("there is more than one Authorization header")
+    return shown[0].decode("latin-1") if shown else None
 
 
 def asker_of(scope: Scope) -> Asker:
@@ -61,7 +65,7 @@ async def asker_now(guard: Guard, scope: Scope) -> Asker:
     """Who sends a request, once all of it is here: what it has shown may no longer count. Raises what is wrong."""
     asker = asker_of(scope)
     if guard.asks:
-        shown = shown_by(scope)
+        shown = scope[_SHOWN]
         asker = scope[_ASKER] = guard.recall(shown) or await guard.identify(shown)
     return asker
 

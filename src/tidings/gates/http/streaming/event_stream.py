@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tidings.broker.broker import Broker
-from tidings.broker.errors import ShuttingDown
-from tidings.broker.subscriptions.outbox import LOST, REVOKED, TOO_SLOW
+from tidings.broker.errors import ShuttingDown, TooExpensive
+from tidings.broker.subscriptions.outbox import LOST, REVOKED, TOO_EXPENSIVE, TOO_SLOW
 from tidings.broker.subscriptions.resumption import TAKEN_OVER
 from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
@@ -43,6 +43,7 @@ _REASONS: dict[int, type[TidingsError]] = {
     LOST: SubscriptionLost,
     TAKEN_OVER: TakenOver,
     REVOKED: MayNotSubscribe,
+    TOO_EXPENSIVE: TooExpensive,
     _GOING_AWAY: ShuttingDown,
 }
 _EVENT_ID = re.compile(r"(.+)#(-?[0-9]{1,19})")
@@ -194,8 +195,8 @@ class EventStream:
         document = SPLICE % (head_of(subscriber), sequence, body_of(parcel))
         self._put(event(subscriber.spuid, sequence, document))
 
-    def dismiss(self, subscriber: Subscriber, reason: str) -> None:
-        self.close(REVOKED, reason)
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
+        self.close(code, reason)
 
     def close(self, code: int, reason: str) -> None:
         """Say why, and end. Events that wait are given up: whoever resumes gets to hear of them."""

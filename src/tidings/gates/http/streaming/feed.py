@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tidings.broker.broker import Broker
+from tidings.broker.errors import NoLog
 from tidings.gates.asking import Guard, Leave
-from tidings.gates.errors import NoLog
 from tidings.gates.http.results import chosen
 from tidings.gates.http.routing import accept_of, while_present, whole
 from tidings.gates.http.security.identification import asker_of, shown_by
@@ -56,7 +56,7 @@ class Feeds:
     async def log(self, request: Request) -> Response:
         disk = self._broker.disk
         if disk is None:
-            raise NoLog("this broker keeps no log: what is published is in memory only")
+            raise NoLog
         given = request.query_params
         format_ = chosen(tuple(FeedFormat), accept_of(request), given.get("format"))
         follow = _truth(given.get("follow"))

@@ -1,0 +1,178 @@
+"""One subscription of the worst kind beside 1,000 good ones: how long those wait to be told of an update.
+
+Prints one JSON line: p50 and p99 in milliseconds from submitting an update to telling the good subscriber concerned,
+for each bad subscription beside them, and `…_alone_p99` without it, measured just before; `…_ratio` is one p99 / the
+other; times are those of this process, forks not included. `large_still` is the longest that the loop stands still
+while a delta of 150,000 triples is applied, in seconds. Each update concerns the bad subscription, whose folded answer
+is compared with a full evaluation at the end.
+"""
+
+import argparse
+import asyncio
+import time
+from collections import Counter
+from typing import Any
+
+from measure import check, report, rounded, say
+from tidings.broker.broker import Broker
+from tidings.broker.policy import Policy
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.engine.engine import Engine
+from tidings.model.errors import TidingsError
+
+GOOD = 1000
+WIDTH = 40
+HUB = 700
+UPDATES = 1000
+READY = 100
+"""Updates before anything is measured: by then it is known what is too expensive."""
+PAUSE = 0.002
+LARGE = 150_000
+
+BAD = {
+    "paths": "SELECT ?a ?b { ?a <urn:next>+ ?b }",
+    "hub": "SELECT ?a ?c { ?a <urn:to> ?b . ?b <urn:from> ?c }",
+    "chance": "SELECT ?s ?v { ?s <urn:value> ?v } ORDER BY RAND() LIMIT 10",
+    "groups": "SELECT ?b (MAX(?v) AS ?m) { ?a <urn:to> ?b . ?b <urn:from> ?c . ?c <urn:size> ?v } GROUP BY ?b",
+}
+
+
+class Listener:
+    """Folds an answer, and notes when it was told last."""
+
+    def __init__(self) -> None:
+        self.answer: Counter[Any] = Counter()
+        self.at = 0.0
+        self.is_subscribed = False
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        self.at = time.process_time()
+        for row, weight in parcel.changes.items():
+            self.answer[row] += weight
+
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
+        raise AssertionError(reason)
+
+    def close(self, code: int, reason: str) -> None:
+        raise AssertionError(reason)
+
+    def answered(self, subscriber: Subscriber, parcel: Parcel, _: bool) -> None:
+        self.answer = Counter(dict(parcel.changes.items()))
+        self.is_subscribed = True
+
+    def refused(self, error: TidingsError) -> None:
+        raise error
+
+
+def new_broker() -> Broker:
+    """One that lets nobody go, however busy the machine is."""
+    policy = Policy(seconds=600.0, behind=600.0)
+    return Broker(Engine(), policy, clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
+
+
+def world() -> str:
+    """Sensors, a lattice, and a hub."""
+    lines = [f"<urn:s{n}> <urn:value> {n} ." for n in range(20 * GOOD)]
+    lines += [
+        f"<urn:n{x}-{y}> <urn:next> <urn:n{x + 1}-{y}>, <urn:n{x}-{y + 1}> ."
+        for x in range(WIDTH)
+        for y in range(WIDTH)
+    ]
+    lines += [f"<urn:x{n}> <urn:to> <urn:hub> . <urn:hub> <urn:from> <urn:y{n}> ." for n in range(HUB)]
+    lines += [f"<urn:y{n}> <urn:size> {n} ." for n in range(HUB)]
+    return f"INSERT DATA {{ {' '.join(lines)} }}"
+
+
+def change(number: int) -> str:
+    """Every other one undoes what the one before did, but for the sensor."""
+    sensor, place = number % GOOD, number // 2 * 7 % WIDTH
+    edges = f"<urn:n{place}-{place}> <urn:next> <urn:n{place}-{place + 1}> . <urn:x{place}> <urn:to> <urn:hub> ."
+    before, after = ("", edges) if number % 2 else (edges, "")
+    return (
+        f"DELETE {{ <urn:s{sensor}> <urn:value> ?v . {before} }} "
+        f"INSERT {{ <urn:s{sensor}> <urn:value> {number + 100_000} . {after} }} "
+        f"WHERE {{ <urn:s{sensor}> <urn:value> ?v }}"
+    )
+
+
+async def waits(bad: str | None) -> list[float]:
+    """Seconds from each update until its subscriber is told, in order of length."""
+    broker = new_broker()
+    async with broker:
+        await broker.update(world())
+        texts = [f"SELECT ?v {{ <urn:s{n}> <urn:value> ?v }}" for n in range(GOOD)] + ([bad] if bad else [])
+        listeners = [Listener() for _ in texts]
+        for text, listener in zip(texts, listeners, strict=True):
+            session = broker.connect(listener)
+            broker.subscribe(session, text, None, None, listener.answered, listener.refused)
+        while not all(listener.is_subscribed for listener in listeners):
+            await asyncio.sleep(0.01)
+        broker.freeze()
+        seconds: list[float] = []
+        for number in range(READY + UPDATES):
+            begun = time.process_time()
+            await broker.update(change(number))
+            seconds.append(listeners[number % GOOD].at - begun)
+            await asyncio.sleep(PAUSE)
+        await settled(broker)
+        if bad and "RAND" not in bad:
+            whole = Counter(broker.engine.first_answer(bad, now=broker.now()))
+            check(+listeners[-1].answer == whole, f"the folded answer of {bad}")
+        status = broker.status()
+        say(f"  {status.rounds_aside} round(s) aside")
+    return sorted(seconds[READY:])
+
+
+async def settled(broker: Broker) -> None:
+    while broker.updates.accepted or broker.forks.running or broker.subscriptions.behind:
+        await asyncio.sleep(0.01)
+
+
+async def large_still() -> float:
+    """The longest that the loop stands still while many triples come at once, which a subscription is about."""
+    broker = new_broker()
+    async with broker:
+        listener = Listener()
+        text = "SELECT ?s ?v { ?s <urn:value> ?v }"
+        broker.subscribe(broker.connect(listener), text, None, None, listener.answered, listener.refused)
+        broker.freeze()
+        values = " ".join(f"<urn:s{n}> <urn:value> {n} ." for n in range(LARGE))
+        done = asyncio.create_task(broker.update(f"INSERT DATA {{ {values} }}"))
+        longest, last = 0.0, time.process_time()
+        while not done.done() or broker.subscriptions.behind:
+            await asyncio.sleep(0.001)
+            now = time.process_time()
+            longest, last = max(longest, now - last), now
+        check(sum(listener.answer.values()) == LARGE, "all rows are told")
+    return longest
+
+
+def at(seconds: list[float], share: float) -> float:
+    return 1000 * seconds[int(share * len(seconds))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="bad subscriptions whose names have this in them")
+    options = parser.parse_args()
+    figures: dict[str, float] = {}
+    for name, text in BAD.items():
+        if options.only not in name:
+            continue
+        alone = asyncio.run(waits(None))
+        beside = asyncio.run(waits(text))
+        p50, p99, before = at(beside, 0.5), at(beside, 0.99), at(alone, 0.99)
+        say(f"{name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, and {before:.2f} ms alone")
+        figures |= {
+            f"{name}_alone_p99": rounded(before),
+            f"{name}_p50": rounded(p50),
+            f"{name}_p99": rounded(p99),
+            f"{name}_ratio": rounded(p99 / before),
+        }
+    if not options.only or options.only in "large":
+        figures["large_still"] = rounded(asyncio.run(large_still()))
+    report(**figures)
+
+
+if __name__ == "__main__":
+    main()

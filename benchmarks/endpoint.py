@@ -1,0 +1,190 @@
+"""A broker in front of a SPARQL endpoint, over HTTP: LAMP with its 1,004 subscriptions, beside the bare store.
+
+    ../.venv/bin/python endpoint.py                                        Oxigraph, which it starts
+    ../.venv/bin/python endpoint.py --query URL --update URL [--graph IRI] a store that runs, and holds nothing else
+
+Prints one JSON line: `ups_bare` and `ups_broker` (updates a second, over as many connections), `ratio_to_bare`,
+`added_ms` (what the broker adds to the median answer of one update after the other; its subscribers are told at that
+moment), and `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again after each update).
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from measure import check, report, rounded, say
+from tidings.bench.workloads.city import city, lamp_updates, subscriptions
+from tidings.client import connect
+from tidings.endpoint.connection import Address, Connection
+from tidings.endpoint.store import SparqlStore
+
+_CONNECTIONS = 16
+_ROUNDS = 3
+_SINGLE = 60
+_NAIVE_UPDATES = 2
+_PATIENCE = 120.0
+_GREETING = re.compile(r"(http://127\.0\.0\.1:\d+)[\s\S]*(ws://127\.0\.0\.1:\d+/subscribe)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a store is, and the parameters that have it take some graph for its default graph."""
+
+    query: str
+    update: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def oxigraph(folder: str) -> Iterator[Place]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{listening.getsockname()[1]}"
+    command = [str(Path(sys.executable).parent / "oxigraph"), "serve", "--location", f"{folder}/store", "--bind", place]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + _PATIENCE
+            while not _answers(f"http://{place}/query"):
+                check(time.monotonic() < deadline, "the store answers")
+                time.sleep(0.05)
+            yield Place(f"http://{place}/query", f"http://{place}/update")
+        finally:
+            process.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.post(url, data={"query": "ASK {}"}).is_success
+    except httpx.TransportError:
+        return False
+
+
+@contextmanager
+def broker(place: Place, folder: str) -> Iterator[tuple[str, str]]:
+    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0",
+               "--data", f"{folder}/data", "--endpoint", place.query, "--update-url", place.update]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stdout is not None
+        try:
+            greeting = ""
+            while not (found := _GREETING.search(greeting)):
+                line = process.stdout.readline()
+                check(bool(line), "the broker greets")
+                greeting += line
+            yield found[1], found[2]
+        finally:
+            process.terminate()
+
+
+async def load(place: Place, factor: float) -> None:
+    async with Connection(Address(place.query, place.update), seconds=_PATIENCE) as connection:
+        store = SparqlStore(connection)
+        await store.take({(s, p, o, ""): True for s, p, o in city(factor)})
+
+
+Update = Callable[[str], Awaitable[None]]
+
+
+def updater(client: httpx.AsyncClient, url: str, parameters: dict[str, str]) -> Update:
+    async def send(text: str) -> None:
+        answer = await client.post(url, data={"update": text, **parameters})
+        check(answer.is_success, f"the update succeeds, not {answer.text[:200]!r}")
+
+    return send
+
+
+async def rate(send: Update, texts: list[str]) -> float:
+    """Updates a second, with one on its way over each connection."""
+    rest = iter(texts)
+
+    async def work() -> None:
+        for text in rest:
+            await send(text)
+
+    begun = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(_CONNECTIONS)))
+    return len(texts) / (time.perf_counter() - begun)
+
+
+async def median_ms(send: Update, texts: list[str]) -> float:
+    times = []
+    for text in texts:
+        begun = time.perf_counter()
+        await send(text)
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times) * 1000
+
+
+async def naive_rate(client: httpx.AsyncClient, place: Place, send: Update) -> float:
+    """Updates a second of one who asks for every answer again after each."""
+    begun = time.perf_counter()
+    for text in lamp_updates("naive")[:_NAIVE_UPDATES]:
+        await send(text)
+        for query in subscriptions():
+            answer = await client.post(place.query, data={"query": query, **place.asked})
+            check(answer.is_success, "the store answers the query")
+    return _NAIVE_UPDATES / (time.perf_counter() - begun)
+
+
+async def measure(place: Place, folder: str, factor: float) -> None:
+    say("loading the city ...")
+    await load(place, factor)
+    say("starting the broker, which fetches it ...")
+    limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
+    with broker(place, folder) as (http, ws):
+        async with httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client, connect(ws) as line:
+            async with asyncio.TaskGroup() as group:
+                for text in subscriptions():
+                    group.create_task(line.subscribe(text))
+            bare, ours = updater(client, place.update, place.parameters), updater(client, f"{http}/update", {})
+            rates: dict[str, list[float]] = {"bare": [], "broker": []}
+            for number in range(_ROUNDS):
+                rates["bare"].append(await rate(bare, lamp_updates(f"bare{number}")))
+                await client.post(f"{http}/reconcile")
+                rates["broker"].append(await rate(ours, lamp_updates(f"ours{number}")))
+                say(f"bare {rates['bare'][-1]:.0f}, broker {rates['broker'][-1]:.0f} updates/s")
+            alone_bare = await median_ms(bare, lamp_updates("alone")[:_SINGLE])
+            await client.post(f"{http}/reconcile")
+            alone = await median_ms(ours, lamp_updates("together")[:_SINGLE])
+            naive = await naive_rate(client, place, bare)
+    ups_bare, ups_broker = max(rates["bare"]), max(rates["broker"])
+    report(
+        ups_bare=rounded(ups_bare), ups_broker=rounded(ups_broker), ratio_to_bare=rounded(ups_broker / ups_bare),
+        added_ms=rounded(alone - alone_bare), ratio_to_naive=rounded(ups_broker / naive),
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--query")
+    parser.add_argument("--update")
+    parser.add_argument("--graph")
+    parser.add_argument("--factor", type=float, default=1.0, help="how much of the city")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.query is None:
+            with oxigraph(folder) as place:
+                asyncio.run(measure(place, folder, given.factor))
+        else:
+            graph = {} if given.graph is None else {"using-graph-uri": given.graph}
+            asked = {} if given.graph is None else {"default-graph-uri": given.graph}
+            place = Place(given.query, given.update or given.query, graph, asked)
+            asyncio.run(measure(place, folder, given.factor))
+
+
+if __name__ == "__main__":
+    main()

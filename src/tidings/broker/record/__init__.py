@@ -1,0 +1,8 @@
+"""A store of record behind the broker: somebody else's, which has to have every commit before anybody is told of it.
+
+seam            what the broker needs of such a store
+intents         what it was asked for and may not have, and what it had lately, across restarts
+delivery        THE STORY: commits on their way to it, in order
+outage          what happens while it is away, refuses, or has forgotten
+reconciliation  changes that others made there, as one commit
+"""

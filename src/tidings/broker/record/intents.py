@@ -1,0 +1,111 @@
+"""What the store of record was asked for, in the log before it is asked; and what it has had lately.
+
+    intent     these commits go to the store now           resolved by the commits themselves, which follow in the log
+    withdrawn  they did not: the store was given back what it had before them
+
+Nobody was promised anything by an intent: after a crash, it is finished if the store has any of it, and else dropped.
+The last states that the store has agreed to are remembered: one that comes back from an old backup is found out.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.record.seam import before
+from tidings.log.entry import Entry, Note
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+REMEMBERED = 1_000
+"""States that are looked at when the store comes back."""
+
+
+class Intents:
+    """The last intent, if it is open, and the last states."""
+
+    KINDS = ("intent", "withdrawn", "agreed")
+
+    def __init__(self, commit_log: CommitLog) -> None:
+        self._commit_log = commit_log
+        self._last: tuple[Entry, ...] = ()
+        self.agreed: dict[Quad, bool] = {}
+        """The last states that the store of record has had, the oldest first."""
+
+    @property
+    def open(self) -> tuple[Entry, ...]:
+        """Commits of which it is not known whether the store has them."""
+        return self._last if self._last and self._last[0].commit > self._commit_log.last_commit else ()
+
+    def agree(self, delta: ZSet[Quad]) -> None:
+        """The store has this commit."""
+        if len(delta) > REMEMBERED:
+            return  # to look at so much would take longer than it is worth
+        agreed = self.agreed
+        for quad, weight in delta.items():
+            agreed.pop(quad, None)
+            agreed[quad] = weight > 0
+        while len(agreed) > REMEMBERED:
+            del agreed[next(iter(agreed))]
+
+    def disagree(self, delta: ZSet[Quad]) -> None:
+        """A commit that the store had was taken back, and it is given what was before."""
+        for quad, there in before(delta).items():
+            if quad in self.agreed:
+                self.agreed[quad] = there
+
+    def replayed(self, entry: Entry) -> None:
+        """A commit came back from the log; if it was one of an intent, the store has it."""
+        if self._last and self._last[0].commit <= entry.commit <= self._last[-1].commit:
+            self.agree(entry.delta)
+
+    # -- facts ----------------------------------------------------------------------------------------------------
+
+    def restore(self, note: Note) -> None:
+        match note.kind:
+            case "intent":
+                self._last = tuple(_read(each) for each in note.content["commits"])
+            case "withdrawn":
+                self._last = ()
+            case "agreed":
+                self.agree(ZSet.owning(_weights(note.content)))
+
+    def notes(self) -> Iterable[Note]:
+        if self.open:
+            yield intent(self.open)
+        if self.agreed:
+            yield Note("agreed", _changes({quad: 1 if there else -1 for quad, there in self.agreed.items()}))
+
+
+def intent(commits: Iterable[Entry]) -> Note:
+    """For the log, before the store of record is asked."""
+    return Note("intent", {"commits": [_written(each) for each in commits]})
+
+
+WITHDRAWN = Note("withdrawn", {})
+
+
+def _written(entry: Entry) -> dict[str, Any]:
+    content: dict[str, Any] = {"seq": entry.commit, "time": entry.time, **_changes(dict(entry.delta.items()))}
+    if entry.notes:
+        content["notes"] = [[note.kind, note.content] for note in entry.notes]
+    return content
+
+
+def _read(content: Mapping[str, Any]) -> Entry:
+    notes = tuple(Note(kind, fact) for kind, fact in content.get("notes", ()))
+    return Entry(content["seq"], content["time"], ZSet.owning(_weights(content)), notes)
+
+
+def _changes(weights: dict[Quad, int]) -> dict[str, Any]:
+    return {
+        "removed": [quad for quad, weight in weights.items() if weight < 0],
+        "added": [quad for quad, weight in weights.items() if weight > 0],
+    }
+
+
+def _weights(content: Mapping[str, Any]) -> dict[Quad, int]:
+    weights: dict[Quad, int] = {}
+    for name, weight in (("removed", -1), ("added", 1)):
+        for s, p, o, g in content[name]:
+            weights[s, p, o, g] = weight
+    return weights

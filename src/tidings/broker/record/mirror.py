@@ -1,0 +1,134 @@
+"""A broker whose graph is in memory and in a store of record: how it begins, and what it does when that comes back.
+
+begin   what a crash left open is finished or dropped; what others changed meanwhile becomes a commit
+later   what the store has lost it is given again; if it differs then, somebody has to say who is right
+"""
+
+import asyncio
+import logging
+
+from tidings.broker.broker import Broker
+from tidings.broker.record.delivery import Delivery
+from tidings.broker.record.intents import WITHDRAWN
+from tidings.broker.record.outage import Outage
+from tidings.broker.record.reconciliation import Reconciliation
+from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord, after
+from tidings.log.entry import Entry
+from tidings.model.errors import EndpointAway, EndpointDiffers
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+log = logging.getLogger("tidings")
+
+_LOOK = 0.1
+"""Seconds between two looks at whether to go on waiting."""
+BATCH = 50_000
+"""Quads of a commit with which a broker begins."""
+
+
+class Mirror:
+    """The store of record of one broker, which must have been entered."""
+
+    def __init__(self, broker: Broker, record: StoreOfRecord, patience: float) -> None:
+        self._broker = broker
+        self._record = record
+        self._begun = False
+        self.reconciliation = Reconciliation(record, broker.engine, broker.commit_log, broker.updates, broker.notifier)
+        self.outage = Outage(record, broker.updates, broker.intents, broker.facts, broker.spawn, self, patience)
+        self.delivery = Delivery(record, broker.commit_log, broker.intents, self.outage, broker.spawn)
+        broker.commit_log.delivery, broker.record = self.delivery, self
+
+    async def begin(self) -> None:
+        """Until the broker has what the store has, however long that takes. If the store is away, and the broker has a
+        log, it begins with that.
+
+        Raises what keeps a broker without a log from beginning."""
+        self.outage.begin(EndpointAway("the endpoint has not been asked yet"), unknown=True)
+        has_log, clock = self._broker.last_commit > 0, asyncio.get_running_loop().time
+        deadline = clock() + self.outage.patience
+        while not await self.outage.over(_LOOK) and not self._broker.ending:
+            trouble = self.outage.trouble
+            if self.outage.trying or clock() < deadline:
+                continue
+            deadline += self.outage.patience
+            if has_log:
+                log.warning("the broker begins with what its log has: %s", trouble)
+                return
+            if trouble is not None and not isinstance(trouble, EndpointAway):
+                raise trouble
+            log.warning("the broker waits for its endpoint: %s", trouble)
+
+    # -- for an outage ----------------------------------------------------------------------------------------------
+
+    async def finish_intent(self) -> None:
+        """Finish what a crash interrupted if the store has any of it; nobody was promised it, so else it is dropped."""
+        commits = list(self._broker.intents.open)
+        if self._begun or not commits:
+            return
+        store = self._broker.store
+        states = {quad: there for quad, there in after(commits).items() if (quad in store) != there}
+        lacking = await self._record.lacking(states)
+        if states and len(lacking) == len(states):
+            log.warning("%d commits that a crash interrupted were not begun: they are dropped", len(commits))
+            await self._broker.facts.write(WITHDRAWN)
+            return
+        log.warning("%d commits that a crash interrupted are finished", len(commits))
+        await self._record.take({quad: states[quad] for quad in lacking})
+        for entry in commits:
+            await self._commit(entry)
+
+    async def _commit(self, entry: Entry) -> None:
+        await self.reconciliation.commit(entry.delta, entry.notes)
+        self._broker.intents.agree(entry.delta)
+        for note in entry.notes:
+            self._broker.facts.restore(note)
+
+    async def recheck(self, *, lost: bool) -> None:
+        found = await self._record.compare(self._broker.store)
+        differences = found.differences
+        if differences and (lost or self._begun):
+            raise EndpointDiffers(
+                f"the endpoint has lost changes that it had confirmed, and differs in {len(differences):,} quads: "
+                "`tidings reconcile --right broker` gives them back, `--right endpoint` forgets them"
+            )
+        if not self._begun:
+            for batch in _batches(differences):
+                await self.reconciliation.commit(batch)
+        self._begun = True
+
+    async def learn(self, delta: ZSet[Quad]) -> None:
+        """Take up changes that others made in the store; what is known already changes nothing. Raises EndpointAway."""
+        store = self._broker.store
+        exact = {quad: weight for quad, weight in delta.items() if (quad in store) == (weight < 0)}
+        if exact:
+            await self.reconciliation.commit(ZSet.owning(exact))
+
+    # -- for those who run a broker ---------------------------------------------------------------------------------
+
+    async def reconcile(self, right: Side = "endpoint", *, dry: bool = False) -> Reconciled:
+        """Make both sides equal. Raises EndpointAway, EndpointRefused."""
+        result = await self.reconciliation.run(right, dry=dry)
+        if not dry and right == "endpoint":
+            self._broker.intents.agreed.clear()  # it is right, whatever it had said
+        return result
+
+    def status(self) -> RecordStatus:
+        trouble, delivery, reconciliation = self.outage.trouble, self.delivery, self.reconciliation
+        return RecordStatus(
+            state="ok" if trouble is None else trouble.code,
+            reason="" if trouble is None else str(trouble),
+            age=self.outage.age(),
+            waiting=len(delivery),
+            requests=delivery.requests,
+            commits=delivery.commits,
+            outages=self.outage.count,
+            reconciled=reconciliation.last,
+            reconciled_at=reconciliation.last_at,
+            reconciliations=reconciliation.runs,
+        )
+
+
+def _batches(delta: ZSet[Quad]) -> list[ZSet[Quad]]:
+    """Removals first, so that a quad that was respelled is never there twice."""
+    items = sorted(delta.items(), key=lambda item: item[1])
+    return [ZSet.owning(dict(items[start : start + BATCH])) for start in range(0, len(items), BATCH)]

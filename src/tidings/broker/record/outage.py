@@ -1,0 +1,173 @@
+"""While the store of record is away, refuses, or has forgotten: updates wait, and after a while they are refused.
+
+    begin -> updates held -> it is asked again and again -> what it is owed is paid -> what it had lately is looked at
+          -> updates go on, those first that were taken back
+
+Queries and subscriptions go on from memory, whose last agreement with the store is known.
+"""
+
+import asyncio
+import logging
+from itertools import takewhile
+from typing import Protocol
+
+from tidings.broker.durability.facts import Facts
+from tidings.broker.record.intents import WITHDRAWN, Intents
+from tidings.broker.record.seam import StoreOfRecord, before
+from tidings.broker.spawn import Spawn
+from tidings.broker.updates.queue import UpdateQueue
+from tidings.model.errors import EndpointAway, TidingsError
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+_LOOK = 0.25
+"""Seconds between two looks at who has waited too long."""
+
+log = logging.getLogger("tidings")
+
+
+class Examiner(Protocol):
+    """Whoever looks closer at a store of record."""
+
+    async def finish_intent(self) -> None:
+        """Settle what a crash has left open."""
+
+    async def recheck(self, *, lost: bool) -> None:
+        """Compare all of it, because it may hold anything; it has `lost` what it had. Raises EndpointDiffers."""
+
+
+class Outage:
+    """Whether there is one, and the way out of it. `patience` is how many seconds an update may wait."""
+
+    def __init__(
+        self,
+        record: StoreOfRecord,
+        updates: UpdateQueue,
+        intents: Intents,
+        facts: Facts,
+        spawn: Spawn,
+        examiner: Examiner,
+        patience: float,
+    ) -> None:
+        self._record = record
+        self._updates = updates
+        self._intents = intents
+        self._facts = facts
+        self._spawn = spawn
+        self._examiner = examiner
+        self.patience = patience
+        self._owed: dict[Quad, bool] = {}
+        """States that the store is to have before anything else."""
+        self.trouble: TidingsError | None = None
+        """What keeps updates from being carried out."""
+        self._over = asyncio.Event()
+        self._over.set()
+        self._unknown = self._lost = False
+        self._since = 0.0
+        self.trying = False
+        """Whether the store is being asked: it may have much to say."""
+        self.count = 0
+
+    def owe(self, delta: ZSet[Quad]) -> None:
+        """A commit was taken back. The last is taken back first, so what counts is what was before the first."""
+        self._owed.update(before(delta))
+        self._intents.disagree(delta)
+        if self.trouble is None:
+            self.begin(EndpointAway("a commit that the log could not take is being taken back"))
+
+    def begin(self, trouble: TidingsError, *, unknown: bool = False) -> None:
+        """Hold updates until the store is well. What it holds may be `unknown`."""
+        self._unknown |= unknown
+        already, self.trouble = self.trouble is not None, trouble
+        if already:
+            return
+        self.count += isinstance(trouble, EndpointAway) and not unknown
+        self._since = asyncio.get_running_loop().time()
+        self._over.clear()
+        self._updates.hold()
+        self._spawn(self._end())
+
+    def age(self) -> float:
+        """Seconds that nothing has been agreed for."""
+        return 0.0 if self.trouble is None else asyncio.get_running_loop().time() - self._since
+
+    async def over(self, seconds: float) -> bool:
+        """Whether updates go on, for which it is waited so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _end(self) -> None:
+        """Until the store is well, or the broker ends."""
+        if self.count:
+            log.warning("the endpoint cannot be relied on, updates wait: %s", self.trouble)
+        async with asyncio.TaskGroup() as group:
+            refusing = group.create_task(self._refuse_late())
+            well = await self._becomes_well()
+            refusing.cancel()
+        if well:
+            self.trouble = None
+            self._over.set()
+            self._updates.resume()
+
+    async def _becomes_well(self) -> bool:
+        pause = _FIRST_PAUSE
+        while not await self._is_well():
+            if self._updates.ending and not self._updates.accepted:
+                return False
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return True
+
+    async def _refuse_late(self) -> None:
+        """However long the store takes to answer, or not to."""
+        while True:
+            assert self.trouble is not None
+            self._updates.refuse_waiting(self.patience, self.trouble)
+            await asyncio.sleep(_LOOK)
+
+    async def _is_well(self) -> bool:
+        self.trying = True
+        try:
+            await self._examiner.finish_intent()
+            await self._pay()
+            await self._look()
+        except TidingsError as error:
+            if type(error) is not type(self.trouble):
+                log.warning("the endpoint is not well yet: %s", error)
+            self.trouble = error
+            return False
+        finally:
+            self.trying = False
+        return True
+
+    async def _pay(self) -> None:
+        """Give the store what it had before the commits that were taken back."""
+        while self._owed:
+            states = dict(self._owed)
+            lacking = await self._record.lacking(states)
+            await self._record.take({quad: states[quad] for quad in lacking})
+            self._owed = {quad: there for quad, there in self._owed.items() if states.get(quad) is not there}
+            if not self._owed:
+                await self._facts.write(WITHDRAWN)
+
+    async def _look(self) -> None:
+        """Whether it still has what it had. The last states, if it has lost those, it is given again."""
+        agreed = self._intents.agreed
+        lacking = set(await self._record.lacking(agreed))
+        # A store that went back in time lacks what was last; if it has that, others removed what it lacks.
+        lost = list(takewhile(lacking.__contains__, reversed(agreed)))
+        if lost:
+            log.warning(
+                "the endpoint has lost %d of the last %d changes: it is given them again", len(lost), len(agreed)
+            )
+            await self._record.take({quad: agreed[quad] for quad in lost})
+            self._lost = True
+        if self._unknown or self._lost:
+            await self._examiner.recheck(lost=self._lost)
+            self._unknown = self._lost = False

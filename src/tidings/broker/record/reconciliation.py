@@ -1,0 +1,84 @@
+"""Changes that others made in the store of record, as one commit, so that subscribers are told of them.
+
+    found = quads of the store of record - quads of ours      compared while updates go on
+          -> updates held -> what was found is looked at again -> one commit, or given to the store of record
+
+Who compares while others write finds what is on its way as well; to look again, with nothing on its way, sorts it out.
+"""
+
+import asyncio
+import logging
+
+from tidings.broker.durability.commit_log import CommitLog
+from tidings.broker.pending import PendingReconciled
+from tidings.broker.record.seam import Comparison, Reconciled, Side, StoreOfRecord
+from tidings.broker.subscriptions.notifier import Notifier
+from tidings.broker.updates.queue import UpdateQueue
+from tidings.engine.engine import Engine
+from tidings.log.entry import Note
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+log = logging.getLogger("tidings")
+
+
+class Reconciliation:
+    """Compares, one at a time."""
+
+    def __init__(
+        self, record: StoreOfRecord, engine: Engine, commit_log: CommitLog, updates: UpdateQueue, notifier: Notifier
+    ) -> None:
+        self._record = record
+        self._engine = engine
+        self._commit_log = commit_log
+        self._updates = updates
+        self._notifier = notifier
+        self._turn = asyncio.Lock()
+        self.last: Reconciled | None = None
+        self.last_at = 0
+        """When it ended, in microseconds since 1970; 0 is never."""
+        self.runs = 0
+
+    async def run(self, right: Side = "endpoint", *, dry: bool = False) -> Reconciled:
+        """Make both sides equal; `dry` only looks. Raises EndpointAway, EndpointRefused."""
+        async with self._turn:
+            found = await self._record.compare(self._engine.store)
+            self._updates.hold()
+            try:
+                await self._commit_log.idle()
+                result = await self._settle(found, right, dry=dry)
+            finally:
+                self._updates.resume()
+        self.runs += 1
+        self.last, self.last_at = result, self._commit_log.clock()
+        return result
+
+    async def _settle(self, found: Comparison, right: Side, *, dry: bool) -> Reconciled:
+        delta = await self._still(found.differences)
+        added = sum(1 for _, weight in delta.items() if weight > 0)
+        commit = None
+        if delta and not dry:
+            log.warning("the endpoint differs by %d quads added and %d removed", added, len(delta) - added)
+            if right == "endpoint":
+                commit = await self.commit(delta)
+            else:
+                await self._record.take({quad: weight < 0 for quad, weight in delta.items()})
+        return Reconciled(added, len(delta) - added, found.rewritten, commit)
+
+    async def _still(self, found: ZSet[Quad]) -> ZSet[Quad]:
+        """Those of the differences that are still there, now that nothing is on its way."""
+        store = self._engine.store
+        lacking = set(await self._record.lacking({quad: weight > 0 for quad, weight in found.items()}))
+        return ZSet.owning(
+            {quad: weight for quad, weight in found.items() if quad not in lacking and (quad in store) == (weight < 0)}
+        )
+
+    async def commit(self, delta: ZSet[Quad], notes: tuple[Note, ...] = ()) -> int:
+        """Until a commit of what the store of record holds already is durable, and everybody told."""
+        commit_log = self._commit_log
+        entry = commit_log.next_entry(delta, commit_log.now(), notes)
+        commit = self._engine.absorb(delta, now=entry.time)
+        self._notifier.end_failed(commit.failures)
+        commit_log.commit(PendingReconciled(entry, commit))
+        await commit_log.settled()
+        return entry.commit

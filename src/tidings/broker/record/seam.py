@@ -1,0 +1,91 @@
+"""What the broker needs of a store of record. Everything is said in states: which quads are there, and which are not.
+
+A state that holds already changes nothing, so whatever is not known to have been done can be done again.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from tidings.engine.store.store import Store
+from tidings.log.entry import Entry
+from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
+
+States: TypeAlias = Mapping[Quad, bool]
+"""Quads, and whether each is there."""
+
+
+class Comparison(Protocol):
+    """By what a store of record differs from a store: its quads less those of the store."""
+
+    @property
+    def differences(self) -> ZSet[Quad]: ...
+    @property
+    def rewritten(self) -> int:
+        """Literals that it holds in another spelling of the same value, which is no difference."""
+
+
+class StoreOfRecord(Protocol):
+    """Everything raises EndpointAway or EndpointRefused."""
+
+    async def take(self, states: States) -> None:
+        """Until it holds these states, all of them."""
+
+    async def lacking(self, states: States) -> list[Quad]:
+        """The quads of which it holds something else."""
+
+    async def compare(self, store: Store) -> Comparison:
+        """By what it differs. The store may change meanwhile: what comes of it is to be looked at again then."""
+
+
+Side: TypeAlias = Literal["endpoint", "broker"]
+"""Which of the two is right where they differ."""
+
+
+class Reconciled(Struct, frozen=True):
+    """What differed, and became of it."""
+
+    added: int
+    """Quads that the store of record had and the broker lacked."""
+    removed: int
+    rewritten: int
+    """Literals that the store of record spells otherwise."""
+    commit: int | None
+    """The commit that has them; None if there is none."""
+
+
+class RecordStatus(Struct, frozen=True):
+    """How the store of record is, as far as the broker knows."""
+
+    state: str
+    """`ok`, or the code of what is wrong."""
+    reason: str
+    age: float
+    """Seconds since it was last known to agree with the memory of the broker; 0 while it does."""
+    waiting: int
+    requests: int
+    commits: int
+    outages: int
+    reconciled: Reconciled | None
+    reconciled_at: int
+    """When it was last compared, in microseconds since 1970; 0 is never."""
+    reconciliations: int
+
+
+class Record(Protocol):
+    """A store of record as the gates see it."""
+
+    def status(self) -> RecordStatus: ...
+    async def reconcile(self, right: Side, *, dry: bool) -> Reconciled: ...
+
+
+def before(delta: ZSet[Quad]) -> dict[Quad, bool]:
+    """The states that an exact delta has changed."""
+    return {quad: weight < 0 for quad, weight in delta.items()}
+
+
+def after(entries: list[Entry]) -> dict[Quad, bool]:
+    """The states after some commits."""
+    return {quad: weight > 0 for entry in entries for quad, weight in entry.delta.items()}

@@ -1,0 +1,43 @@
+"""Blank nodes on the way to an endpoint and back. SPARQL has no name for them, so they go there as IRIs.
+
+ours    _:p1n7          <->  <urn:tidings:blank:p1n7>     shown as a blank node again
+theirs  _:endpoint.b0    ->  whatever the dialect calls it, if it can
+"""
+
+from collections.abc import Callable
+
+from tidings.model.errors import EndpointRefused
+from tidings.model.terms import Quad, Term
+
+_IRI = "<urn:tidings:blank:"
+_THEIRS = "_:endpoint."
+Address = Callable[[str], Term | None]
+
+
+def outgoing(term: Term, address: Address) -> Term:
+    """A term as an update may have it. Raises EndpointRefused for a blank node that nobody can name."""
+    if term[:1] != "_":
+        return term
+    if not term.startswith(_THEIRS):
+        return f"{_IRI}{term[2:]}>"
+    named = address(term[len(_THEIRS) :])
+    if named is None:
+        raise EndpointRefused(f"the endpoint has no name for its blank node {term}, so it cannot be written about")
+    return named
+
+
+def incoming(term: Term) -> Term:
+    """A term of an answer, as the broker shows it."""
+    if term.startswith(_IRI):
+        return f"_:{term[len(_IRI) : -1]}"
+    return _THEIRS + term[2:] if term[:1] == "_" else term
+
+
+def is_theirs(term: Term) -> bool:
+    """Whether it is a blank node that was not made here."""
+    return term.startswith(_THEIRS)
+
+
+def can_be_named(quad: Quad, address: Address) -> bool:
+    """Whether a request can speak of a quad; if not, no request has changed it either."""
+    return all(not is_theirs(term) or address(term[len(_THEIRS) :]) is not None for term in (quad[0], quad[2]))

@@ -1,0 +1,157 @@
+"""What differs between an endpoint and a store, without fetching what does not.
+
+counts and digests of each predicate in each graph  ->  those that differ are fetched, graph by graph  ->  compared
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from tidings.endpoint.connection import Connection
+from tidings.endpoint.dialects import Dialect
+from tidings.endpoint.digests import EXPRESSION, digest
+from tidings.endpoint.spellings import Compared, compared
+from tidings.engine.store.store import Store
+from tidings.model.errors import EndpointAway
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, lexical_form
+from tidings.model.zset import ZSet
+
+PAGE = 500_000
+"""Triples that are fetched at once, unless the dialect knows of a lower limit."""
+_NAMED = 100
+"""Predicates that a query names; of more, the whole graph is fetched."""
+
+Sizes: TypeAlias = dict[tuple[Term, Term], tuple[int, int | None]]
+"""Graph and predicate -> how many triples, and their digest."""
+
+log = logging.getLogger("tidings")
+
+
+class Comparing:
+    """One comparison."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, store: Store) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._store = store
+        self._page = min(PAGE, dialect.rows or PAGE)
+
+    async def run(self) -> Compared:
+        """What really differs, and how many literals are spelled otherwise. Raises EndpointAway, EndpointRefused."""
+        differing: dict[Term, list[Term]] = {}
+        theirs = await self._sizes()
+        for graph, predicate in await self._different(theirs):
+            differing.setdefault(graph, []).append(predicate)
+        total = sum(count for (graph, p), (count, _) in theirs.items() if p in differing.get(graph, ()))
+        differences: ZSet[Quad] = ZSet()
+        fetched = rewritten = 0
+        for graph, predicates in differing.items():
+            expected = sum(theirs.get((graph, p), (0, None))[0] for p in predicates)
+            found = await self._fetched(graph, predicates, expected)
+            fetched += len(found)
+            log.info("fetched %s of %s triples from the endpoint", f"{fetched:,}", f"{total:,}")
+            part = await asyncio.to_thread(compared, set(self._ours(graph, predicates)), found)
+            differences.absorb(part.differences)
+            rewritten += part.rewritten
+            if part.example is not None:
+                log.warning("the endpoint has %s literals of %s spelled otherwise, such as %s as %s",
+                            part.rewritten, graph or "the default graph", *part.example)  # fmt: skip
+        return Compared(differences, rewritten)
+
+    # -- counts and digests -----------------------------------------------------------------------------------------
+
+    async def _sizes(self) -> Sizes:
+        digests = self._dialect.digests and len(self._store) > 0
+        more = f" ({EXPRESSION} AS ?d)" if digests else ""
+        sizes: Sizes = {}
+        if not self._dialect.default_graph:
+            for p, n, *d in await self._connection.rows(f"SELECT ?p (COUNT(*) AS ?n){more} {{ ?s ?p ?o }} GROUP BY ?p"):
+                sizes[DEFAULT_GRAPH, _term(p)] = _number(n), _number(d[0]) if d else None
+        rows = await self._connection.rows(
+            f"SELECT ?g ?p (COUNT(*) AS ?n){more} {{ GRAPH ?g {{ ?s ?p ?o }} }} GROUP BY ?g ?p"
+        )
+        for g, p, n, *d in rows:
+            name = _term(g)
+            if not name.startswith(self._dialect.ignored or "\0"):
+                graph = DEFAULT_GRAPH if name == self._dialect.default_graph else name
+                sizes[graph, _term(p)] = _number(n), _number(d[0]) if d else None
+        return {place: size for place, size in sizes.items() if size[0]}
+
+    async def _different(self, theirs: Sizes) -> list[tuple[Term, Term]]:
+        """Graphs and predicates that are worth a closer look."""
+        here = [(DEFAULT_GRAPH, p) for p in self._store.default.sizes]
+        here += [(name, p) for name, graph in self._store.named.items() for p in graph.sizes]
+        found = [place for place in theirs if place not in set(here)]
+        for graph, predicate in here:
+            their_count, their_digest = theirs.get((graph, predicate), (0, 0))
+            pairs = self._pairs(graph, predicate)
+            alike = len(pairs) == their_count and their_digest is not None
+            if not alike or await asyncio.to_thread(digest, pairs) != their_digest:
+                found.append((graph, predicate))
+        return found
+
+    def _pairs(self, graph: Term, predicate: Term) -> list[tuple[Term, Term]]:
+        index = self._store.graph(graph)
+        return [] if index is None else list(index.uses(predicate))
+
+    def _ours(self, graph: Term, predicates: Iterable[Term]) -> list[Quad]:
+        return [(s, p, o, graph) for p in predicates for s, o in self._pairs(graph, p)]
+
+    # -- fetching ---------------------------------------------------------------------------------------------------
+
+    async def _fetched(self, graph: Term, predicates: list[Term], expected: int) -> set[Quad]:
+        """The triples of some predicates of a graph, in pages if there are many."""
+        if not expected:
+            return set()
+        ask = partial(_query, graph or self._dialect.default_graph, predicates)
+        if expected <= self._page:
+            triples = await self._connection.triples(ask())
+        else:
+            triples = await self._paged(ask)
+        wanted = set(predicates)
+        return {(s, p, o, graph) for s, p, o in triples if p in wanted}
+
+    async def _paged(self, ask: Callable[["_Page"], str]) -> list[tuple[Term, Term, Term]]:
+        found: list[tuple[Term, Term, Term]] = []
+        while True:
+            page = await self._connection.triples(ask(_Page(len(found), self._page, self._dialect.sorts_apart)))
+            found += page
+            if not page:
+                return found
+
+
+class _Page(NamedTuple):
+    """Some of the triples, in the order of all."""
+
+    first: int
+    most: int
+    apart: bool
+
+
+def _query(graph: Term, predicates: list[Term], page: _Page | None = None) -> str:
+    values = f"VALUES ?p {{ {' '.join(predicates)} }} " if len(predicates) <= _NAMED else ""
+    triples = f"GRAPH {graph} {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
+    pattern = f"{values}{triples}"
+    if page is None:
+        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"
+    limits = f"LIMIT {page.most} OFFSET {page.first}"
+    if page.apart:
+        pattern = f"{{ SELECT ?s ?p ?o WHERE {{ {pattern} }} ORDER BY ?s ?p ?o }}"
+        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} {limits}"
+    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} ORDER BY ?s ?p ?o {limits}"
+
+
+def _term(term: Term | None) -> Term:
+    if term is None:
+        raise EndpointAway("the endpoint answers with rows that have gaps where there can be none")
+    return term
+
+
+def _number(term: Term | None) -> int:
+    """Of a literal that is one, whatever the endpoint makes of sums."""
+    try:
+        return int(float(text)) if "." in (text := lexical_form(_term(term))) else int(text)
+    except ValueError as error:
+        raise EndpointAway(f"the endpoint answers with {term} where a number was asked for") from error

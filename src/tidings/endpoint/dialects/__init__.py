@@ -1,0 +1,18 @@
+"""What differs from store to store, as values; each store has a module, and whoever is not known is `GENERIC`."""
+
+from tidings.endpoint.dialects.dialect import GENERIC, Dialect
+from tidings.endpoint.dialects.fuseki import FUSEKI
+from tidings.endpoint.dialects.oxigraph import OXIGRAPH
+from tidings.endpoint.dialects.virtuoso import VIRTUOSO
+
+__all__ = ["DIALECTS", "Dialect", "dialect_of"]
+
+DIALECTS = {each.name: each for each in (GENERIC, OXIGRAPH, FUSEKI, VIRTUOSO)}
+
+
+def dialect_of(name: str | None, server: str) -> Dialect:
+    """The dialect of this name; without one, that of the store which says `server` of itself in its headers."""
+    if name is not None:
+        return DIALECTS[name]
+    said = server.lower()
+    return next((each for each in DIALECTS.values() if each.signature and each.signature in said), GENERIC)

@@ -1,0 +1,105 @@
+"""THE STORY of an endpoint as the store of record: what the broker asks for, in requests that it understands.
+
+take      DELETE DATA … ; INSERT DATA …           in portions; to do it again changes nothing
+lacking   which of these quads do you have?       in portions, by number: however it spells them
+compare   counts and digests, then what differs
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from tidings.endpoint.blanks import can_be_named, outgoing
+from tidings.endpoint.comparing import Comparing
+from tidings.endpoint.connection import Connection
+from tidings.endpoint.dialects import Dialect, dialect_of
+from tidings.endpoint.spellings import Compared
+from tidings.endpoint.writing import updates
+from tidings.engine.store.store import Store
+from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused
+from tidings.model.terms import Quad, Term, lexical_form
+
+
+class SparqlStore:
+    """An endpoint. `dialect` is the name of one, or None to go by what the server says; `default_graph` is the IRI of a
+    graph that stands for the default graph, for stores whose own is the union of all."""
+
+    def __init__(self, connection: Connection, dialect: str | None = None, default_graph: Term | None = None) -> None:
+        self._connection = connection
+        self._named = dialect
+        self._default_graph = default_graph
+        self._dialect: Dialect | None = None
+        self.updates = 0
+        self.queries = 0
+
+    async def dialect(self) -> Dialect:
+        """What it understands; it is asked once. Raises BadRequest if its default graph is of no use."""
+        if self._dialect is None:
+            dialect = dialect_of(self._named, await self._connection.server())
+            if self._default_graph is not None:
+                dialect = replace(dialect, default_graph=self._default_graph)
+            if not dialect.default_graph:
+                await self._check_default()
+            self._dialect = dialect
+        return self._dialect
+
+    async def _check_default(self) -> None:
+        """A default graph that shows what is in others is not one that can be kept a copy of."""
+        rows = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } } LIMIT 1")
+        if not rows:
+            return
+        seen = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1")
+        if not seen:
+            raise BadRequest(
+                "the endpoint's default graph has everything that is in its named graphs: it may be their union. "
+                "Say with endpoint_default_graph which graph is to stand for it"
+            )
+
+    async def take(self, states: Mapping[Quad, bool]) -> None:
+        dialect = await self.dialect()
+        for quad in states:  # all of it, or nothing
+            if not can_be_named(quad, dialect.address):
+                raise EndpointRefused(f"the endpoint has no name for its blank node in {' '.join(quad)}")
+        for text in updates(states, dialect):
+            self.updates += 1
+            await self._connection.update(text, dialect)
+
+    async def lacking(self, states: Mapping[Quad, bool]) -> list[Quad]:
+        dialect = await self.dialect()
+        lacking: list[Quad] = []
+        rest = iter([quad for quad in states if can_be_named(quad, dialect.address)])
+        while portion := list(islice(rest, dialect.asked)):
+            held = await self._held(portion, dialect)
+            lacking += [quad for number, quad in enumerate(portion) if (number in held) is not states[quad]]
+        return lacking
+
+    async def _held(self, quads: list[Quad], dialect: Dialect) -> set[int]:
+        """The places of those that it has."""
+        graphs: dict[bool, list[str]] = {False: [], True: []}
+        for number, (s, p, o, g) in enumerate(quads):
+            name = g or dialect.default_graph
+            terms = f"{outgoing(s, dialect.address)} {p} {outgoing(o, dialect.address)}"
+            graphs[bool(name)].append(f"({number} {name} {terms})" if name else f"({number} {terms})")
+        held: set[int] = set()
+        for named, rows in graphs.items():
+            if rows:
+                self.queries += 1
+                held |= _numbers(await self._connection.rows(_question(rows, named=named)))
+        return held
+
+    async def compare(self, store: Store) -> Compared:
+        return await Comparing(self._connection, await self.dialect(), store).run()
+
+
+def _question(rows: list[str], *, named: bool) -> str:
+    values = " ".join(rows)
+    if named:
+        return f"SELECT DISTINCT ?i {{ VALUES (?i ?g ?s ?p ?o) {{ {values} }} GRAPH ?g {{ ?s ?p ?o }} }}"
+    return f"SELECT DISTINCT ?i {{ VALUES (?i ?s ?p ?o) {{ {values} }} ?s ?p ?o }}"
+
+
+def _numbers(rows: Iterable[tuple[Term | None, ...]]) -> set[int]:
+    try:
+        return {int(lexical_form(row[0] or "")) for row in rows}
+    except (ValueError, IndexError) as error:
+        raise EndpointAway("the endpoint answers with something else than numbers that it was given") from error

@@ -1,0 +1,62 @@
+"""States of quads as SPARQL Update: what is not to be there, then what is, in portions that the endpoint takes.
+
+DELETE DATA { … GRAPH <g> { … } } ; INSERT DATA { … GRAPH <g> { … } }
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tidings.endpoint.blanks import outgoing
+from tidings.endpoint.dialects import Dialect
+from tidings.model.terms import Quad, Term
+
+_ROOM = 200
+"""Bytes for what is around the data of a portion."""
+
+
+def updates(states: Mapping[Quad, bool], dialect: Dialect) -> Iterator[str]:
+    """The texts that bring these states about, one after the other."""
+    held: list[str] = []
+    size = 0
+    for verb, there in (("DELETE DATA", False), ("INSERT DATA", True)):
+        for block in _blocks((quad for quad, state in states.items() if state is there), dialect):
+            text = f"{verb} {{{block}}}"
+            if held and size + len(text) > dialect.request_bytes:
+                yield " ;\n".join(held)
+                held, size = [], 0
+            held.append(text)
+            size += len(text.encode()) if not text.isascii() else len(text)
+    if held:
+        yield " ;\n".join(held)
+
+
+def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[str]:
+    """The data between the braces, in portions."""
+    graphs: dict[Term, list[str]] = {}
+    size, most = 0, dialect.request_bytes - _ROOM
+    for s, p, o, g in quads:
+        line = f"{outgoing(s, dialect.address)} {p} {outgoing(o, dialect.address)} ."
+        length = len(line.encode()) + 1
+        name = g or dialect.default_graph
+        length += len(name) + 12 if name not in graphs else 0
+        if size and size + length > most:
+            yield from _operations(graphs, dialect)
+            graphs, size = {}, 0
+        graphs.setdefault(name, []).append(line)
+        size += length
+    if graphs:
+        yield from _operations(graphs, dialect)
+
+
+def _operations(graphs: Mapping[Term, list[str]], dialect: Dialect) -> Iterator[str]:
+    """All of these graphs in one operation, or one for each."""
+    if dialect.one_graph:
+        yield from (_block({name: lines}) for name, lines in graphs.items())
+    else:
+        yield _block(graphs)
+
+
+def _block(graphs: Mapping[Term, list[str]]) -> str:
+    return "\n".join(
+        f"GRAPH {name} {{\n{data}\n}}" if name else data
+        for name, data in ((name, "\n".join(lines)) for name, lines in graphs.items())
+    )

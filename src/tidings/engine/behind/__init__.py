@@ -1,0 +1,5 @@
+"""Plans that are behind: a step that takes more work than its slice goes on in a fork, and its plan catches up later.
+
+straggler    one plan that is behind: what is added up, what a fork works out, how the plan goes on
+stragglers   the slices of all steps, and who is behind
+"""

@@ -1,0 +1,197 @@
+"""A plan whose step takes longer than the others may be held up: it goes on in a fork, and what changes meanwhile is
+added up.
+
+    here      the step is given up; D is what hit it        fork   takes D out of its store, admits all members to a new
+              adds up the quads that hit it from now on            plan, and takes up D as one delta: the changes
+              takes up what is to be remembered                    <-
+              tells the changes; then it takes up what was added up, or begins another round
+
+A step that was given up may have changed a part of what its plan remembers. So the plan goes on with a new state.
+"""
+
+import marshal
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.engine.operators.base import Cache, Changes, Hits, Route
+from tidings.engine.operators.stateful.memory import PORTION, Memory
+from tidings.engine.plans.plan_cache import Maker
+from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.engine.plans.spu import Spu
+from tidings.engine.store.before import Before
+from tidings.engine.store.store import Store
+from tidings.model.terms import Quad, fold, is_tagged
+from tidings.model.zset import ZSet, absorb
+from tidings.sparql.evaluate.context import UNLIMITED, Limits
+from tidings.sparql.evaluate.layout import Row
+
+
+class Round(Struct, frozen=True):
+    """What a fork has to work out."""
+
+    members: tuple[Row, ...]
+    hits: Hits
+    commits: int
+    """How many commits it is about."""
+
+
+class CaughtUp(Struct, frozen=True):
+    """What a fork has found."""
+
+    changes: dict[Row, Changes]
+    memories: list[list[bytes]]
+    """In portions, what each memory of its plan has to know of each member."""
+    caches: list[list[bytes]]
+    """And what its operators keep besides."""
+
+
+class Straggler:
+    """One plan that is behind."""
+
+    __slots__ = ("_commits", "_is_over", "_make", "_sums", "is_spoilt", "spu", "told")
+
+    def __init__(self, spu: Spu, make: Maker) -> None:
+        self.spu = spu
+        self._make = make
+        self._sums: dict[Route, dict[Quad, int]] = {}
+        self._commits = 0
+        self._is_over = False
+        self.told = 0
+        """The last commit whose changes were told."""
+        self.is_spoilt = False
+        """Whether a commit was taken back that a fork may have seen."""
+
+    def add(self, hits: Hits) -> None:
+        """Add up what hit its routes."""
+        self._commits += 1
+        for route, items in hits.items():
+            absorb(self._sums.setdefault(route, {}), items)
+
+    @property
+    def size(self) -> int:
+        """How many quads have been added up."""
+        return sum(map(len, self._sums.values()))
+
+    @property
+    def is_hit(self) -> bool:
+        """Whether anything has to be caught up with."""
+        return self._commits > 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody has the plan any more."""
+        return self._is_over or not self.spu.members
+
+    def end(self) -> None:
+        self._is_over = True
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether no one delta leads to the answer now: a language-tagged literal went and came back in another
+        spelling, which one commit never does."""
+        tagged = {quad[2] for sums in self._sums.values() for quad in sums if is_tagged(quad[2])}
+        return len({fold(literal) for literal in tagged}) < len(tagged)
+
+    def begin(self) -> Round:
+        """Take what was added up, to work it out; what comes from here on is for later."""
+        hits: Hits = {route: list(sums.items()) for route, sums in self._sums.items() if sums}
+        found = Round(tuple(self.spu.members), hits, self._commits)
+        self._sums, self._commits = {}, 0
+        return found
+
+    def put_back(self, found: Round) -> None:
+        """It could not be worked out here."""
+        self._commits += found.commits
+        for route, items in found.hits.items():
+            absorb(self._sums.setdefault(route, {}), items)
+
+    # -- in the fork --------------------------------------------------------------------------------------------
+
+    def work_out(self, found: Round, store: Store, before: Before, limits: Limits) -> CaughtUp:
+        """The changes of the answers, and all that has to be remembered then."""
+        if isinstance(self.spu, ReevaluatedSpu):  # only its last answer says what it was told
+            plan: Spu = self.spu
+            changes = plan.advance({})
+        else:
+            plan = self._make(limits)
+            delta = delta_of(found.hits)
+            store.apply(-delta)
+            before.begin(ZSet())
+            for member in found.members:
+                plan.admit(member)
+                plan.members[member] = {}
+            store.apply(delta)
+            before.begin(delta)
+            changes = plan.advance(translated(found.hits, self.spu.routes, plan.routes))
+        memories = [memory.packed(key) for memory, key in _memories(plan, found.members)]
+        return CaughtUp(changes, memories, [_portions(cache) for cache in plan.caches])
+
+    # -- here ---------------------------------------------------------------------------------------------------
+
+    def fresh(self) -> Spu:
+        """A plan of the same query that knows nothing yet. Raises RuntimeError."""
+        plan = self._make(UNLIMITED)
+        listens, listened = ([(each.pattern, each.graph) for each in spu.routes] for spu in (plan, self.spu))
+        if listens != listened:
+            raise RuntimeError("a plan that was made again listens to other patterns than before")
+        return plan
+
+    def take(self, plan: Spu, found: Round, caught_up: CaughtUp) -> Iterator[None]:
+        """Have a new plan take up what a fork has found, a portion at each step."""
+        for (memory, key), portions in zip(_memories(plan, found.members), caught_up.memories, strict=True):
+            memory.begin(key)
+            for portion in portions:
+                memory.take(key, portion)
+                yield
+            memory.complete(key)
+        for cache, portions in zip(plan.caches, caught_up.caches, strict=True):
+            for portion in portions:
+                cache.extend(marshal.loads(portion))  # written by a copy of ourselves
+                yield
+
+    def move_in(self, plan: Spu, found: Round) -> tuple[Route, ...]:
+        """Go on with a plan that has taken up everything; the routes it had until now."""
+        spu, routes = self.spu, self.spu.routes
+        for member in found.members:
+            plan.seat(member)
+            plan.members[member] = spu.members.get(member, {})
+        for cache in plan.caches:
+            cache.complete()
+        for member in found.members:
+            if member not in spu.members:
+                del plan.members[member]
+                plan.dismiss(member)
+        self._sums = {new: self._sums[old] for old, new in zip(routes, plan.routes, strict=True) if old in self._sums}
+        spu.become(plan)
+        return routes
+
+
+def _portions(cache: Cache) -> list[bytes]:
+    items = iter(cache.items())
+    return [marshal.dumps(portion) for portion in iter(lambda: list(islice(items, PORTION)), [])]
+
+
+def _memories(plan: Spu, members: Iterable[Row]) -> Iterator[tuple[Memory[Any], Row]]:
+    """Where everything is remembered of some members, each once: some of it belongs to all of them."""
+    known: set[tuple[int, Row]] = set()
+    for member in members:
+        for memory, key in plan.memories(member):
+            if (id(memory), key) not in known:
+                known.add((id(memory), key))
+                yield memory, key
+
+
+def delta_of(hits: Hits) -> ZSet[Quad]:
+    """Everything that hit any route."""
+    changed: dict[Quad, int] = {}
+    for items in hits.values():
+        changed.update(items)
+    return ZSet.owning(changed)
+
+
+def translated(hits: Hits, old: Iterable[Route], new: Iterable[Route]) -> Hits:
+    """The hits for the routes of another plan of the same query."""
+    return {there: hits[here] for here, there in zip(old, new, strict=True) if here in hits}

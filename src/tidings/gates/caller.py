@@ -1,0 +1,303 @@
+"""One client of a gate, as the broker meets it: everything that it may ask for, and nothing else of the broker.
+
+    update, submit, query, subscribe, resume, unsubscribe, publish, delay, rehearse, leave
+
+Who it is, what it may do, how much it may have, whether anything may be changed at all, what is counted and what goes
+on record is seen to here, once for all gates. Errors are those that the client is to hear.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from tidings.broker.queries import Writer
+from tidings.broker.subscriptions.subscriber import Alias, ClientLink, Parcel, Subscriber
+from tidings.broker.updates.accepted import Done, Outcome, Reply, reply_to
+from tidings.broker.updates.rehearsal import Rehearsal
+from tidings.broker.updates.schedule import Delayed
+from tidings.engine.updates.operations import PreparedUpdate
+from tidings.gates.answers import encode_body, publish_events
+from tidings.gates.asking import EVERYBODY, Asker, Deed, Leave, Shown
+from tidings.gates.gate import Counts
+from tidings.gates.http.results import results_document
+from tidings.gates.premises import Premises
+from tidings.gates.quotas import Ticket, client_of
+from tidings.model.access import Rights
+from tidings.model.errors import AnswerTooLarge, NotAllowed, NotFound, TidingsError
+from tidings.model.terms import DEFAULT_GRAPH, Term
+from tidings.protocol.answers import EventsPublished
+from tidings.protocol.instants import Due
+from tidings.protocol.messages import Subscribe
+from tidings.sparql.algebra import Dataset
+from tidings.sparql.prepared import Parameters
+
+MOST_BYTES = 64 << 20
+"""What an answer may have that is made as a whole."""
+
+Begun: TypeAlias = Callable[[Subscriber, Parcel, bool | None], None]
+"""Called with the first answer of a subscription, before anything that changes it; whether it goes on where it was,
+None if nobody wanted that. Does not wait."""
+Bound: TypeAlias = tuple[PreparedUpdate, Parameters]
+
+
+class Caller:
+    """`link` is the way to it; `shown` tells who it is, and `where` from which address it comes."""
+
+    def __init__(
+        self, premises: Premises, link: ClientLink, counts: Counts, *, shown: Shown = None, where: str = ""
+    ) -> None:
+        self._premises = premises
+        self._broker = premises.broker
+        self._guard = premises.guard
+        self._quotas = premises.quotas
+        self._counts = counts
+        self._where = where
+        self.shown = shown
+        """What was shown last; a gate may set it whenever its client shows something else."""
+        self.client = client_of(None, where)
+        """Whose quota it is that requests take."""
+        self.session = self._broker.connect(link, self.client if self._guard.asks else None)
+        self._present: dict[str | None, Leave] = {}
+        """Whose subscriptions are here: they are told when they have other rights."""
+
+    def leave(self) -> None:
+        """The client is gone. Its subscriptions wait for it, for as long as the setting `grace` says."""
+        for leave in self._present.values():
+            leave()
+        self._present.clear()
+        self._broker.disconnect(self.session)
+
+    def filled(self) -> None:
+        """It takes nothing more for now: what changes is added up."""
+        if not self.session.full:
+            self._broker.filled(self.session)
+
+    def drained(self) -> None:
+        """It has room again."""
+        if self.session.full:
+            self._broker.drained(self.session)
+
+    # -- who asks -----------------------------------------------------------------------------------------------
+
+    async def identify(self) -> Asker:
+        """Who it is now. Raises what is wrong with what it shows."""
+        return self.recall() or self._met(await self._guard.identify(self.shown))
+
+    def recall(self) -> Asker | None:
+        """The same at once; None if that has to be found out."""
+        asker = self._guard.recall(self.shown)
+        return None if asker is None else self._met(asker)
+
+    def _met(self, asker: Asker) -> Asker:
+        if asker.subject is not None:
+            self.client = asker.subject
+        return asker
+
+    @asynccontextmanager
+    async def _asking(self, what: str) -> AsyncIterator[Asker]:
+        """While a request is in work."""
+        self._counts.requests += 1
+        asker: Asker | None = None
+        ticket: Ticket | None = None
+        try:
+            self._quotas.take(self.client)
+            asker = await self.identify()
+            ticket = Ticket(self._quotas.requests, self.client)
+            yield asker
+        except TidingsError as error:
+            heard = self.refused(error, what, asker)
+            if heard is error:
+                raise
+            raise heard from error
+        finally:
+            if ticket is not None:
+                ticket.leave()
+
+    def refused(self, error: TidingsError, what: str, asker: Asker | None = None) -> TidingsError:
+        """Count a refusal; the error as the client is to hear it."""
+        self._counts.errors += 1
+        self._quotas.note(error)
+        return self._guard.judge(asker, Deed(what, self._where), error) or error
+
+    def _record(self, asker: Asker, what: str, target: str = "", commit: int | None = None) -> None:
+        if self._guard.asks:
+            self._guard.judge(asker, Deed(what, self._where, target, commit))
+
+    def _check_writable(self) -> None:
+        if self._premises.read_only:
+            raise NotAllowed("this broker is read-only")
+
+    # -- updates and queries ------------------------------------------------------------------------------------
+
+    async def update(self, change: str | Bound, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
+        """Carry an update out: its text, or one that was prepared with its variables bound."""
+        async with self._asking("update") as asker:
+            answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+            self._submit(asker, change, dataset, reply_to(answer), publisher)
+            done = await answer
+            self._record(asker, "update", commit=done.commit)
+            return done
+
+    def submit(
+        self, asker: Asker, change: str | Bound, dataset: Dataset | None, reply: Reply, publisher: str | None = None
+    ) -> None:
+        """As `update`, in the order of the calls: `reply` is called with what came of it, also if it is refused."""
+        self._counts.requests += 1
+
+        def replied(outcome: Outcome) -> None:
+            if isinstance(outcome, TidingsError):
+                outcome = self.refused(outcome, "update", asker)
+            else:
+                self._record(asker, "update", commit=outcome.commit)
+            reply(outcome)
+
+        try:
+            self._quotas.take(self.client)
+            self._submit(asker, change, dataset, replied, publisher)
+        except TidingsError as error:
+            replied(error)
+
+    def _submit(
+        self, asker: Asker, change: str | Bound, dataset: Dataset | None, reply: Reply,
+        said: str | None,
+    ) -> None:  # fmt: skip
+        self._check_writable()
+        ticket, publisher = Ticket(self._quotas.updates, self.client), asker.publisher(said)
+
+        def replied(outcome: Outcome) -> None:
+            ticket.leave()
+            reply(outcome)
+
+        try:
+            if isinstance(change, str):
+                self._broker.submit(change, dataset, replied, publisher, asker.rights)
+            else:
+                self._broker.submit_bound(change, replied, publisher, asker.rights)
+        except BaseException:
+            ticket.leave()
+            raise
+
+    async def delay(self, text: str, due: Due, dataset: Dataset | None = None) -> Delayed:
+        """Accept an update for later."""
+        async with self._asking("delay") as asker:
+            self._check_writable()
+            at = due.instant(self._broker.now())
+            delayed = await self._broker.delay(
+                text, dataset, at, asker.publisher(None), owner=asker.subject, rights=asker.rights
+            )
+            self._record(asker, "delay", delayed.id)
+            return delayed
+
+    async def cancel(self, delayed: str) -> Delayed:
+        """Call off an update of its own that was accepted for later."""
+        async with self._asking("cancel") as asker:
+            self._check_writable()
+            cancelled = await self._broker.cancel_delayed(delayed, asker.subject, asker.rights)
+            self._record(asker, "cancel", cancelled.id)
+            return cancelled
+
+    async def rehearse(self, text: str, dataset: Dataset | None = None) -> Rehearsal:
+        """What an update would do; nothing is done."""
+        async with self._asking("rehearse") as asker:
+            return await self._broker.rehearse(text, dataset, asker.rights, self._share(asker))
+
+    async def query(
+        self, text: str, dataset: Dataset | None = None, write: Writer = results_document, most: int = MOST_BYTES
+    ) -> bytes:
+        """The answer to a query, as a document."""
+        async with self._asking("query") as asker:
+            spool = await self._broker.query(text, dataset, write, asker.rights, self._share(asker))
+            with spool.file as file:
+                if spool.size > most:
+                    said = f"the answer has more than {most:,} bytes, which are too many here"
+                    raise AnswerTooLarge(f"{said}; ask over HTTP, or for less", most)
+                return file.read()
+
+    async def publish(self, events: Sequence[Any], graph: Term = DEFAULT_GRAPH, alias: Alias = None) -> EventsPublished:
+        """Tell of events, to be matched and forgotten."""
+        async with self._asking("publish") as asker:
+            self._check_writable()
+            published = await publish_events(self._broker, events, graph, asker.rights, alias)
+            self._record(asker, "publish", graph)
+            return published
+
+    def _share(self, asker: Asker) -> str | None:
+        return None if asker is EVERYBODY else self.client
+
+    # -- subscriptions ------------------------------------------------------------------------------------------
+
+    async def subscribe(
+        self, text: str, dataset: Dataset | None, begun: Begun, alias: Alias = None
+    ) -> Subscriber:  # fmt: skip
+        """Begin a subscription; it has been answered by the end."""
+        async with self._asking("subscribe") as asker:
+            return await self._subscribe(asker, text, dataset, begun, alias, None)
+
+    async def resume(
+        self, spuid: str, sequence: int, begun: Begun, alias: Alias = None, otherwise: Subscribe | None = None
+    ) -> Subscriber:
+        """Go on with a subscription after the notification of a number; if it is gone, begin another one."""
+        async with self._asking("subscribe") as asker:
+            answer, answered, refused = self._beginning(asker, begun)
+            try:
+                self._broker.resume(
+                    self.session, spuid, sequence, alias, answered, refused,
+                    asker=asker.subject, rights=asker.rights, encode=encode_body,
+                )  # fmt: skip
+            except NotFound:
+                if otherwise is None:
+                    raise
+                dataset = otherwise.graphs.dataset(self._premises.base)
+                return await self._subscribe(asker, otherwise.sparql, dataset, begun, alias, False)
+            return await answer
+
+    async def _subscribe(
+        self, asker: Asker, text: str, dataset: Dataset | None, begun: Begun, alias: Alias, resumed: bool | None
+    ) -> Subscriber:
+        answer, answered, refused = self._beginning(asker, lambda who, parcel, _: begun(who, parcel, resumed))
+        self._broker.subscribe(
+            self.session, text, dataset, alias, answered, refused,
+            rights=asker.rights, owner=asker.subject, encode=encode_body,
+        )  # fmt: skip
+        return await answer
+
+    def _beginning(
+        self, asker: Asker, begun: Begun
+    ) -> (
+        "tuple[asyncio.Future[Subscriber], Callable[[Subscriber, Parcel, bool], None], Callable[[TidingsError], None]]"
+    ):
+        """What is called with the first answer, or with what speaks against it, and who waits for either."""
+        answer: asyncio.Future[Subscriber] = asyncio.get_running_loop().create_future()
+
+        def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
+            self._record(asker, "subscribe", subscriber.spuid)
+            begun(subscriber, parcel, resumed)
+            if not answer.done():
+                answer.set_result(subscriber)
+
+        def refused(error: TidingsError) -> None:
+            if not answer.done():
+                answer.set_exception(error)
+
+        self._attend(asker)
+        return answer, answered, refused
+
+    def _attend(self, asker: Asker) -> None:
+        if self._guard.asks and asker.subject not in self._present:
+
+            def changed(rights: Rights, reason: str) -> None:
+                self._broker.rights_changed(asker.subject, rights, reason, self.session)
+
+            self._present[asker.subject] = self._guard.attend(self.shown, asker, changed)
+
+    async def unsubscribe(self, spuid: str) -> None:
+        """End a subscription of its own, for good."""
+        async with self._asking("unsubscribe") as asker:
+            ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._broker.unsubscribe(
+                self.session, spuid, lambda: None if ended.done() else ended.set_result(None),
+                asker=asker.subject, rights=asker.rights,
+            )  # fmt: skip
+            await ended
+            self._record(asker, "unsubscribe", spuid)

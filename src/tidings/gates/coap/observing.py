@@ -1,0 +1,110 @@
+"""An answer that is observed (RFC 7641): its observers are told what it is, whenever it is another one.
+
+    {"results": …, "sequence": 4, "commit": 17}
+
+A notification is the whole answer and not a change of it: notifications may get lost, and the last one says what is
+true. All who observe the same query, with the same rights, share one subscription, its rows and their encoding.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.gates.caller import Caller
+from tidings.gates.coap.content import Members
+from tidings.gates.gate import Counts
+from tidings.gates.premises import Premises
+from tidings.model.errors import MayNotSubscribe, TidingsError
+from tidings.model.formats.results.json import write_json
+from tidings.model.results import Row, Solutions
+from tidings.model.zset import absorb
+
+Changed: TypeAlias = Callable[[TidingsError | None], None]
+"""The answer is another one, or it has ended with an error."""
+
+
+class Topic(Struct, frozen=True):
+    """What is observed, and as whom."""
+
+    sparql: str
+    default: tuple[str, ...]
+    named: tuple[str, ...]
+    authorization: str | None
+
+    @classmethod
+    def of(cls, members: Members) -> "Topic":
+        graphs = members.graphs
+        return cls(members.text, graphs.default, graphs.named, members.authorization)
+
+
+class Observed:
+    """One answer, a session of its own."""
+
+    def __init__(self, premises: Premises, counts: Counts, topic: Topic, where: str) -> None:
+        self._caller = Caller(premises, self, counts, shown=topic.authorization, where=where)
+        self._rows: dict[Row, int] = {}
+        self._variables: tuple[str, ...] = ()
+        self._sequence = 0
+        self._commit = 0
+        self._document: bytes | None = None
+        self.observers: set[Changed] = set()
+        self.failed: TidingsError | None = None
+
+    async def begin(self, members: Members, base: str) -> None:
+        """Until there is an answer. Raises what speaks against it."""
+        try:
+            await self._caller.subscribe(members.text, members.graphs.dataset(base), self._begun)
+        except BaseException:
+            self._caller.leave()
+            raise
+
+    def leave(self) -> None:
+        """As it is; its subscription waits for nobody."""
+        self._caller.leave()
+
+    async def end(self) -> None:
+        """Nobody observes it any more."""
+        for subscriber in list(self._caller.session.subscribers.values()):
+            await self._caller.unsubscribe(subscriber.spuid)
+        self._caller.leave()
+
+    def document(self) -> bytes:
+        """What is true now, in JSON, made once."""
+        if self._document is None:
+            rows = Solutions(self._variables, _repeated(self._rows.items()))
+            results = b"".join(write_json(rows))
+            self._document = b'{"results":%b,"sequence":%d,"commit":%d}' % (results, self._sequence, self._commit)
+        return self._document
+
+    # -- for the broker -------------------------------------------------------------------------------------------
+
+    def _begun(self, subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
+        self._variables = parcel.variables
+        self._take(subscriber.sequence, parcel)
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        self._take(sequence, parcel)
+        self._tell(None)
+
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
+        self._tell(MayNotSubscribe(reason))
+
+    def close(self, code: int, reason: str) -> None:
+        self._tell(TidingsError(reason))
+
+    def _take(self, sequence: int, parcel: Parcel) -> None:
+        absorb(self._rows, parcel.changes.items())
+        self._sequence, self._commit, self._document = sequence, parcel.commit, None
+
+    def _tell(self, error: TidingsError | None) -> None:
+        self.failed = error
+        for observer in list(self.observers):
+            observer(error)
+
+
+def _repeated(rows: Iterable[tuple[Row, int]]) -> Iterable[Row]:
+    for row, count in rows:
+        for _ in range(count):
+            yield row

@@ -1,0 +1,174 @@
+"""What is asked for over CoAP, answered. Nothing here knows a socket, or aiocoap.
+
+/query      GET, FETCH     the answer to a query
+/update     POST           carried out, and durable, when it is answered
+/subscribe  GET, FETCH     the answer to a query, with the sequence and the commit; to be observed
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.gates.answers import update_answer
+from tidings.gates.caller import Caller
+from tidings.gates.coap.content import CHANGED, Answer, Asked, Members, read, refusal, written
+from tidings.gates.coap.observing import Changed, Observed, Topic
+from tidings.gates.errors import BodyTooLarge, TooManyConnections
+from tidings.gates.gate import Counts
+from tidings.gates.premises import Premises
+from tidings.model.errors import TidingsError, internal_error
+from tidings.protocol.answers import encode
+
+log = logging.getLogger("tidings")
+
+
+class Requests:
+    """For one gate. `most` is how many observers there may be."""
+
+    def __init__(self, premises: Premises, counts: Counts, most: int) -> None:
+        self._premises = premises
+        self._counts = counts
+        self._most = most
+        self._observed: dict[Topic, Observed] = {}
+        self._beginning: dict[Topic, asyncio.Lock] = {}
+        self.observers = 0
+
+    async def query(self, asked: Asked) -> Answer:
+        async def work(members: Members, caller: Caller) -> Answer:
+            dataset = members.graphs.dataset(self._premises.base)
+            document = await caller.query(members.text, dataset, most=self._premises.max_body)
+            return written(document, asked.accept)
+
+        return await self._answer(asked, work)
+
+    async def update(self, asked: Asked) -> Answer:
+        async def work(members: Members, caller: Caller) -> Answer:
+            done = await caller.update(members.text, members.graphs.dataset(self._premises.base))
+            return written(encode(update_answer(done, members.alias)), asked.accept, CHANGED)
+
+        return await self._answer(asked, work)
+
+    async def _answer(self, asked: Asked, work: Callable[[Members, Caller], Awaitable[Answer]]) -> Answer:
+        caller: Caller | None = None
+        try:
+            members = self._read(asked)
+            caller = Caller(self._premises, _Nobody(), self._counts, shown=members.authorization, where=asked.where)
+            return await work(members, caller)
+        except TidingsError as error:
+            return refusal(error)
+        except Exception:
+            log.exception("internal error while handling a CoAP request")
+            return refusal(internal_error())
+        finally:
+            if caller is not None:
+                caller.leave()
+
+    def _read(self, asked: Asked) -> Members:
+        if len(asked.payload) > self._premises.max_body:
+            raise BodyTooLarge(self._premises.max_body)
+        return read(asked)
+
+    # -- answers that are observed ----------------------------------------------------------------------------------
+
+    async def look(self, asked: Asked) -> Answer:
+        """What an answer is at the moment; it is that of its observers, if it has some."""
+        try:
+            members = self._read(asked)
+            observed = self._observed.get(Topic.of(members))
+            if observed is not None:
+                return written(observed.document(), asked.accept)
+            observed = self._new(members, asked)
+            await observed.begin(members, self._premises.base)
+            await observed.end()
+            return written(observed.document(), asked.accept)
+        except TidingsError as error:
+            return refusal(error)
+        except Exception:
+            log.exception("internal error while handling a CoAP request")
+            return refusal(internal_error())
+
+    async def observe(self, asked: Asked, changed: Changed) -> "Observation":
+        """From here on, somebody is told when an answer is another one. Raises what speaks against it."""
+        members = self._read(asked)
+        written(b"null", asked.accept)
+        if self.observers >= self._most:
+            raise TooManyConnections(f"there are {self._most:,} observers, the limit of max_connections")
+        topic = Topic.of(members)
+        self.observers += 1
+        try:
+            async with self._beginning.setdefault(topic, asyncio.Lock()):
+                observed = self._observed.get(topic)
+                if observed is None:
+                    observed = self._new(members, asked)
+                    await observed.begin(members, self._premises.base)
+                    self._observed[topic] = observed
+                observed.observers.add(changed)
+        except BaseException:
+            self.observers -= 1
+            raise
+        finally:
+            self._beginning.pop(topic, None)
+        return Observation(self, topic, observed, changed, asked.accept)
+
+    def _new(self, members: Members, asked: Asked) -> Observed:
+        return Observed(self._premises, self._counts, Topic.of(members), asked.where)
+
+    def leave(self, topic: Topic, observed: Observed, changed: Changed) -> None:
+        """Somebody observes no longer; what nobody observes ends."""
+        self.observers -= 1
+        observed.observers.discard(changed)
+        if not observed.observers:
+            if self._observed.get(topic) is observed:
+                del self._observed[topic]
+            self._premises.broker.spawn(_ended(observed))
+
+    def close(self) -> None:
+        """The gate stops."""
+        for observed in self._observed.values():
+            observed.leave()
+        self._observed.clear()
+
+
+class Observation:
+    """One observer of an answer."""
+
+    def __init__(
+        self, requests: Requests, topic: Topic, observed: Observed, changed: Changed, accept: int | None
+    ) -> None:
+        self._requests: Requests | None = requests
+        self._topic = topic
+        self._observed = observed
+        self._changed = changed
+        self._accept = accept
+
+    def answer(self) -> Answer:
+        """What is true now."""
+        failed = self._observed.failed
+        return written(self._observed.document(), self._accept) if failed is None else refusal(failed)
+
+    def cancel(self) -> None:
+        """Once, whoever says so."""
+        requests, self._requests = self._requests, None
+        if requests is not None:
+            requests.leave(self._topic, self._observed, self._changed)
+
+
+async def _ended(observed: Observed) -> None:
+    try:
+        await observed.end()
+    except TidingsError as error:
+        log.warning("an observed answer cannot be ended: %s", error)
+
+
+class _Nobody:
+    """The link of those who have no subscriptions."""
+
+    def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
+        """There is nothing."""
+
+    def dismiss(self, subscriber: Subscriber, reason: str, code: int) -> None:
+        """There is nothing."""
+
+    def close(self, code: int, reason: str) -> None:
+        """There is nothing."""

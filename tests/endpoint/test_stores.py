@@ -1,0 +1,141 @@
+"""Each store that is supported, as it is: it has what it is given, and what it has is found, however it is spelled."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from endpoint.servers import Server, fuseki, oxigraph, virtuoso
+from tidings.endpoint.connection import Address, Connection
+from tidings.endpoint.dialects import DIALECTS
+from tidings.endpoint.store import SparqlStore
+from tidings.engine.store.store import Store
+from tidings.model.errors import EndpointAway, EndpointRefused
+from tidings.model.terms import XSD, Quad
+from tidings.model.zset import ZSet
+from waiting import PATIENCE, asynchronous
+
+STARTS = {"oxigraph": oxigraph, "fuseki": fuseki, "virtuoso": virtuoso}
+S, P, G = "<http://example.org/s>", "<http://example.org/p>", "<http://example.org/g>"
+
+
+@pytest.fixture(scope="module", params=list(STARTS))
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with STARTS[request.param](tmp_path_factory.mktemp(request.param)) as running:
+        yield running
+
+
+def connected(server: Server) -> Connection:
+    return Connection(Address(server.query, server.update), seconds=PATIENCE)
+
+
+def typed(lexical: str, datatype: str) -> str:
+    return f'"{lexical}"^^<{XSD}{datatype}>'
+
+
+QUADS: set[Quad] = {
+    (S, P, '"plain"', ""),
+    (S, P, '"with \\"quotes\\", \\\\ and\\nlines, \u00e9\u4e2d\U0001f600"', ""),
+    (S, P, '"chat"@fr', G),
+    (S, P, typed("5", "integer"), G),
+    (S, P, typed("5.25", "decimal"), ""),
+    (S, P, typed("2026-01-01T12:00:00Z", "dateTime"), ""),
+    (S, P, "<http://example.org/o>", G),
+    (S, P, "_:p1n1", ""),
+    ("_:p1n1", P, "_:p1n2", G),
+    (S, P, '"own"^^<http://example.org/type>', ""),
+}
+
+
+@asynchronous
+async def test_a_store_has_what_it_is_given_and_says_so(server: Server) -> None:
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        assert (await store.dialect()).name == server.dialect, "it was known by what it says of itself"
+        states = dict.fromkeys(QUADS, True)
+        await store.take(states)
+        await store.take(states)  # once more changes nothing
+        assert await store.lacking(states) == []
+        assert set(await store.lacking(dict.fromkeys(QUADS, False))) == QUADS
+        found = await store.compare(Store(QUADS))
+        assert found.differences == ZSet()
+        assert found.rewritten == 0
+        empty = await store.compare(Store())
+        assert set(empty.differences.added()) == QUADS, "blank nodes come back as they went"
+        gone = (S, P, '"chat"@fr', G)
+        await store.take({gone: False, (S, P, typed("6", "integer"), G): True})
+        changed = await store.compare(Store(QUADS))
+        assert changed.differences == ZSet.change(removed=[gone], added=[(S, P, typed("6", "integer"), G)])
+        await store.take(dict.fromkeys({*QUADS, (S, P, typed("6", "integer"), G)}, False))
+        assert (await store.compare(Store())).differences == ZSet()
+
+
+@asynchronous
+async def test_a_literal_that_the_store_spells_otherwise_is_reported_and_is_no_difference(server: Server) -> None:
+    quads = {(S, P, typed(*each), G) for each in (("01", "integer"), ("7.50", "decimal"), ("08", "int"))}
+    quads |= {(S, P, '"colour"@en-GB', G), (S, P, typed("2026-01-01T00:00:00.000Z", "dateTime"), G)}
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        states = dict.fromkeys(quads, True)
+        await store.take(states)
+        assert await store.lacking(states) == []
+        found = await store.compare(Store(quads))
+        assert found.differences == ZSet()
+        assert found.rewritten > 0
+        await store.take(dict.fromkeys(quads, False))
+        assert (await store.compare(Store())).differences == ZSet(), "it is removed in the spelling it was given in"
+
+
+@asynchronous
+async def test_what_is_large_goes_in_portions_and_comes_in_pages(server: Server) -> None:
+    quads: set[Quad] = {
+        (f"<http://example.org/s{n}>", f"{P[:-1]}{n % 7}>", typed(str(n), "integer"), G if n % 20 else "")
+        for n in range(10_600)
+    }
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        await store.take(dict.fromkeys(quads, True))
+        assert server.dialect != "virtuoso" or store.updates > 5
+        assert set((await store.compare(Store())).differences.added()) == quads
+        lost = set(list(quads)[:3])
+        await store.take(dict.fromkeys(lost, False))
+        assert set(await store.lacking(dict.fromkeys(list(quads)[:300], True))) == lost
+        assert (await store.compare(Store(quads))).differences == ZSet.change(removed=lost)
+        await store.take(dict.fromkeys(quads, False))
+
+
+@asynchronous
+async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_where_it_has_a_name_for_them(
+    server: Server,
+) -> None:
+    server.told(f"INSERT {{ GRAPH {G} {{ {S} {P} _:b . _:b {P} 1 }} }} WHERE {{}}")
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        found = set((await store.compare(Store())).differences.added())
+        assert len(found) == 2
+        assert {o for s, _, o, _ in found if s == S} == {s for s, *_ in found if s != S}, "one node"
+        assert (await store.compare(Store(found))).differences == ZSet(), "with the same label each time"
+        if server.dialect == "oxigraph":
+            with pytest.raises(EndpointRefused, match="no name"):
+                await store.take(dict.fromkeys(found, False))
+        else:
+            assert await store.lacking(dict.fromkeys(found, True)) == []
+            await store.take(dict.fromkeys(found, False))
+            assert (await store.compare(Store())).differences == ZSet()
+    server.told(f"DELETE WHERE {{ GRAPH {G} {{ ?s ?p ?o }} }}")
+
+
+@asynchronous
+async def test_who_cannot_be_asked_is_away_and_who_says_no_refuses(server: Server) -> None:
+    async with connected(server) as connection:
+        with pytest.raises(EndpointRefused):
+            await connection.update("INSERT DATA { this is none }", DIALECTS[server.dialect])
+        with pytest.raises(EndpointRefused):
+            await connection.rows("SELECT nothing")
+    server.kill()
+    async with connected(server) as connection:
+        with pytest.raises(EndpointAway):
+            await SparqlStore(connection).dialect()
+    await asyncio.to_thread(server.start)
+    async with connected(server) as connection:
+        assert (await SparqlStore(connection).dialect()).name == server.dialect
