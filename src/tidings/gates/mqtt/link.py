@@ -1,7 +1,7 @@
 """The connection to the MQTT broker: paho, in a thread of its own, which connects again whenever it has to.
 
 paho's thread owns the socket; the loop never watches it, so no descriptor that paho has closed is ever watched by
-mistake (docs/decisions/0032-mqtt-in-a-thread.md). What happens in the thread becomes a call on the loop.
+mistake (docs/decisions/0033-mqtt-in-a-thread.md). What happens in the thread becomes a call on the loop.
 """
 
 import asyncio
