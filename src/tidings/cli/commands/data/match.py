@@ -70,8 +70,8 @@ def run(arguments: Namespace) -> int:
     if arguments.subscription is None:
         raise UsageError("say what to look for: tidings match '{type~ = parking~}' FILE")
     subscription = _subscription(arguments)
-    bulk.tell_lacking(arguments)
     knowledge = load_knowledge(Backend(arguments.backend), index=arguments.index, wordnet=arguments.wordnet)
+    bulk.tell_lacking(arguments)
     from tidings.matching.matcher.matcher import Matcher
 
     matcher = Matcher(subscription, knowledge)
