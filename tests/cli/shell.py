@@ -20,6 +20,8 @@ ADMINISTERING = set(SECURITY)
 """Theirs are run one after the other, by an administrator: tests/cli/test_administration.py."""
 WITH_ENDPOINT = {"reconcile"}
 """Theirs are run at a broker with an endpoint behind it: tests/endpoint/test_serving.py."""
+FOR_AGENTS = {"mcp"}
+"""Theirs are run at a broker that serves agents: tests/test_docs.py."""
 EITHER = {"query", "update", "explain"}
 ON_SPARK = {"history", "stream", "esa"}
 """Their examples are run together, in one session: tests/spark/test_examples.py."""
@@ -55,7 +57,7 @@ def needs_broker(example: str) -> bool:
 
 def runs_alone(example: str) -> bool:
     """Whether an example ends by itself, and needs nothing but files."""
-    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING | WITH_ENDPOINT
+    elsewhere = ON_SPARK | AT_SECURED | ADMINISTERING | WITH_ENDPOINT | FOR_AGENTS
     return "tidings serve" not in example and not needs_broker(example) and command_of(example) not in elsewhere
 
 

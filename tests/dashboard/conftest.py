@@ -26,7 +26,7 @@ class Visit:
         return self.page
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """For these tests, and no longer: as long as there is one, its loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     built()
     with serving(tmp_path_factory.mktemp("broker"), "--memory", "--demo", "on") as broker:
@@ -48,13 +48,13 @@ def broker(running: Broker) -> Broker:
     return running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data of the broker that is quiet."""
     return tmp_path_factory.mktemp("quiet") / "data"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def quiet(logged: Path) -> Iterator[Broker]:
     """A broker without the city, whose log has a segment a commit."""
     built()

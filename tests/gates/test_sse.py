@@ -294,4 +294,4 @@ async def test_with_the_policy_disconnect_a_slow_client_is_told_to_come_back() -
 
 
 def test_every_close_code_has_a_reason() -> None:
-    assert {1001, 1011, 4003, 4008, 4009} == set(sse._REASONS)
+    assert {1001, 1011, 4003, 4008, 4009, 4013} == set(sse._REASONS)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 DESCRIPTION = """\
 Serve an agent over stdin and stdout (Model Context Protocol): it can query, update, watch, and ask what changed since
-it last looked, at a broker that was started with --mcp. Whatever lasts is at the broker."""
+it last looked, at a broker that was started with --mcp. Whatever lasts is at the broker. Enter it as
+a command where your agent lists its servers."""
 EXAMPLES = """\
 examples:
-  tidings mcp                                    what to enter as a command where your agent lists its servers
+  tidings mcp
   tidings mcp --http http://localhost:8000
 """
 
