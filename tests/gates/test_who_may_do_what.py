@@ -267,7 +267,7 @@ async def test_what_is_for_operators_is_for_administrators_and_what_is_public_is
         assert (whole["quads"], whole["readable"]) == (2, ["*"])
         assert set(whole) - set(seen) == {  # what counts everybody's deeds
             "sessions", "subscriptions", "delayed", "queue", "queries", "forks", "timing", "kpi", "memory", "matching",
-            "endpoint",
+            "endpoint", "external", "followers", "gates",
         }  # fmt: skip
 
 
