@@ -67,6 +67,7 @@ async def test_topics_become_quads_and_answers_become_topics(version: str, tmp_p
             await device.listen("levels/+", "tidings/status")
             async with built(**flags) as (broker, _, settings):
                 device.client.publish("levels/gone", b"9", 1, retain=True)  # of a row that is no more
+                await says(device, gone=b"9")
                 gate = opened(broker, settings)
                 async with running(gate):
                     device.client.publish("city/north/lamp/7/status", b'{"state": {"power": 60}}', 1)

@@ -76,7 +76,7 @@ class MqttGate:
         return len(self._channels)
 
     def figures(self) -> Iterable[Figure]:
-        yield Figure("mqtt_connected", "1 while the MQTT broker is there", int(self._connected))
+        yield Figure("mqtt_connected", "1 while the MQTT broker is there and sends what it gets", int(self._connected))
         yield Figure("mqtt_waiting", "Messages that the MQTT broker has not taken yet", self._link.waiting)
         yield Figure("mqtt_in_work", "Messages from it that are not done yet", len(self._line))
         dropped = self._line.dropped + self._link.dropped
@@ -158,15 +158,20 @@ class MqttGate:
     # -- for the link -----------------------------------------------------------------------------------------------
 
     def connected(self) -> None:
-        self._connected = True
         self._line.forget()
-        self._say("online")
         self._link.subscribe(self._conversation.filters)
         for each in self._mirrors:
             each.mirror.again()
         self._link.look_at(self._looking)
         asyncio.get_running_loop().call_later(LOOK, self._link.look_away, self._looking)
+
+    def listening(self, refused: Sequence[str]) -> None:
+        """From here on nothing that is published for us is lost: whoever waits for us may begin."""
+        self._connected = True
+        self._say("online")
         log.info("the MQTT gate is connected to %s", self.address)
+        if refused:
+            log.warning("the MQTT broker refuses the MQTT gate these topics: %s", ", ".join(refused))
 
     def lost(self, reason: str) -> None:
         if self._connected:

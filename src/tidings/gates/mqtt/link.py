@@ -9,7 +9,7 @@ import logging
 import socket
 import ssl
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -52,6 +52,9 @@ class Listener(Protocol):
     """Who is told what happens, on the loop."""
 
     def connected(self) -> None: ...
+    def listening(self, refused: Sequence[str]) -> None:
+        """The MQTT broker sends from now on what it was asked for with `subscribe`, but for these filters."""
+
     def lost(self, reason: str) -> None: ...
     def hear(self, message: Message) -> None: ...
     def taken(self, size: int) -> None:
@@ -73,6 +76,8 @@ class Link:
         """Of the messages that were handed over and not taken, by identifier."""
         self._epoch = 0
         """Which connection it is; identifiers of messages are of one connection."""
+        self._asked: tuple[int | None, tuple[str, ...]] = (None, ())
+        """The identifier of the last subscription, and its filters."""
         self.dropped = 0
         self._client = self._made()
 
@@ -95,7 +100,7 @@ class Link:
         client.will_set(self._will.topic, self._will.payload, self._will.qos, self._will.retain)
         client.on_connect, client.on_disconnect = self._on_connect, self._on_disconnect
         client.on_message, client.on_publish = self._on_message, self._on_publish
-        client.on_connect_fail = self._on_connect_fail
+        client.on_connect_fail, client.on_subscribe = self._on_connect_fail, self._on_subscribe
         client.on_socket_open = _hurry
         return client
 
@@ -144,15 +149,11 @@ class Link:
         if epoch == self._epoch:
             self._client.ack(mid, 1)
 
-    def subscribe(self, filters: Iterable[str]) -> None:
+    def subscribe(self, filters: Sequence[str]) -> None:
         """With QoS 1. What was retained comes once, unless the session had the subscription before."""
-        if self._five:
-            options = SubscribeOptions(qos=1, noLocal=True, retainHandling=1)
-            wanted: Any = [(each, options) for each in filters]
-        else:
-            wanted = [(each, 1) for each in filters]
-        if wanted:
-            self._client.subscribe(wanted)
+        options = SubscribeOptions(qos=1, noLocal=True, retainHandling=1)
+        wanted: Any = [(each, options if self._five else 1) for each in filters]
+        self._asked = self._client.subscribe(wanted)[1], tuple(filters)
 
     def look_at(self, filters: Iterable[str]) -> None:
         """Have everything sent that is retained, whatever was sent before."""
@@ -176,6 +177,15 @@ class Link:
 
     def _on_connect_fail(self, _: Client, __: Any) -> None:
         self._tell(lambda: self._listener.lost("the MQTT broker is not there"))
+
+    def _on_subscribe(self, _: Client, __: Any, mid: int, granted: list[ReasonCode], ___: Properties | None) -> None:
+        self._tell(lambda: self._granted(mid, granted))
+
+    def _granted(self, mid: int, granted: list[ReasonCode]) -> None:
+        asked, filters = self._asked
+        if mid == asked:
+            refused = [each for each, reason in zip(filters, granted, strict=True) if reason.is_failure]
+            self._listener.listening(refused)
 
     def _on_disconnect(
         self, _: Client, __: Any, flags: DisconnectFlags, reason: ReasonCode, ___: Properties | None
