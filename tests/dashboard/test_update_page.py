@@ -1,7 +1,7 @@
 """Publishing from the page: what an update would do first, then what it did; and what is known of a resource."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.conftest import Visit, serious_findings
 from gates.wire import Broker
@@ -58,6 +58,30 @@ def test_a_file_is_loaded_into_a_graph_and_the_graph_dropped_after_a_question(vi
     row.get_by_role("button", name="Yes, remove them").click()
     expect(row).to_have_count(0)
     wait_until(lambda: broker.query("SELECT * WHERE { GRAPH <urn:loaded> { ?s ?p ?o } }") == [])
+
+
+def test_a_slow_answer_does_not_bring_back_the_graphs_of_before(visit: Visit, broker: Broker) -> None:
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held or "COUNT" not in (route.request.post_data or route.request.url):
+            route.continue_()
+        else:
+            held.append(route)
+
+    visit.page.route("**/query*", hold_the_first)
+    page = opened(visit)
+    wait_until(lambda: bool(page.evaluate("true") and held))  # the page goes on while it is asked something
+    before = held[0].fetch()
+    broker.update("INSERT DATA { GRAPH <urn:later> { <urn:s> <urn:p> 1 } }")
+    page.get_by_role("button", name="Publish", exact=True).click()
+    row = page.get_by_role("row").filter(has_text="urn:later")
+    expect(row).to_be_visible()
+    with page.expect_response("**/query*"):
+        held[0].fulfill(response=before)
+    page.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    expect(row).to_be_visible()
+    broker.update("DROP GRAPH <urn:later>")
 
 
 def test_a_resource_is_described_in_both_directions_and_stays_up_to_date(visit: Visit, broker: Broker) -> None:

@@ -27,6 +27,8 @@ class Graphs {
   all = $state.raw<readonly Graph[]>([]);
   loaded = $state(false);
   private words = new Map<string, Promise<Vocabulary>>();
+  private asked = 0;
+  private shown = 0;
 
   get hasDemo(): boolean {
     return this.all.some((graph) => graph.iri === DEMO);
@@ -38,9 +40,13 @@ class Graphs {
     return standard && standard.triples > 0 ? "" : (this.all.find((graph) => graph.iri !== "")?.iri ?? "");
   }
 
+  /** Ask again. Answers may overtake one another: what is shown is the answer to the latest question that has one. */
   async load(): Promise<void> {
+    const turn = ++this.asked;
     try {
       const rows = await broker.client.select(SIZES);
+      if (turn < this.shown) return;
+      this.shown = turn;
       this.all = rows.filter((row) => row["n"]?.value !== "0").map((row) => ({ iri: row["g"]?.value ?? "", triples: Number(row["n"]?.value) }));
       this.words.clear();
     } catch (error) {
