@@ -113,9 +113,7 @@ class _Work:
 
     __slots__ = ("_address", "_asker", "_client", "_exchange", "_guard", "_quotas", "_what")
 
-    def __init__(
-        self, exchange: Exchange, guard: Guard, quotas: Quotas, asker: Asker, address: str, what: str
-    ) -> None:
+    def __init__(self, exchange: Exchange, guard: Guard, quotas: Quotas, asker: Asker, address: str, what: str) -> None:
         self._client = client_of(asker, address)
         quotas.updates.enter(self._client)
         try:
