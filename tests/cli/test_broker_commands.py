@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import CHAT, JSAP
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from tidings.cli import main
 from tidings.cli.input.binding import read_term
 from tidings.cli.output.amounts import duration, size
@@ -286,8 +286,8 @@ def test_the_log_says_who_published(broker: Broker, capsys: Captured, tmp_path: 
 
 @server
 def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         first.update("INSERT DATA { <http://e/a> <http://e/b> 1 }")
         command = [sys.executable, "-m", "tidings", "log", "--follow", "--limit", "3", "--http", first.http]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

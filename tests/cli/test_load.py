@@ -11,7 +11,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from tidings.cli import main
 from tidings.cli.input.batches import LARGEST, batches
 from tidings.cli.input.genids import Genids, fresh_key, unnamed
@@ -217,8 +217,8 @@ def test_a_load_that_cannot_be_resumed_says_so(
 def test_a_load_goes_on_over_a_restart_of_the_broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "many.nt").write_text(triples(60_000))
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         command = [sys.executable, "-m", "tidings", "load", "many.nt", "--batch", "100", "--ws", first.ws]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             wait_until(lambda: (tmp_path / "many.nt.load").exists() or process.poll() is not None)

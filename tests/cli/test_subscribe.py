@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from rich.console import Console
 
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from tidings.cli.output.live import SHOWN_FOR, LiveTable
 from tidings.cli.output.names import Names
 from tidings.model.results import Row
@@ -76,8 +76,8 @@ def test_it_ends_after_some_time(broker: Broker) -> None:
 
 @pytest.mark.server
 def test_it_goes_on_over_a_restart_and_says_so(tmp_path: Path) -> None:
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         first.update(f"{P}INSERT DATA {{ :a :power 1 }}")
         with subscribed("--json", "--ws", first.ws, QUERY) as process:
             lines(process.stdout, 1)

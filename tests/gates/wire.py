@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 
 from gates.client import Message
+from ports import free_ports
 from waiting import PATIENCE
 
 SERVE = ("-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
@@ -53,6 +54,12 @@ class Broker:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(how)
         return self.process.wait(PATIENCE)
+
+
+def own_ports() -> tuple[str, ...]:
+    """Flags for a broker that is started again where it was."""
+    http, ws = free_ports(2)
+    return "--http-port", str(http), "--ws-port", str(ws)
 
 
 @contextmanager
