@@ -2,9 +2,9 @@
 
     {"time":1794732833718878,"who":"lamp-17","what":"token","where":"192.0.2.7","decision":"refused","reason":"…"}
 
-Events wait in a queue of bounded length; a thread makes lines of them and writes them. If they come faster than the disk takes them, the
-newest are left out, and the log says how many. A file that has grown too large is renamed to NAME.1, NAME.1 to NAME.2,
-and so on; the oldest goes.
+Events wait in a queue of bounded length; a thread makes lines of them and writes them. If they come faster than the
+disk takes them, the newest are left out, and the log says how many. A file that has grown too large is renamed to
+NAME.1, NAME.1 to NAME.2, and so on; the oldest goes.
 """
 
 import logging
