@@ -4,13 +4,13 @@ import json
 import re
 import shlex
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from cli.shell import CHAT, JSAP
+from forking.process import Forked
 from gates.wire import Broker, own_ports, serving
 from tidings.cli import main
 from tidings.cli.input.binding import read_term
@@ -233,9 +233,7 @@ def test_numbers_are_shown_for_people() -> None:
 @server
 def test_a_running_subscription_is_listed_and_explained(broker: Broker, capsys: Captured) -> None:
     query = f"{P}SELECT ?o WHERE {{ :lamp :power ?o }}"
-    with subprocess.Popen(
-        [sys.executable, "-m", "tidings", "subscribe", "--changes", query], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Forked("subscribe", "--changes", query, stdout=PIPE) as process:
         assert process.stdout
         try:
             assert process.stdout.readline().startswith("sequence 0, ")
@@ -289,8 +287,7 @@ def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
     ports = own_ports()
     with serving(tmp_path, *ports) as first:
         first.update("INSERT DATA { <http://e/a> <http://e/b> 1 }")
-        command = [sys.executable, "-m", "tidings", "log", "--follow", "--limit", "3", "--http", first.http]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with Forked("log", "--follow", "--limit", "3", "--http", first.http, stdout=PIPE) as process:
             assert process.stdout
             assert json.loads(process.stdout.readline())["seq"] == 1
             first.stop()
