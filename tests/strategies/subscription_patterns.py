@@ -36,6 +36,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { :a ?p ?o . :b ?p ?o }",
         "SELECT * { ?s :p [ :q ?v ] }",
         "SELECT * { { ?s :p ?o } { ?o :q ?v } { ?s :r ?w } }",
+        "SELECT * { { ?s :p ?o } UNION { ?o :p ?s } ?s :q ?v . ?o :r ?w }",
+        "SELECT * { ?s :q ?v . ?o :r ?w { ?s :p ?o } UNION { ?o :p ?s } }",
+        "SELECT * { GRAPH ?g { ?s :p ?o } ?g :q ?v . ?s :r ?w . ?x :p :a }",
     ),
     "filters": (
         "SELECT * { ?s :p ?o FILTER (?o > 1) }",
@@ -137,6 +140,11 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v FILTER EXISTS { ?v :r ?w } } }",
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } ?v :r ?w }",
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v MINUS { ?v :r ?s } } }",
+        "SELECT * { :a :p ?o OPTIONAL { ?o :q ?v } OPTIONAL { ?v :r ?w } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?o :q ?w } OPTIONAL { ?v :r ?w } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } ?s :r ?w OPTIONAL { ?w :q ?x } }",
+        "SELECT * { { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s } OPTIONAL { ?s :q ?v } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } { SELECT ?v (COUNT(*) AS ?n) { ?v :r ?w } GROUP BY ?v } }",
     ),
     "MINUS": (
         "SELECT * { ?s :p ?o MINUS { ?s :q ?v } }",
@@ -150,6 +158,10 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o MINUS { ?o :q ?v MINUS { ?v :r ?w } } }",
         "SELECT * { ?s :p ?o MINUS { SELECT ?s { ?s :q ?v } GROUP BY ?s HAVING (COUNT(*) > 1) } }",
         "SELECT * { ?s :p ?o MINUS { VALUES ?s { :a } } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } MINUS { ?v :r ?w } }",
+        "SELECT * { :a :p ?o OPTIONAL { ?o :q ?v } MINUS { ?v :r ?w } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?o :q ?w } MINUS { ?v :r ?w } }",
+        "SELECT * { { SELECT ?s (MAX(?o) AS ?n) { ?s :p ?o } GROUP BY ?s } MINUS { ?s :q ?v } }",
     ),
     "EXISTS": (
         "SELECT * { ?s :p ?o FILTER EXISTS { ?o :q ?v } }",
@@ -170,6 +182,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } FILTER EXISTS { ?v :r ?w } }",
         "SELECT * { ?s :p ?o FILTER EXISTS { ?s :q+ ?o } }",
         "SELECT * { ?s :p ?o FILTER EXISTS { SELECT ?s { ?s :q ?v } GROUP BY ?s HAVING (COUNT(*) > 1) } }",
+        "SELECT * { :a :p ?o FILTER EXISTS { ?x :q ?y FILTER (?y > 1) } }",
+        "SELECT * { :a :p ?o OPTIONAL { ?o :q ?v } FILTER NOT EXISTS { ?v :r ?w } }",
+        "SELECT * { { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s } FILTER NOT EXISTS { ?s :q ?v } }",
     ),
     "DISTINCT and REDUCED": (
         "SELECT DISTINCT ?s { ?s ?p ?o }",
