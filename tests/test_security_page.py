@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.places import free_ports
 from gates.wire import announced
+from ports import free_ports
 from tidings.cli import command
 from waiting import PATIENCE
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from bench.targets import BROKERS, POLLED, POWERS, SEPA, heard, opened, powers, server
+from endpoint.servers import tool
 from tidings.bench.targets.errors import BadTarget, TargetFailed, UnreachableTarget
 from tidings.bench.targets.kinds import KINDS, make
 from tidings.model.terms import FALSE
@@ -101,10 +101,11 @@ async def test_a_target_that_was_not_opened_says_so(name: str) -> None:
 
 
 @server
-@pytest.mark.skipif(shutil.which("virtuoso-t") is None, reason="there is no virtuoso-t on the PATH")
 @asynchronous
 async def test_virtuoso_reads_and_writes_one_graph_as_if_it_were_the_default() -> None:
-    async with opened({"kind": "virtuoso", "buffers": 2000, "poll_ms": 5}) as target:
+    binary, client = tool("virtuoso-t"), tool("isql-vt")
+    assert Path(binary).parent == Path(client).parent, "where the target looks for it"
+    async with opened({"kind": "virtuoso", "binary": binary, "buffers": 2000, "poll_ms": 5}) as target:
         await target.clear()
         assert await target.query("ASK { ?s ?p ?o }") == [(FALSE,)]
         await target.insert(powers("40"))

@@ -2,13 +2,14 @@
 
 import os
 import pty
-import subprocess
-import sys
 from collections.abc import Iterator
+from subprocess import DEVNULL
 
 import pytest
 
-from waiting import PATIENCE
+from forking.process import Forked, run
+
+__all__ = ["DATA", "Captured", "in_terminal", "run"]
 
 DATA = """\
 @prefix : <http://example.org/> .
@@ -18,19 +19,12 @@ DATA = """\
 Captured = pytest.CaptureFixture[str]
 
 
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tidings", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
-
-
 def in_terminal(*arguments: str, columns: int = 80) -> str:
     """What a command writes to a terminal of this width."""
     leader, follower = pty.openpty()
     environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
-    with subprocess.Popen(
-        [sys.executable, "-m", "tidings", *arguments], stdout=follower, stderr=subprocess.DEVNULL, env=environment
-    ):
+    with Forked(*arguments, stdout=follower, stderr=DEVNULL, env=environment):
         os.close(follower)
         said = b"".join(_chunks(leader))
     os.close(leader)

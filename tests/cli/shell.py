@@ -1,12 +1,11 @@
 """The command line in a shell, as people have it: `tidings` is a program, and there may be a broker."""
 
 import os
-import shlex
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
+from forking import process as forking
 from gates.wire import Broker
 from tidings import cli
 from tidings.cli import COMMANDS, SECURITY
@@ -84,7 +83,7 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
     programs = folder / ".programs"
     programs.mkdir(exist_ok=True)
     program = programs / "tidings"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tidings "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {forking.command()} "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     # Whether the usual ports are free here is nothing that `tidings doctor` should depend on.
     ports = {"TIDINGS_HTTP_PORT": "0", "TIDINGS_WS_PORT": "0"}

@@ -4,14 +4,14 @@ import json
 import re
 import shlex
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from cli.shell import CHAT, JSAP
-from gates.wire import Broker, serving
+from forking.process import Forked
+from gates.wire import Broker, own_ports, serving
 from tidings.cli import main
 from tidings.cli.input.binding import read_term
 from tidings.cli.output.amounts import duration, size
@@ -233,9 +233,7 @@ def test_numbers_are_shown_for_people() -> None:
 @server
 def test_a_running_subscription_is_listed_and_explained(broker: Broker, capsys: Captured) -> None:
     query = f"{P}SELECT ?o WHERE {{ :lamp :power ?o }}"
-    with subprocess.Popen(
-        [sys.executable, "-m", "tidings", "subscribe", "--changes", query], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Forked("subscribe", "--changes", query, stdout=PIPE) as process:
         assert process.stdout
         try:
             assert process.stdout.readline().startswith("sequence 0, ")
@@ -286,11 +284,10 @@ def test_the_log_says_who_published(broker: Broker, capsys: Captured, tmp_path: 
 
 @server
 def test_the_log_is_followed_over_a_restart(tmp_path: Path) -> None:
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         first.update("INSERT DATA { <http://e/a> <http://e/b> 1 }")
-        command = [sys.executable, "-m", "tidings", "log", "--follow", "--limit", "3", "--http", first.http]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with Forked("log", "--follow", "--limit", "3", "--http", first.http, stdout=PIPE) as process:
             assert process.stdout
             assert json.loads(process.stdout.readline())["seq"] == 1
             first.stop()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from gates.wire import Broker, serving
+from forking.process import Forked, run
+from gates.wire import Broker, own_ports, serving
 from tidings.cli import main
 from tidings.cli.input.batches import LARGEST, batches
 from tidings.cli.input.genids import Genids, fresh_key, unnamed
@@ -65,8 +66,7 @@ def test_several_files_and_stdin_are_loaded(broker: Broker, tmp_path: Path) -> N
     (tmp_path / "a.nt").write_text(triples(3))
     (tmp_path / "b.nq").write_text("<http://e/a> <http://e/b> <http://e/c> <http://e/g> .\n")
     assert main(["load", "-q", "a.nt", "b.nq"]) == 0
-    command = [sys.executable, "-m", "tidings", "load", "--format", "turtle", "-"]
-    done = subprocess.run(command, input="<x> <y> [] .", text=True, capture_output=True, timeout=PATIENCE, check=True)
+    done = run("load", "--format", "turtle", "-", stdin="<x> <y> [] .")
     assert done.stderr.startswith("loaded 1 statements from stdin")
     assert size(broker) == 5
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.nt", "b.nq"]
@@ -147,7 +147,7 @@ def test_a_batch_ends_before_it_is_too_large_for_a_broker() -> None:
 def test_nothing_behind_a_fault_is_sent(broker: Broker, tmp_path: Path, capsys: Captured) -> None:
     sound = triples(20_000)
     (tmp_path / "bad.nt").write_text(sound + "<http://e/a> <b .\n" + triples(20_005).removeprefix(sound))
-    assert main(["load", "bad.nt", "--batch", "100"]) == 1
+    assert main(["load", "-q", "bad.nt", "--batch", "100"]) == 1
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("tidings: error: bad.nt: line 20001, column ")
     count = size(broker)
@@ -217,16 +217,17 @@ def test_a_load_that_cannot_be_resumed_says_so(
 def test_a_load_goes_on_over_a_restart_of_the_broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "many.nt").write_text(triples(60_000))
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
-        command = [sys.executable, "-m", "tidings", "load", "many.nt", "--batch", "100", "--ws", first.ws]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            wait_until(lambda: (tmp_path / "many.nt.load").exists() or process.poll() is not None)
-            first.stop(signal.SIGKILL)
-            with serving(tmp_path, *ports, program=("-m", "tidings", "serve")) as second:
-                _, said = process.communicate(timeout=PATIENCE)
-                assert process.returncode == 0, said
-                assert size(second) == 60_000
+    ports = own_ports()
+    with (
+        serving(tmp_path, *ports) as first,
+        Forked("load", "many.nt", "--batch", "100", "--ws", first.ws, stderr=subprocess.PIPE) as process,
+    ):
+        wait_until(lambda: (tmp_path / "many.nt.load").exists() or process.poll() is not None)
+        first.stop(signal.SIGKILL)
+        with serving(tmp_path, *ports) as second:
+            _, said = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, said
+            assert size(second) == 60_000
 
 
 def test_a_broker_that_takes_no_updates_is_told_in_one_line(

@@ -10,11 +10,11 @@ import pytest
 from cli.calls import run
 from cli.shell import EXAMPLES, command_of, shell
 from gates.wire import Broker, serving
+from ports import free_port
 from tidings.cli import main
 from tidings.client.login.environment import login_path
 from tidings.client.login.kept import read_kept
 from tls.house import Certificates
-from tls.test_one_port import free_port
 
 pytestmark = pytest.mark.server
 Captured = pytest.CaptureFixture[str]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.calls import Captured, run
+from cli.calls import Captured
 from cli.shell import EXAMPLES, furnish, runs_alone, shell
 from tidings import __version__
 from tidings.cli import COMMANDS, main
@@ -21,7 +21,8 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_the_version_is_told() -> None:
-    assert run("--version").stdout == f"tidings {__version__}\n"
+    said = subprocess.run([sys.executable, "-m", "tidings", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"tidings {__version__}\n"
 
 
 def test_a_command_in_a_pipe_imports_neither_a_web_server_nor_a_terminal_library() -> None:

@@ -5,19 +5,19 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from subprocess import PIPE
 from typing import IO
 
 import pytest
 from rich.console import Console
 
-from gates.wire import Broker, serving
+from forking.process import Forked
+from gates.wire import Broker, own_ports, serving
 from tidings.cli.output.live import SHOWN_FOR, LiveTable
 from tidings.cli.output.names import Names
 from tidings.model.results import Row
@@ -28,9 +28,8 @@ QUERY = f"{P}SELECT ?lamp ?power WHERE {{ ?lamp :power ?power }}"
 
 
 @contextmanager
-def subscribed(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tidings", "subscribe", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def subscribed(*arguments: str) -> Iterator[Forked]:
+    with Forked("subscribe", *arguments, stdout=PIPE, stderr=PIPE) as process:
         try:
             yield process
         finally:
@@ -76,8 +75,8 @@ def test_it_ends_after_some_time(broker: Broker) -> None:
 
 @pytest.mark.server
 def test_it_goes_on_over_a_restart_and_says_so(tmp_path: Path) -> None:
-    with serving(tmp_path) as first:
-        ports = "--http-port", str(first.http_port), "--ws-port", str(first.ws_port)
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         first.update(f"{P}INSERT DATA {{ :a :power 1 }}")
         with subscribed("--json", "--ws", first.ws, QUERY) as process:
             lines(process.stdout, 1)
@@ -99,8 +98,7 @@ def test_a_terminal_gets_a_live_table(broker: Broker) -> None:
     leader, follower = pty.openpty()
     environment = os.environ | {"COLUMNS": "80", "LINES": "20", "TERM": "xterm-256color"}
     environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-m", "tidings", "subscribe", "--count", "2", QUERY]
-    with subprocess.Popen(command, stdout=follower, stderr=follower, env=environment) as process:
+    with Forked("subscribe", "--count", "2", QUERY, stdout=follower, stderr=follower, env=environment) as process:
         os.close(follower)
         seen = until(leader, "sequence 0")
         broker.update(f"{P}DELETE DATA {{ :a :power 1 }} ; INSERT DATA {{ :b :power 2 }}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from tidings.client import IRI, Connection, Endpoint, connect, sync
 from tidings.client.errors import CannotConnect, NoAnswer, Refused
 from tidings.client.subscription import Change, Subscription
@@ -187,8 +187,8 @@ async def test_an_application_that_does_not_look_gets_its_changes_added_up(
 
 @asynchronous
 async def test_after_a_restart_of_the_broker_the_application_sees_one_uninterrupted_sequence(tmp_path: Path) -> None:
-    with serving(tmp_path) as first:
-        ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         client = await connect(first.ws).__aenter__()
         live = await client.subscribe(ALL)
         prepared = await client.prepare("INSERT DATA { <a> <value> ?v }")
@@ -209,8 +209,8 @@ async def test_after_a_restart_of_the_broker_the_application_sees_one_uninterrup
 async def test_a_broker_that_has_forgotten_everything_makes_a_difference_that_is_told_as_a_change(
     tmp_path: Path,
 ) -> None:
-    with serving(tmp_path, "--memory") as first:
-        ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
+    ports = own_ports()
+    with serving(tmp_path, "--memory", *ports) as first:
         client = await connect(first.ws).__aenter__()
         await client.update("INSERT DATA { <a> <value> 1 , 2 }")
         live = await client.subscribe(ALL)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gates.secured import POLICY, A, House, secured
-from gates.wire import serving
+from gates.wire import own_ports, serving
 from tidings.client import Credentials, Endpoint, Token, connect
 from tidings.client.errors import BadCredentials, CannotConnect, NotUnderstood, Refused
 from tidings.client.http import AsyncHttpClient, HttpClient
@@ -309,8 +309,8 @@ async def test_one_who_only_listens_shows_a_new_token_before_the_old_one_expires
 
 @asynchronous
 async def test_a_connection_that_is_mended_shows_who_it_is_again(tmp_path: Path) -> None:
-    with serving(tmp_path, "--secure") as first:
-        ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
+    ports = own_ports()
+    with serving(tmp_path, "--secure", *ports) as first:
         secret = (tmp_path / "tidings-data" / "admin.secret").read_text().strip()
         admin = Credentials("admin", secret, f"{first.http}/oauth/token")
         client = await connect(first.http, credentials=admin).__aenter__()

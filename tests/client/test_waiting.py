@@ -1,11 +1,11 @@
 """Clients that wait for a broker which starts later, if they are asked to."""
 
 import asyncio
-import socket
 from collections.abc import Callable
 
 import pytest
 
+from ports import free_port
 from tidings.client import Endpoint, connect
 from tidings.client.discovery import persist
 from tidings.client.errors import CannotConnect, NotUnderstood
@@ -13,13 +13,6 @@ from tidings.client.http import HttpClient
 from tidings.model.errors import TidingsError
 from tls.house import serving
 from waiting import PATIENCE, asynchronous, until
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynchronous

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gates.wire import Broker, serving
+from ports import free_port
 from tls.house import Certificates
-from tls.test_one_port import free_port
 
 POLICY = """
 issuer = "https://localhost:8443"

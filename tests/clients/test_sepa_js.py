@@ -8,7 +8,7 @@ import pytest
 
 from clients import sepa_js
 from clients.sepa_js import Refused, SepaJs
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 
 pytestmark = pytest.mark.server
 
@@ -159,11 +159,12 @@ def test_a_subscription_that_was_killed_leaves_the_others(sepa: SepaJs) -> None:
 
 
 def test_a_client_finds_the_broker_again_when_it_was_restarted(tmp_path: Path, node: str, modules: Path) -> None:
-    with serving(tmp_path) as first, sepa_js.running(node, modules, profile(first)) as sepa:
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first, sepa_js.running(node, modules, profile(first)) as sepa:
         insert(sepa, "<urn:lamp> <urn:status> 'off'")
         before = follow(sepa, LAMP, "lamp")
         assert first.stop() == 0
-        with serving(tmp_path, "--ws-port", str(first.ws_port)) as second:
+        with serving(tmp_path, *ports) as second:
             after = notified(sepa, "lamp", 0)
             assert after["addedResults"] == before["addedResults"]
             second.update("insert data { <urn:lamp> <urn:status> 'on' }")

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
 from gates.wire import Broker
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 expect.set_options(timeout=1000 * PATIENCE)
@@ -81,6 +81,7 @@ def test_a_mistake_is_marked_where_the_parser_of_the_broker_found_it(visit: Visi
     assert visit.complaints == []  # it was only read
     page.get_by_role("button", name="Run once").click()
     expect(page.get_by_role("alert")).to_contain_text("line 2, column 14")
+    wait_until(lambda: bool(page.evaluate("true") and visit.complaints))  # the browser says so as well, in its time
     assert visit.complaints.pop().startswith("Failed to load resource")
     write(page, "SELECT ?x WHERE {\n  ?x <urn:p> 1\n}")
     expect(mistake).to_have_count(0)

@@ -82,18 +82,6 @@ def _answers(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def free_ports(number: int) -> list[int]:
-    """Ports that nobody listened at a moment ago."""
-    probes = [socket.socket() for _ in range(number)]
-    try:
-        for probe in probes:
-            probe.bind((HOST, 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
-
-
 def tries() -> Iterator[bool]:
     """A port that was free may be gone a moment later: whether this is the last try."""
     yield from (attempt == _TRIES - 1 for attempt in range(_TRIES))

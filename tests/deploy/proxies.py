@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from deploy.places import DEPLOY, HOST, NotListening, free_ports, listening, run, tool, tries
+from deploy.places import DEPLOY, HOST, NotListening, listening, run, tool, tries
 from gates.wire import Broker
+from ports import free_ports
 
 NAME, PASSWORD = "ann", "secret"
 SITE = "tidings.example.org"

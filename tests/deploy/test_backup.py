@@ -10,6 +10,7 @@ import pytest
 
 from deploy.places import DEPLOY, run, until
 from gates.wire import serving
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.server
 BACKUP = DEPLOY / "backup.sh"
@@ -46,7 +47,7 @@ def test_a_backup_of_a_broker_at_work_has_all_that_was_acknowledged_before_it_be
         publisher = threading.Thread(target=publish)
         publisher.start()
         try:
-            assert working.wait(30)
+            assert working.wait(PATIENCE)
             run(BACKUP, data, copy)
         finally:
             enough.set()

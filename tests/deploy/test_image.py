@@ -18,13 +18,13 @@ from deploy.places import (
     ROOT,
     dockerfile,
     environment_of_the_image,
-    free_ports,
     last_stage,
     read_yaml,
     run,
     seconds,
 )  # fmt: skip
 from gates.wire import Broker
+from ports import free_ports
 from tidings.server import gates
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from tidings.server.exposure import check_exposure

@@ -15,7 +15,6 @@ from deploy.places import (
     HOST,
     ROOT,
     NotListening,
-    free_ports,
     gibibytes,
     listening,
     read_yaml,
@@ -26,6 +25,7 @@ from deploy.places import (
     until,
 )
 from gates.wire import Broker
+from ports import free_ports
 from waiting import PATIENCE
 
 PROMETHEUS = DEPLOY / "prometheus"

@@ -6,7 +6,6 @@ with oxigraph(folder) as server:        # listens on a free port of this machine
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ports import free_port
+from tidings.bench.targets.started.virtuoso import GRANT, configuration
 from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -89,13 +90,6 @@ class Server:
         return rows
 
 
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
-
-
 @contextmanager
 def _running(server: Server) -> Iterator[Server]:
     try:
@@ -128,42 +122,16 @@ def fuseki(folder: Path) -> Iterator[Server]:
         yield server
 
 
-_INI = """\
-[Database]
-DatabaseFile = {folder}/virtuoso.db
-ErrorLogFile = {folder}/virtuoso.err
-LockFile = {folder}/virtuoso.lck
-TransactionFile = {folder}/virtuoso.trx
-xa_persistent_file = {folder}/virtuoso.pxa
-FileExtend = 200
-[TempDatabase]
-DatabaseFile = {folder}/virtuoso-temp.db
-TransactionFile = {folder}/virtuoso-temp.trx
-[Parameters]
-ServerPort = 127.0.0.1:{sql_port}
-DisableUnixSocket = 1
-NumberOfBuffers = 10000
-MaxDirtyBuffers = 6000
-[HTTPServer]
-ServerPort = 127.0.0.1:{http_port}
-ServerRoot = {folder}
-ServerThreads = 20
-MaxKeepAlives = 20
-KeepAliveTimeout = 60
-"""
-
-
 @contextmanager
 def virtuoso(folder: Path) -> Iterator[Server]:
     http_port, sql_port = free_port(), free_port()
     ini = folder / "virtuoso.ini"
-    ini.write_text(_INI.format(folder=folder, http_port=http_port, sql_port=sql_port))
+    ini.write_text(configuration(folder, http_port, sql_port, 10_000))
     command = (tool("virtuoso-t"), "+foreground", "+configfile", str(ini))
 
     def let_anybody_write() -> None:
-        grant = 'exec=grant SPARQL_UPDATE to "SPARQL"'
         subprocess.run(
-            [tool("isql-vt"), f"127.0.0.1:{sql_port}", "dba", "dba", grant],
+            [tool("isql-vt"), f"127.0.0.1:{sql_port}", "dba", "dba", f"exec={GRANT}"],
             cwd=folder, env={**os.environ}, check=True, capture_output=True, timeout=PATIENCE,
         )  # fmt: skip
 
@@ -173,7 +141,7 @@ def virtuoso(folder: Path) -> Iterator[Server]:
         command,
         address,
         address,
-        folder / "virtuoso.log",
+        folder / "virtuoso.out",
         let_anybody_write,
         default_graph="urn:tidings:default",
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from client import listings
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from waiting import PATIENCE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "chat"
@@ -141,12 +141,12 @@ async def test_a_hundred_messages_to_oneself(broker: Broker) -> None:
 
 @asynchronous
 async def test_the_chat_goes_on_after_the_broker_was_killed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--data", "data") as first:
+    ports = own_ports()
+    with serving(tmp_path, "--data", "data", *ports) as first:
         async with User(first, "alice") as alice, User(first, "bob") as bob:
             await alice.chat.send("bob", "before")
             await alice.sees("✓ bob has “before”")
             first.stop(signal.SIGKILL)
-            ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
             with serving(tmp_path, "--data", "data", *ports) as second:
                 await alice.chat.send("bob", "after")
                 await bob.sees("alice: after")
@@ -222,8 +222,10 @@ async def test_two_terminals(broker: Broker) -> None:
         await bob.shows("bob> @alice half")
         alice.type("@bob more\n")
         await bob.shows("alice: more\r\nbob> @alice half")  # what was typed is still there
+        await alice.shows("✓ bob has “more”\r\nalice> ")
         bob.type(" a word\n")
         await alice.shows("bob: half a word")
+        await bob.shows("✓ alice has “half a word”")  # by then, nothing of it is left
         alice.type("/users\n")
         await alice.shows("alice, bob")
         alice.type("huh?\n")

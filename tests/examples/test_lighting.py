@@ -15,7 +15,7 @@ import pytest
 from broker.making import Clock
 from gates.client import connected
 from gates.doors import listening, with_websockets
-from gates.wire import Broker, serving
+from gates.wire import Broker, own_ports, serving
 from tidings.cli.commands.operation import serve
 from tidings.client import Application, CannotConnect
 from tidings.server.brokers import Watch
@@ -180,9 +180,9 @@ async def test_a_life_ends_in_its_time_and_its_sensors_tell_of_the_walk(broker: 
 @asynchronous
 async def test_life_goes_on_when_the_broker_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(life, "LONGEST_PAUSE", 0.5)
-    with serving(tmp_path) as first:
+    ports = own_ports()
+    with serving(tmp_path, *ports) as first:
         first.update(insertion(CITY))
-        ports = ("--http-port", str(first.http_port), "--ws-port", str(first.ws_port))
         going = asyncio.create_task(life.live_on(profile_at(first.http, first.ws), factor=20))
         await until(lambda: first.query(LIGHTS))
         first.process.kill()

@@ -1,7 +1,6 @@
 """The receiver of the examples, at a real broker."""
 
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import httpx
 import pytest
 
 from gates.wire import serving
+from ports import free_port
 from waiting import PATIENCE, wait_until
 
 RECEIVER = Path(__file__).parents[2] / "examples" / "webhooks" / "receiver.py"
@@ -17,9 +17,7 @@ RECEIVER = Path(__file__).parents[2] / "examples" / "webhooks" / "receiver.py"
 
 @pytest.mark.server
 def test_the_receiver_verifies_what_it_shows_and_takes_its_hook_with_it(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     flags = ("--memory", "--webhook-hosts", f"127.0.0.1:{port}", "--webhook-networks", "127.0.0.1")
     with serving(tmp_path, *flags) as broker:
         command = [sys.executable, str(RECEIVER), "--broker", broker.http, "--port", str(port), "--query"]

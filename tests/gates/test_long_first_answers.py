@@ -101,7 +101,7 @@ async def made(broker: Broker) -> int:
     def is_at_rest() -> bool:
         status = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()
         found.append(status["forks"]["made"] - status["subscriptions"]["aside"])
-        return status["subscriptions"]["behind"] == 0
+        return bool(status["subscriptions"]["behind"] == 0)
 
     async with asyncio.timeout(PATIENCE):
         while not await asyncio.to_thread(is_at_rest):

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import httpx
 
+from forking.process import Forked
 from gates.client import Message
+from ports import free_ports
 from waiting import PATIENCE
 
 SERVE = ("-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
@@ -25,7 +27,7 @@ PATIENT = {f"TIDINGS_{name}": "600" for name in ("GRACE", "PING", "TIMEOUT", "DE
 class Broker:
     http: str
     ws: str
-    process: subprocess.Popen[str]
+    process: "subprocess.Popen[str] | Forked"
 
     @property
     def http_port(self) -> int:
@@ -55,18 +57,31 @@ class Broker:
         return self.process.wait(PATIENCE)
 
 
+def own_ports() -> tuple[str, ...]:
+    """Flags for a broker that is started again where it was."""
+    http, ws = free_ports(2)
+    return "--http-port", str(http), "--ws-port", str(ws)
+
+
 @contextmanager
 def serving(folder: Path, *arguments: str, program: tuple[str, ...] = SERVE) -> Iterator[Broker]:
     """A broker that was started in a folder, on ports that were free."""
-    command = [sys.executable, *program, *arguments]
-    with subprocess.Popen(command, cwd=folder, env=PATIENT | os.environ, stdout=subprocess.PIPE, text=True) as process:
+    with _started(folder, *program, *arguments) as process:
         try:
             yield Broker(*announced(process), process)
         finally:
             process.kill()
 
 
-def announced(process: subprocess.Popen[str]) -> tuple[str, str]:
+def _started(folder: Path, *command: str) -> "subprocess.Popen[str] | Forked":
+    environment = PATIENT | os.environ
+    if command[:2] == SERVE[:2]:
+        return Forked(*command[2:], cwd=folder, env=environment, stdout=subprocess.PIPE)
+    called = [sys.executable, *command]
+    return subprocess.Popen(called, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def announced(process: "subprocess.Popen[str] | Forked") -> tuple[str, str]:
     """Where a broker listens, from its greeting; a broker that does not greet in time is ended."""
     assert process.stdout is not None
     greeting = ""

@@ -16,6 +16,7 @@ pytest.importorskip("pyspark")
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from ports import free_port
 from spark.histories import history, log_with, rows_in, rows_of
 from tidings.cli.commands.operation import history as command
 from tidings.log.errors import LogDamaged
@@ -36,8 +37,7 @@ from waiting import PATIENCE
 @pytest.fixture
 def port() -> int:
     """One that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    return free_port()
 
 
 @pytest.mark.parametrize("form", ["spark://127.0.0.1:{}", "k8s://https://127.0.0.1:{}", "k8s://127.0.0.1:{}"])

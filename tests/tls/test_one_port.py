@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from dataclasses import dataclass
 
 import httpx
@@ -10,6 +9,7 @@ import pytest
 
 from gates.client import connected
 from gates.sockets import ALL, asynchronous
+from ports import free_port
 from tidings.client import connect
 from tls.house import Certificates, House, serving
 from waiting import PATIENCE, until
@@ -28,13 +28,6 @@ KNOCK = "\r\n".join(
 @dataclass(frozen=True)
 class Place:
     ws: str
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynchronous

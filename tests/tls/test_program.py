@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gates.wire import serving
+from ports import free_port
 from tidings.cli import main
 from tls.house import Certificates
-from tls.test_one_port import free_port
 
 pytestmark = pytest.mark.server
 Captured = pytest.CaptureFixture[str]

@@ -44,7 +44,7 @@ from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
-from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.roll import Roll, Sees
 from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
@@ -344,6 +344,10 @@ class Broker:
     def explain(self, subscriber: Subscriber) -> Explained:
         """The plan of a subscription."""
         return self.subscriptions.explain(subscriber)
+
+    def dearest(self, sees: Sees) -> Iterator[Subscriber]:
+        """Subscriptions that can be seen, beginning with those whose plans have cost most."""
+        return self.subscriptions.dearest(sees)
 
     def absence(self, subscriber: Subscriber) -> float | None:
         """Seconds that the client of a subscription has been away; None if it is there."""

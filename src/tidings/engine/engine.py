@@ -254,6 +254,7 @@ class Engine:
             self._sizes[spu],
             self.planning.warnings.get(spu, ()),
             self.stragglers.times.get(spu, 0),
+            self.stragglers.costs.of(spu),
         )
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
@@ -368,11 +369,10 @@ class Engine:
         failures: tuple[Failure, ...] = ()
         stragglers = self.stragglers
         is_sliced = stragglers.slice is not None
-        if is_sliced:
-            stragglers.begin(delta)
+        step = stragglers.begin(delta, clock) if is_sliced else stragglers.step
         for spu, hits in touched.items():
             try:
-                changed = stragglers.step(spu, hits) if is_sliced else spu.advance(hits)
+                changed = step(spu, hits) if is_sliced else spu.advance(hits)
             except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
                 failures += (self._end_failed(spu, error),)
             else:

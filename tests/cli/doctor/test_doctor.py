@@ -17,6 +17,7 @@ import pytest
 
 import bare
 from gates.wire import Broker, serving
+from ports import free_port
 from tidings import __version__
 from tidings.cli import main
 from tidings.cli.doctor.certificate import check_certificate
@@ -229,8 +230,7 @@ def test_whoever_is_no_broker_is_not_taken_for_one(answer: bytes) -> None:
 
 
 def test_a_port_that_is_free_is_fine_and_stays_free() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     for _ in range(2):
         assert check_http_port(Settings(http_port=port)) == Finding("HTTP port", "ok", f"127.0.0.1:{port} is free")
 

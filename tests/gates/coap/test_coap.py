@@ -155,6 +155,22 @@ async def test_long_requests_and_answers_come_in_blocks() -> None:
             await client.shutdown()
 
 
+class Packets:
+    """What comes to a socket, once each, without empty acknowledgements: whoever is slow acknowledges first and answers
+    later, and repeats what is to be confirmed (RFC 7252, sections 4.2 and 5.2.2)."""
+
+    def __init__(self, raw: socket.socket) -> None:
+        self._raw = raw
+        self._seen: set[bytes] = set()
+
+    async def next(self) -> bytes:
+        while True:
+            packet = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self._raw, 2_000), PATIENCE)
+            if packet[1] and packet[2:4] not in self._seen:
+                self._seen.add(packet[2:4])
+                return packet
+
+
 @pytest.mark.server
 @asynchronous
 async def test_an_observer_that_resets_is_told_nothing_more_and_noise_harms_nobody() -> None:
@@ -163,18 +179,19 @@ async def test_an_observer_that_resets_is_told_nothing_more_and_noise_harms_nobo
         with socket.socket(type=socket.SOCK_DGRAM) as raw:
             raw.connect(place)
             raw.setblocking(False)
-            loop = asyncio.get_running_loop()
+            packets = Packets(raw)
             # CON FETCH /subscribe, Observe 0, Accept CBOR, token 7 (RFC 7252, section 3)
             request = b"\x41\x05\x00\x01\x07\x60\x59subscribe\x61\x3c\xff" + ALL.encode()
             raw.send(request)
-            first = await asyncio.wait_for(loop.sock_recv(raw, 2_000), PATIENCE)
-            assert (first[0] & 0x30, first[1]) == (0x20, 0x45)  # an acknowledgement with 2.05
+            first = await packets.next()
+            assert (first[0] & 0x30, first[1]) in {(0x20, 0x45), (0x00, 0x45)}  # 2.05, at once or later
+            raw.send(b"\x60\x00" + first[2:4])
             await until(lambda: gate.clients == 1)
             await broker.update(INSERT.format(1))
-            told = await asyncio.wait_for(loop.sock_recv(raw, 2_000), PATIENCE)
+            told = await packets.next()
             assert told[0] & 0x30 == 0x10  # which needs no confirmation
             raw.send(b"\x70\x00" + told[2:4])
-            last = await asyncio.wait_for(loop.sock_recv(raw, 2_000), PATIENCE)
+            last = await packets.next()
             assert (last[0] & 0x30, last[-40:]) == (0x00, told[-40:])  # the same once more, to be confirmed
             raw.send(b"\x70\x00" + last[2:4])
             await until(lambda: gate.clients == 0 and not list(broker.subscribers()))

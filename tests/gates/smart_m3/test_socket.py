@@ -26,6 +26,8 @@ sys.path.append(str(Path(__file__).parents[3] / "examples" / "smart_m3"))
 
 from ssap import KnowledgeProcessor, Literal
 
+IDLE = 1.0
+"""Seconds: more than a busy machine lets pass between two words of somebody who is not idle."""
 LAMP, STATE = "http://e/lamp", "http://e/state"
 ASKED = request("SUBSCRIBE", patterns(triple(LAMP, STATE, "x", "literal")))
 
@@ -87,7 +89,7 @@ WORDS = st.sampled_from([ASKED, request("JOIN"), b"</SSAP_message>", b'{"tt":"JO
 def test_whatever_comes_over_the_wire_nothing_is_left_of_it() -> None:
     """One gate for all that is made up: it has to be as good as new after each."""
     with asyncio.Runner() as runner:
-        place = door(idle=0.05)
+        place = door(idle=IDLE)
         entered = runner.run(place.__aenter__())
 
         @settings(max_examples=often(40), deadline=None)
@@ -115,7 +117,7 @@ async def _try(place: Door, pieces: list[bytes], leaves: bool) -> None:
 
 @asynchronous
 async def test_a_subscriber_that_has_nothing_more_to_say_is_still_told_and_found_out_when_it_is_gone() -> None:
-    async with door(idle=0.05) as place:
+    async with door(idle=IDLE) as place:
         async with place.opened() as (reader, writer):
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             writer.write(ASKED)
@@ -137,7 +139,7 @@ async def test_a_message_that_is_too_large_ends_the_connection_with_a_word() -> 
 
 @asynchronous
 async def test_who_says_nothing_and_waits_for_nothing_is_let_go() -> None:
-    async with door(idle=0.05) as place, place.opened() as (reader, writer), place.opened() as (other, asking):
+    async with door(idle=IDLE) as place, place.opened() as (reader, writer), place.opened() as (other, asking):
         asking.write(ASKED)
         assert b"subscription_id" in await other.readuntil(b"</SSAP_message>")
         assert await reader.read() == b""

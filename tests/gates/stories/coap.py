@@ -1,7 +1,6 @@
 """The CoAP gate, with the client of aiocoap: answers are observed, and changes are what is other than before."""
 
 import asyncio
-import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from aiocoap import Code, ContentFormat, Context, Message
 from gates.client import rows
 from gates.stories.driver import BAD_QUERY, Row, Subscription, World
 from gates.wire import Broker
+from ports import free_port
 from waiting import PATIENCE
 
 
@@ -82,9 +82,7 @@ class CoapDriver:
     has_peer = False
 
     def __init__(self) -> None:
-        with socket.socket(type=socket.SOCK_DGRAM) as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[Sequence[str]]:

@@ -1,10 +1,10 @@
 """A receiver of web hooks: a small HTTP server that takes what is posted to it, or refuses it."""
 
 import asyncio
-import socket
 from collections import defaultdict
 from dataclasses import dataclass
 
+from ports import free_port
 from waiting import PATIENCE
 
 _ANSWER = "HTTP/1.1 {} x\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
@@ -20,9 +20,7 @@ class Receiver:
     """`status` is what it answers. Started again, it listens where it did before."""
 
     def __init__(self) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self.status = 204
         self.links: dict[str, str] = {}
         """What is said to those who look, by path: a Link header."""

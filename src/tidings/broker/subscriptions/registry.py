@@ -8,15 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NotYours, UnknownSubscription
 from tidings.broker.ownership import is_anothers, may_manage
 from tidings.broker.pending import Ended, PendingUnsubscription
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
-from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.roll import Roll, Sees
 from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subscriber
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
+from tidings.engine.leaves import values_of
 from tidings.engine.plans.newcomer import Newcomer
 from tidings.engine.plans.planning import Apart
 from tidings.engine.plans.spu import Spu
@@ -82,7 +85,18 @@ class Subscriptions:
 
     def explain(self, subscriber: Subscriber) -> Explained:
         matched = None if self.approximate is None else self.approximate.explain(subscriber)
-        return matched or self._engine.explain(subscriber.handle.id)
+        explained = matched or self._engine.explain(subscriber.handle.id)
+        return explained if self.external is None else replace(explained, cost=None)
+
+    def dearest(self, sees: Sees) -> Iterator[Subscriber]:
+        """Those that can be seen, the ones first whose plans have cost most; those of one plan are together."""
+        dearest = self._engine.stragglers.costs.dearest()
+        for handle in (each for spu in dearest for leaf in spu.members.values() for each in values_of(leaf)):
+            subscriber = self.by_handle.get(handle.id)
+            if subscriber is not None and sees(subscriber.owner):
+                yield subscriber
+        known = set(dearest)
+        yield from (each for each in self.roll.all(sees) if each.handle.spu not in known)
 
     def depends_on_chance(self, subscriber: Subscriber) -> bool:
         """Whether the same data may give another answer next time, and it is worked out here."""

@@ -37,7 +37,7 @@ FileExtend = 200
 DatabaseFile = {folder}/virtuoso-temp.db
 TransactionFile = {folder}/virtuoso-temp.trx
 [Parameters]
-ServerPort = 127.0.0.1:{ws_port}
+ServerPort = 127.0.0.1:{sql_port}
 DisableUnixSocket = 1
 MaxClientConnections = 200
 CheckpointInterval = 60
@@ -50,11 +50,14 @@ ServerThreads = 200
 MaxClientConnections = 200
 MaxKeepAlives = 200
 KeepAliveTimeout = 60
+"""
+_SPARQL = f"""\
 [SPARQL]
-DefaultGraph = {graph}
+DefaultGraph = {GRAPH}
 ResultSetMaxRows = 10000000
 """
-_GRANT = 'grant SPARQL_UPDATE to "SPARQL"'
+GRANT = 'grant SPARQL_UPDATE to "SPARQL"'
+"""For a client of the SQL port: from then on, anybody may write."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,19 +85,24 @@ class Installation:
     """A folder with those that the system lacks."""
 
 
+def configuration(folder: Path | str, http_port: int | str, sql_port: int | str, buffers: int) -> str:
+    """Of a server that has its data in a folder, and its ports on this machine."""
+    return _INI.format(folder=folder, http_port=http_port, sql_port=sql_port, buffers=buffers, dirty=buffers * 3 // 4)
+
+
 def make(name: str, settings: Settings) -> Managed:
     found: list[Installation] = []
 
     async def prepare(places: Places) -> None:
         found[:] = [await installation(settings)]
         folder = Path(places["folder"])
-        ini = _INI.format(**places, graph=GRAPH, buffers=settings.buffers, dirty=settings.buffers * 3 // 4)
-        (folder / "virtuoso.ini").write_text(ini)
+        ini = configuration(folder, places["http_port"], places["ws_port"], settings.buffers)
+        (folder / "virtuoso.ini").write_text(ini + _SPARQL)
         (folder / "virtuoso-t").symlink_to(found[0].server)
         (folder / "lib").symlink_to(found[0].libraries or folder)
 
     async def finish(places: Places) -> None:
-        client = (found[0].client, f"127.0.0.1:{places['ws_port']}", "dba", "dba", f"exec={_GRANT}")
+        client = (found[0].client, f"127.0.0.1:{places['ws_port']}", "dba", "dba", f"exec={GRANT}")
         said = await _run(client, Path(places["folder"]), _libraries(places["folder"]))
         if "Error" in said:
             raise TargetFailed("Virtuoso would not let the anonymous user write", said)
