@@ -44,6 +44,7 @@ from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
+from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
@@ -84,8 +85,8 @@ class Planner:
             case algebra.Join() if (other := linked(node)) is not node:
                 return self.build(other, states)
             case algebra.Join(left, right):
-                joined = Join(self._sided(left, states), self._sided(right, states), states)
-                return self._evaluated(joined, node, states, is_ordered=False)
+                join = Join(self._sided(left, states), self._sided(right, states), states)
+                return self._evaluated(join, node, states, is_ordered=False)
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
@@ -93,6 +94,8 @@ class Planner:
                 return self._optional(node, left, right, condition, states)
             case algebra.Minus(left, right):
                 return self._minus(node, left, right, states)
+            case algebra.Filter() if (joined := semijoined(node)) is not node:
+                return self.build(joined, states)
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)
             case algebra.Extend(inner, variable, expression):
