@@ -39,6 +39,15 @@ class Approximate(Protocol):
     def explain(self, subscriber: Subscriber) -> Explained | None: ...
 
 
+class Context(Protocol):
+    """Who sees to it that what concerns the subscriptions is in memory, where the graph is not."""
+
+    def enter(self, subscriber: Subscriber) -> None: ...
+    def leave(self, subscriber: Subscriber) -> None: ...
+    def check_move(self, subscriber: Subscriber, rights: Rights) -> None:
+        """Raises what keeps it from seeing other graphs."""
+
+
 class Subscriptions:
     """The registry. `clock` counts seconds. With external answers, the engine only makes plans: it holds no quads."""
 
@@ -63,6 +72,7 @@ class Subscriptions:
         """Plans that are behind, and the last commit of which their subscribers were told."""
         self._waiting: dict[Spu, list[asyncio.Future[None]]] = {}
         self.approximate: Approximate | None = None
+        self.context: Context | None = None
 
     def __len__(self) -> int:
         return len(self._by_spuid)
@@ -128,6 +138,8 @@ class Subscriptions:
             self._owned[subscriber.owner] += 1
         self.roll.enter(subscriber)
         self.by_handle[subscriber.handle.id] = subscriber
+        if self.context is not None:
+            self.context.enter(subscriber)
         return subscriber
 
     def expect(
@@ -169,6 +181,8 @@ class Subscriptions:
     def move(self, subscriber: Subscriber, rights: Rights) -> Iterable[Row]:
         """Go on under other rights; the answer with these, found as it is read."""
         now = self._commit_log.now()
+        if self.context is not None:
+            self.context.check_move(subscriber, rights)
         rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
         subscriber.rights = rights
         self.roll.move(subscriber)
@@ -189,6 +203,8 @@ class Subscriptions:
             self.approximate.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
+        if self.context is not None:
+            self.context.leave(subscriber)
         if self.external is not None:
             self.external.end(subscriber)
 
