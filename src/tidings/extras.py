@@ -18,7 +18,8 @@ from pathlib import Path
 from tidings.model.errors import ExtraMissing
 
 EXTRAS = {
-    "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver",
+    "spark": "tidings history, tidings stream, tidings esa build, tidings match --events and tidings serve --deliver "
+    "or --lake",
     "bench": "the charts, the reports and a peer of tidings bench",
     "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
     "gates": "the gates for MQTT, CoAP and MCP, and tidings mcp",

@@ -1,5 +1,7 @@
 """For those who run a broker: how it is, and who has subscribed."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import expect
@@ -23,5 +25,8 @@ def test_figures_move_and_plans_of_subscriptions_are_explained(visit: Visit, bro
     expect(page.get_by_text("LUTT hit rate, in per cent")).to_be_visible()
     page.get_by_role("button", name="incremental").first.click()
     expect(page.locator(".tree")).to_be_visible()
+    page.get_by_role("button", name="cost").click()
+    expect(page.get_by_role("columnheader", name="cost")).to_have_attribute("aria-sort", "descending")
+    expect(page.get_by_role("row").filter(has_text="incremental").first).to_contain_text(re.compile(r"\d m?s"))
     expect(page.get_by_role("region", name="Gates").get_by_role("row")).to_have_count(2)
     assert serious_findings(page) == []

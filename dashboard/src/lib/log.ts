@@ -27,10 +27,10 @@ export interface Stretch {
 export const LONGEST = 2000;
 
 /** What happened after commit `from`, up to and with commit `to`; of many commits, the last ones. */
-export async function stretch(from: number, to: number): Promise<Stretch> {
+export async function stretch(from: number, to: number, signal: AbortSignal): Promise<Stretch> {
   if (to <= from) return { commits: [], add: [], remove: [] };
   const begin = Math.max(from, to - LONGEST);
-  const response = await broker.client.http.send(`log?from=${begin + 1}&limit=${to - begin}`, { headers: { Accept: "application/x-ndjson" } });
+  const response = await broker.client.http.send(`log?from=${begin + 1}&limit=${to - begin}`, { headers: { Accept: "application/x-ndjson" }, signal });
   const lines = (await response.text()).split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Line);
   return { commits: commitsOf(lines), ...net(lines) };
 }

@@ -18,6 +18,8 @@ export interface Status {
   readonly queries?: Readonly<Record<"done" | "aside", number>>;
   readonly forks?: Readonly<Record<"running" | "made", number>>;
   readonly log?: { readonly durability: string; readonly sequence: number; readonly oldest: number; readonly bytes?: number; readonly failures?: number; readonly broken?: boolean; readonly snapshot?: number } | null;
+  /** The history lake that has what the log no longer has, where one is configured. */
+  readonly lake?: LakeStatus | null;
   /** A job on Spark that works out the answers of subscriptions, where there is one. */
   readonly external?: { readonly batch: number; readonly waiting: number } | null;
   /** Gates beside HTTP and WebSocket, by name, as far as they are switched on. */
@@ -25,6 +27,15 @@ export interface Status {
   readonly kpi?: Readonly<Record<string, number>>;
   readonly memory?: { readonly resident?: number; readonly peak: number };
   readonly readable?: readonly string[];
+}
+
+/** How far a history lake reaches, and of which graphs. */
+export interface LakeStatus {
+  readonly folder?: string;
+  readonly first: number;
+  readonly last: number;
+  readonly graphs: readonly string[];
+  readonly error?: { readonly error_description: string };
 }
 
 /** What every gate tells; some have figures of their own. */

@@ -158,7 +158,7 @@ class Broker:
 
     def abort_forks(self) -> None:
         """End whatever still takes its time."""
-        self.forks.kill()
+        self.queries.abort()
 
     async def __aexit__(self, *failure: object) -> None:
         """Answer what was accepted, write what is left, end what is still running."""

@@ -13,11 +13,14 @@ LimitExceeded
 ├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
 ├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
 ├── TooExpensive         too_expensive         503   an answer takes more to keep than the broker spends on one
+├── LakeTooSlow          lake_too_slow         504   the history lake does not answer in time
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotAllowed
 ├── NotYours             not_yours             403   the subscription belongs to another connection
 └── NotInContextMode     not_in_context_mode   403   it takes the whole graph, of which only a part is in memory
 WorkLost                 work_lost             500   a copy of the process died at work
+LakeLost                 lake_lost             502   the process that reads the history lake died, or talks nonsense
+LakeRefused              (that of the error)         what that process says is wrong
 """
 
 from typing import Any
@@ -97,3 +100,27 @@ class ShuttingDown(LimitExceeded):
 
 class WorkLost(TidingsError):
     code = "work_lost"
+
+
+class LakeTooSlow(LimitExceeded):
+    status = 504
+    code = "lake_too_slow"
+
+
+class LakeLost(TidingsError):
+    status = 502
+    code = "lake_lost"
+
+
+class LakeRefused(TidingsError):
+    """What the process that reads the history lake says is wrong. `code` and `status` are those of its error."""
+
+    def __init__(self, envelope: dict[str, Any]) -> None:
+        rest = dict(envelope)
+        self.code = str(rest.pop("error", self.code))  # type: ignore[misc]  # here they are those of the process
+        self.status = int(rest.pop("status_code", self.status))  # type: ignore[misc]
+        super().__init__(str(rest.pop("error_description", "the history lake cannot answer")))
+        self.rest = rest
+
+    def data(self) -> dict[str, Any]:
+        return self.rest

@@ -14,10 +14,12 @@ from typing import BinaryIO, TypeAlias, cast
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.durability.past import check_past, rewind
 from tidings.broker.forks import Forks
+from tidings.broker.lake.lake import HistoryLake
 from tidings.broker.spool import Spool, fill
 from tidings.engine.engine import Engine
 from tidings.engine.plans.newcomer import Beginning, Newcomer
 from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.log.errors import HistoryGone
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import RequestTooComplex, TimeLimitExceeded
 from tidings.model.results import Result, Row
@@ -64,6 +66,8 @@ class Queries:
         self._planning_seconds = planning
         self.most_bytes = answer
         """What an answer may have."""
+        self.lake: HistoryLake | None = None
+        """Has what the log no longer has."""
         self.done = 0
         self.aside = 0
 
@@ -82,8 +86,7 @@ class Queries:
             check_past(self._commit_log, at)
         spool = self._at_once(text, dataset, write, rights) if at is None else None
         if spool is None:
-            first = None if at is None else self._commit_log.group_commit.write_out
-            spool = await self._aside(partial(self._write, text, dataset, write, rights, at), client, first)
+            spool = await self._elsewhere(text, dataset, write, rights, at, client)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
         self.done += 1
         return spool
@@ -99,6 +102,19 @@ class Queries:
             return None
         warnings = self._engine.core.warnings_of(text, dataset)
         return replace(spool, warnings=warnings) if warnings else spool
+
+    async def _elsewhere(
+        self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, at: int | None, client: str | None
+    ) -> Spool:
+        """The answer by a fork; if that is about what the log no longer has, by the lake, if there is one."""
+        first = None if at is None else self._commit_log.group_commit.write_out
+        try:
+            return await self._aside(partial(self._write, text, dataset, write, rights, at), client, first)
+        except HistoryGone:
+            if at is None or self.lake is None or not await self.lake.has(at, at):
+                raise
+            result = await self.lake.answer(text, dataset, self._engine.core.base, at, rights.read, client)
+            return await self._aside(partial(self._write_down, text, dataset, write, result), client, None)
 
     async def _aside(
         self, write_to: Callable[[BinaryIO], Written], client: str | None, first: Callable[[], None] | None
@@ -122,8 +138,12 @@ class Queries:
         """In the fork: the media type and the size of the answer, and what is doubtful about the query."""
         self._engine.begin_apart(self._now())
         if at is not None:
+            self._engine.core.check_query(text, dataset)
             rewind(self._engine.store, self._commit_log, at)
         result = self._engine.query(text, dataset, now=self._now(), limits=self._whole, rights=rights)
+        return self._write_down(text, dataset, write, result, file)
+
+    def _write_down(self, text: str, dataset: Dataset | None, write: Writer, result: Result, file: BinaryIO) -> Written:
         media_type, chunks = write(result)
         size = fill(file, chunks, self.most_bytes)
         file.flush()
@@ -170,6 +190,12 @@ class Queries:
         """In a fork: the first answer of a newcomer, however long that takes within the limits."""
         self._engine.begin_apart(self._now())
         return newcomer.begin(self._whole)
+
+    def abort(self) -> None:
+        """Nobody waits for an answer any more."""
+        self._forks.kill()
+        if self.lake is not None:
+            self.lake.abort()
 
     def _now(self) -> int:
         return self._commit_log.now()

@@ -162,6 +162,10 @@ async def _run(
             from tidings.server.endpoints import behind  # here: most brokers have none
 
             await stack.enter_async_context(behind(broker, settings))
+        if settings.lake is not None:
+            from tidings.server.history.lake import lake_behind  # here: most brokers have none
+
+            await stack.enter_async_context(lake_behind(broker, settings, say))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
             say("there are commits already, so nothing was loaded")
         if delivery is not None:

@@ -154,6 +154,10 @@ class Settings(GateSettings):
     snapshot_every: int = setting(64 << 20, size_of, "bytes of log after which a snapshot is written", "BYTES")
     keep_log: int = setting(0, size_or_none, "bytes of log to keep although a snapshot covers it; 0 keeps all", "BYTES")
 
+    lake: str | None = setting(
+        None, text, "history lake that knows what the log no longer has; Spark reads it", "FOLDER"
+    )
+
     timeout: float = setting(30.0, seconds, "seconds an evaluation may take; 0 is no limit", "SECONDS")
     slice: float = setting(
         0.01, some_seconds, "seconds of it on the loop; what takes longer goes on in a fork", "SECONDS"

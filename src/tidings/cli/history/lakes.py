@@ -23,6 +23,7 @@ _DOING = {
     "ingest": "taking in commits",
     "as-of": "reading the graph as it was",
     "query": "evaluating the query",
+    "answer": "answering",
     "subscriptions": "taking up the subscriptions",
     "replay": "going through the commits",
     "rescale": "dividing the state anew",

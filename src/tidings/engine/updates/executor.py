@@ -70,6 +70,10 @@ class Core:
             return ()  # mostly, and without looking
         return self._queries.prepare(text, self.base, dataset)[0].warnings
 
+    def check_query(self, text: str, dataset: Dataset | None = None) -> None:
+        """Raises what is wrong with the text of a query."""
+        self._queries.prepare(text, self.base, dataset)
+
     def tell_time(self, now: int) -> None:
         """It is now this instant, in microseconds since 1970."""
         self.moment.now = now

@@ -24,28 +24,17 @@ import pyarrow.parquet as pq
 
 from tidings.log.layout import sync_file, sync_folder, write_whole
 from tidings.model.access import Graphs
-from tidings.model.errors import BadRequest
-from tidings.model.graph_patterns import ALL, read_graphs, written
+from tidings.model.graph_patterns import written
 from tidings.spark.errors import LakeDamaged, LakeUnusable, OtherGraphs
 from tidings.spark.lake import manifest
+from tidings.spark.lake.about import VERSION, About, read_about
 from tidings.spark.lake.manifest import Batch, File, Snapshot
 from tidings.spark.lock import locked
 from tidings.spark.log_source.origin import Mark
 
-VERSION = 1
 GRACE = 600.0
 """Seconds that retired files stay, for whoever is reading them."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class About(msgspec.Struct, frozen=True):
-    """What lake.json says."""
-
-    format: str
-    version: int
-    id: str
-    graphs: tuple[str, ...] = (ALL,)
-    """As `model/graph_patterns.py` has them: what is in the lake. Of other graphs it knows nothing."""
 
 
 class Lake:
@@ -53,20 +42,7 @@ class Lake:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self.about = msgspec.json.decode((path / "lake.json").read_bytes(), type=About)
-        except FileNotFoundError:
-            raise LakeUnusable(f"{path} is not a history lake: it has no lake.json") from None
-        except OSError as error:
-            raise LakeUnusable(f"{path} cannot be read: {error.strerror}") from error
-        except msgspec.DecodeError as error:
-            raise LakeUnusable(f"{path / 'lake.json'} is not that of a history lake: {error}") from error
-        if self.about.format != "tidings-lake" or self.about.version != VERSION:
-            raise LakeUnusable(f"{path} is a lake of version {self.about.version}, this Tidings knows {VERSION} only")
-        try:
-            self.graphs = read_graphs(self.about.graphs)
-        except BadRequest as error:
-            raise LakeUnusable(f"{path / 'lake.json'}: {error}") from error
+        self.about, self.graphs = read_about(path)
 
     @classmethod
     def make(cls, path: Path, graphs: Graphs = Graphs.ALL) -> "Lake":

@@ -6,6 +6,7 @@ from tidings.spark.sparql.errors import NotCompilable
 from tidings.sparql.algebra import (
     Ask,
     Call,
+    Dataset,
     Exists,
     Negated,
     Node,
@@ -25,9 +26,9 @@ _RANDOM = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 """Functions that would give another value each time Spark looks."""
 
 
-def read_query(text: str, base: str | None = None) -> Select | Ask:
+def read_query(text: str, base: str | None = None, dataset: Dataset | None = None) -> Select | Ask:
     """The query that a text is, for one state of the graph. Raises SparqlSyntaxError, NotCompilable."""
-    query = parse_query(text, base)
+    query = parse_query(text, base, dataset)
     if not isinstance(query, Select | Ask):
         word = type(query).__name__.upper()
         raise NotCompilable(word, word, text)
@@ -42,9 +43,9 @@ def read_query(text: str, base: str | None = None) -> Select | Ask:
     return query
 
 
-def read_select(text: str, base: str | None = None) -> Select:
+def read_select(text: str, base: str | None = None, dataset: Dataset | None = None) -> Select:
     """The same for a query that has rows."""
-    query = read_query(text, base)
+    query = read_query(text, base, dataset)
     if isinstance(query, Ask):
         raise NotCompilable("ASK, which has no rows,", "ASK", text)
     return query

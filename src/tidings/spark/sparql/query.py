@@ -38,6 +38,7 @@ from tidings.spark.sparql.scans import Scope, Source, one_row, same_term
 from tidings.sparql.algebra import (
     Aggregate,
     Ask,
+    Dataset,
     Node,
     Select,
     Values,
@@ -49,13 +50,20 @@ _AT = "?:at"
 
 
 def run(
-    quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None, readable: Graphs = Graphs.ALL
+    quads: DataFrame,
+    text: str,
+    base: str | None = None,
+    *,
+    now: int | None = None,
+    readable: Graphs = Graphs.ALL,
+    dataset: Dataset | None = None,
 ) -> tuple[tuple[str, ...], DataFrame]:
     """The answer to a SELECT over quads (columns s, p, o, g): its variables, and their terms, null where unbound.
 
-    `now` is what NOW() gives, in microseconds since 1970. Raises SparqlSyntaxError, NotCompilable.
+    `now` is what NOW() gives, in microseconds since 1970; a `dataset` replaces FROM and FROM NAMED. Raises
+    SparqlSyntaxError, NotCompilable.
     """
-    query = read_select(text, base)
+    query = read_select(text, base, dataset)
     with _compiling():
         relation = _relation(query, visible(quads, readable), now)
     order = [] if relation.rank is None else sort_columns(relation)
@@ -64,10 +72,16 @@ def run(
 
 
 def ask(
-    quads: DataFrame, text: str, base: str | None = None, *, now: int | None = None, readable: Graphs = Graphs.ALL
+    quads: DataFrame,
+    text: str,
+    base: str | None = None,
+    *,
+    now: int | None = None,
+    readable: Graphs = Graphs.ALL,
+    dataset: Dataset | None = None,
 ) -> bool:
     """The answer to an ASK. Raises SparqlSyntaxError, NotCompilable, SparkFailed."""
-    query = read_query(text, base)
+    query = read_query(text, base, dataset)
     if not isinstance(query, Ask):
         raise BadRequest("this query is no ASK")
     with _compiling():

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tidings.cli.history import analytics as history_analytics
+from tidings.cli.history import answer as history_answer
 from tidings.cli.history import graph as history_graph
 from tidings.cli.history import ingest as history_ingest
 from tidings.cli.history import query as history_query
@@ -18,6 +19,7 @@ Keep every change that was ever committed in a lake of Parquet files, and see th
   as-of    print the graph after a commit or at an instant, as N-Quads, or make a data folder of it
   query    ask SPARQL of the graph as it was, or when each row held between two instants
   info     what the lake has
+  answer   what a broker with --lake runs: questions as lines of JSON on stdin, answers on stdout
 
   values   what subjects had for a predicate, and from when to when
   windows  mean, least, most and time-weighted mean of numbers, for every 15 minutes, say
@@ -45,6 +47,7 @@ ACTIONS: dict[str, Callable[[Namespace], None]] = {
     "as-of": history_graph.as_of,
     "query": history_query.query,
     "info": history_graph.info,
+    "answer": history_answer.answer,
     "values": history_analytics.values,
     "windows": history_analytics.windows,
     "rates": history_analytics.rates,

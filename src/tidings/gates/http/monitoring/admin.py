@@ -23,7 +23,7 @@ from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
 from tidings.gates.gate import Gate, gate_status
 from tidings.gates.http.monitoring.metrics import Metrics
-from tidings.gates.http.monitoring.status import seen_by, status
+from tidings.gates.http.monitoring.status import lake_status, seen_by, status
 from tidings.gates.http.responses import Envelope
 from tidings.gates.http.routing import accept_of, page_of, route
 from tidings.gates.http.security.identification import administrator, asker_of, deed_of
@@ -85,6 +85,8 @@ class Operations:
         rights = asker_of(request.scope).rights
         content = status(self._broker.status(rights), self._started)
         content["gates"] = {gate.name: gate_status(gate) for gate in self._gates}
+        lake = self._broker.queries.lake
+        content["lake"] = None if lake is None else lake_status(await lake.status())
         return Envelope(seen_by(content, rights) if self._guard.asks else content)
 
     async def _reconcile(self, request: Request) -> Response:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from tidings import __version__
+from tidings.broker.lake.lake import LakeStatus
 from tidings.broker.status import BrokerStatus
 from tidings.model.access import Rights
 from tidings.model.graph_patterns import written
@@ -61,7 +62,15 @@ def seen_by(content: dict[str, Any], rights: Rights) -> dict[str, Any]:
         return content | readable
     log = content["log"]
     place = None if log is None else {name: log[name] for name in ("durability", "sequence", "oldest")}
-    return {name: content[name] for name in _FOR_EVERYBODY} | {"log": place} | readable
+    lake = content["lake"]
+    reach = None if lake is None else {name: lake[name] for name in ("first", "last", "graphs")}
+    return {name: content[name] for name in _FOR_EVERYBODY} | {"log": place, "lake": reach} | readable
+
+
+def lake_status(lake: LakeStatus) -> dict[str, Any]:
+    """How far the history lake reaches; `error` is there if that cannot be told."""
+    content = {"folder": lake.folder, "first": lake.first, "last": lake.last, "graphs": written(lake.graphs)}
+    return content if lake.error is None else content | {"error": lake.error.to_json()}
 
 
 def _subscriptions(broker: BrokerStatus) -> dict[str, int]:

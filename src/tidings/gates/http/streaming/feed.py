@@ -15,11 +15,14 @@ from starlette.responses import Response
 
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NoLog
+from tidings.broker.lake.lake import AT_A_TIME
 from tidings.gates.asking import Guard, Leave
+from tidings.gates.http.limits import share_of
 from tidings.gates.http.results import chosen
 from tidings.gates.http.routing import accept_of, while_present, whole
 from tidings.gates.http.security.identification import asker_of, shown_by
 from tidings.gates.http.streaming.streams import StreamResponse, Streams
+from tidings.log.errors import HistoryGone
 from tidings.log.journal import Journal
 from tidings.log.reading import read
 from tidings.model.access import Graphs, Rights
@@ -66,6 +69,7 @@ class Feeds:
         asked = _graphs(given.getlist("graphs"), asker.rights)
         self._streams.admit()
         feed = Feed(self._broker, disk.folder, disk.journal, format_, self._readers, self._ping, asker.rights, asked)
+        feed.client = share_of(request.scope)
         if request.method == "HEAD":
             return Response(headers={"content-type": format_.media.types[0]})
         pieces = feed.follow(first, limit) if follow else feed.up_to_now(first, limit)
@@ -126,6 +130,8 @@ class Feed:
         self._cut = False
         """Whether its reader may no longer read what it was begun with."""
         self.response: StreamResponse | None = None
+        self.client: str | None = None
+        """Whose share of the questions to the history lake it takes."""
 
     def end(self) -> None:
         self._ended = True
@@ -177,11 +183,36 @@ class Feed:
             return
         lines = self._lines(first, last)
         while not self._cut:
-            async with self._readers:
-                piece = await asyncio.to_thread(_slice, lines)
+            try:
+                async with self._readers:
+                    piece = await asyncio.to_thread(_slice, lines)
+            except HistoryGone as gone:
+                if gone.after != first - 1:  # it went while it was being read
+                    raise
+                until = min(last, gone.first - 1)
+                async for piece in self._of_lake(first, until, gone):
+                    yield piece
+                first = until + 1
+                lines = self._lines(first, last)
+                continue
             if not piece:
                 return
             yield piece
+
+    async def _of_lake(self, first: int, last: int, gone: HistoryGone) -> AsyncGenerator[bytes, None]:
+        """Commits that the log no longer has, a good many at a time. Raises HistoryGone if nobody has them."""
+        lake = self._broker.queries.lake
+        if lake is None or not await lake.has(first, last, self._asked):
+            raise gone
+        for begin in range(first, last + 1, AT_A_TIME):
+            until = min(begin + AT_A_TIME - 1, last)
+            entries = await lake.commits(begin - 1, until, self._shown, every=self._bare, client=self.client)
+            if self._cut:
+                return
+            yield await asyncio.to_thread(self._all_written, entries)
+
+    def _all_written(self, commits: list[Entry]) -> bytes:
+        return b"".join(line for each in commits for line in self._written(each.seen_by(self._shown)))
 
     def _take(self, commit: Entry) -> None:
         """For the broker: a commit is durable. What is too much to keep is read from the log, in slices."""
@@ -194,6 +225,8 @@ class Feed:
         self._news.set()
 
     def _lines(self, first: int, last: int) -> Iterator[bytes]:
+        if first > last:
+            return
         for entry in read(self._folder, first - 1):
             if entry.commit > last:
                 return

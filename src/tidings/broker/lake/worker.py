@@ -1,0 +1,139 @@
+"""The process that reads a history lake: `tidings history answer`, or whatever speaks as it does.
+
+It is another process because Spark and its Java are none that a broker should have: they take seconds to start,
+gigabytes, and may die. It ends when its stdin does, so it never outlives the broker.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from typing import assert_never
+
+import msgspec
+
+from tidings.broker.errors import LakeLost, LakeRefused, LakeTooSlow
+from tidings.model.errors import AnswerTooLarge
+from tidings.protocol.errors import brief
+from tidings.protocol.lake_lines import Columns, Done, Question, Ready, Refused, Rows, Said, Truth, read_said, written
+
+log = logging.getLogger("tidings")
+
+_LONGEST = 16 << 20
+"""Bytes of a line: one row at least has to fit."""
+_LAST_WORDS = 20
+"""Lines that it printed last, for the log, if it dies."""
+
+
+class Worker:
+    """One such process. After any error but a refusal, it has been ended."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._printed: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> "Worker":
+        """Raises LakeLost."""
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST
+            )
+        except OSError as error:
+            raise LakeLost(f"the process that reads the history lake cannot be started: {error.strerror}") from error
+        return cls(process)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.returncode is None
+
+    async def ask(
+        self, question: Question, *, starting: float, seconds: float | None, size: int
+    ) -> AsyncIterator[Columns | Rows | Truth]:
+        """What is said to a question, up to its end. It may take some seconds for Spark to start, some to answer, and
+        have so many bytes. Raises LakeRefused, LakeLost, LakeTooSlow, AnswerTooLarge."""
+        try:
+            async for said in self._said(question, starting, seconds, size):
+                yield said
+        except LakeRefused:
+            raise
+        except TimeoutError:
+            await self.end()
+            raise LakeTooSlow("the history lake did not answer in time; ask for less, or a later commit") from None
+        except BaseException:
+            await self.end()
+            raise
+
+    async def _said(
+        self, question: Question, starting: float, seconds: float | None, size: int
+    ) -> AsyncIterator[Columns | Rows | Truth]:
+        """Raises TimeoutError as well."""
+        loop, got = asyncio.get_running_loop(), 0
+        until: float | None = loop.time() + starting
+        self._send(question)
+        while True:
+            async with asyncio.timeout_at(until):
+                line = await self._line()
+            got += len(line)
+            match said := _read(line):
+                case Ready():
+                    until = None if seconds is None else loop.time() + seconds
+                case Refused(error):
+                    raise LakeRefused(error)
+                case Done():
+                    return
+                case Columns() | Rows() | Truth():
+                    if got > size:
+                        raise AnswerTooLarge(f"the lake answers with more than {size:,} bytes; ask for less", size)
+                    yield said
+                case _:
+                    assert_never(said)
+
+    def _send(self, question: Question) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(written(question))
+
+    async def _line(self) -> bytes:
+        """Raises LakeLost."""
+        assert self._process.stdout is not None
+        try:
+            line = await self._process.stdout.readline()
+        except ValueError as error:
+            raise LakeLost(
+                f"the process that reads the history lake sent a line of more than {_LONGEST:,} bytes"
+            ) from error
+        if not line.endswith(b"\n"):
+            raise await self._loss()
+        return line
+
+    async def _loss(self) -> LakeLost:
+        code = await self._process.wait()
+        await self._listening
+        for line in self._printed:
+            log.warning("history lake: %s", line)
+        said = f": {brief(self._printed[-1])}" if self._printed else ""
+        return LakeLost(f"the process that reads the history lake has ended with code {code}{said}")
+
+    async def _listen(self) -> None:
+        """Keep what it prints last."""
+        assert self._process.stderr is not None
+        with suppress(ValueError):  # a line without an end: nobody will read it
+            async for line in self._process.stderr:
+                self._printed.append(line.decode(errors="replace").rstrip())
+
+    async def end(self) -> None:
+        """Kill it. Its Java ends with it."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        self._listening.cancel()
+
+
+def _read(line: bytes) -> Said:
+    try:
+        return read_said(line)
+    except msgspec.DecodeError as error:
+        raise LakeLost(f"the process that reads the history lake talks nonsense: {error}") from error

@@ -1,0 +1,90 @@
+"""Settings to the history lake of a broker. Nothing of Spark is loaded here: another process reads the lake.
+
+How far the lake reaches is told from its manifests, which are small. It has to be of this broker's log: its last commit
+is compared with that of the log, by number and time.
+"""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tidings.broker.broker import Broker
+from tidings.broker.lake.lake import HistoryLake, LakeBounds, LakeStatus
+from tidings.log.errors import HistoryGone
+from tidings.log.reading import read
+from tidings.model.errors import TidingsError
+from tidings.server.config import BadSetting, Settings
+from tidings.spark.errors import LogDiverged
+from tidings.spark.lake.about import Reach, reach
+
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a folder that has not changed will not be found to have changed by then."""
+
+
+@asynccontextmanager
+async def lake_behind(broker: Broker, settings: Settings, say: Callable[[str], None]) -> AsyncIterator[None]:
+    """Have the lake of the settings asked about what the log no longer has. Raises BadSetting."""
+    if settings.lake is None or broker.disk is None:
+        raise BadSetting("--lake is for a broker with a log: with --memory there is none that a lake could be of")
+    folder = Path(settings.lake).absolute()
+    bounds = LakeBounds(seconds=settings.timeout or None, rows=settings.max_rows or None)
+    lake = HistoryLake(Look(folder, broker.disk.folder), command(folder), bounds)
+    if (error := (await lake.status()).error) is not None:
+        say(f"the history lake cannot be used for now: {error}")
+    broker.queries.lake = lake
+    try:
+        yield
+    finally:
+        broker.queries.lake = None
+        await lake.close()
+
+
+def command(folder: Path) -> tuple[str, ...]:
+    """What reads a lake."""
+    return (sys.executable, "-P", "-m", "tidings", "history", "answer", "--quiet", "--lake", str(folder))
+
+
+class Look:
+    """How far a lake reaches now; what has not changed is not read again. `log` is the data folder of the broker."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self._folder = folder
+        self._log = log
+        self._known: tuple[int, LakeStatus] | None = None
+
+    def __call__(self) -> LakeStatus:
+        """In a thread."""
+        try:
+            changed = (self._folder / "manifests").stat().st_mtime_ns
+        except OSError:
+            changed = 0  # what is wrong is said below
+        if self._known is not None and self._known[0] == changed:
+            return self._known[1]
+        status = self._looked()
+        settled = changed and time.time_ns() - changed > _SETTLED
+        self._known = (changed, status) if settled and status.error is None else None
+        return status
+
+    def _looked(self) -> LakeStatus:
+        try:
+            found = reach(self._folder)
+            self._compare(found)
+        except TidingsError as error:
+            return LakeStatus(str(self._folder), error=error)
+        return LakeStatus(str(self._folder), found.first, found.last, found.graphs)
+
+    def _compare(self, found: Reach) -> None:
+        """Raises LogDiverged."""
+        if not found.last:
+            return
+        try:
+            commits = (entry for entry in read(self._log, found.last - 1) if entry.delta)
+            last = next(commits, None)
+        except HistoryGone:
+            return  # the lake ends before the log begins: nothing can be compared
+        if last is None or (last.commit, last.time) != (found.last, found.until):
+            raise LogDiverged(
+                f"the lake {self._folder} is not of the log of this broker: commit {found.last} is another"
+            )
