@@ -39,6 +39,10 @@ def _homes(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"p{at * cities}", "lives", "city0") for at in range(1, TOGGLES))
 
 
+def _bosses(size: int) -> Iterator[tuple[str, str]]:
+    return (cut(f"p{at + 1}", "boss", f"p{at // 3}") for at in scattered(TOGGLES, size // 7 - 1))
+
+
 _FRIENDS = "{ SELECT ?p (COUNT(?f) AS ?n) { ?p :knows ?f } GROUP BY ?p }"
 
 MIXED = (
@@ -72,4 +76,5 @@ MIXED = (
     Shape(
         "EXISTS, the same for all rows", "SELECT ?p { ?p :age ?a FILTER EXISTS { ?x :lives :city0 } }", staff, _homes
     ),
+    Shape("OPTIONAL path", "SELECT ?p ?x { ?p :lives :city0 OPTIONAL { ?p :boss+ ?x } }", staff, _bosses),
 )

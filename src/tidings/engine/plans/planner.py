@@ -5,7 +5,6 @@ it carry the parameters in front of their rows and keep their state apart by the
 same for all members.
 """
 
-from collections.abc import Callable
 from typing import Any, assert_never
 
 from tidings.engine.operators.base import Aligned, Operator, Route, States
@@ -14,7 +13,7 @@ from tidings.engine.operators.constant import Constant
 from tidings.engine.operators.crossing import Crossing
 from tidings.engine.operators.dependent.minus import minus, minus_kept
 from tidings.engine.operators.dependent.optional import optional, optional_kept
-from tidings.engine.operators.dependent.witness import Witness, turning
+from tidings.engine.operators.dependent.witness import Turned, Witness, turning
 from tidings.engine.operators.extend import Extend, extend_exists
 from tidings.engine.operators.filter import Filter, filter_exists
 from tidings.engine.operators.join import Join
@@ -35,7 +34,7 @@ from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
 from tidings.engine.plans.regrouping.links import linked
 from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
-from tidings.engine.plans.regrouping.signs import condition_signs, signs_of
+from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
 from tidings.model.errors import NotAllowed
@@ -221,18 +220,13 @@ class Planner:
         return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
 
     def _witness(
-        self,
-        node: Node,
-        left: Layout,
-        states: States,
-        *,
-        with_left: bool = False,
-        turned: Callable[[], bool] | None = None,
+        self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
     ) -> Witness:
         """Watches the right side of something."""
-        built = self._side(node, states)
-        shared = self._shared(built.operator.layout, left, certain(node))
-        return Witness(built.operator, shared, (), with_left=with_left, turned=turned)
+        sign = node if states.graph[:1] == "?" else bound_by(left.node, node)
+        built = self._side(sign, states)
+        shared = self._shared(built.operator.layout, left.layout, certain(sign))
+        return Witness(built.operator, shared, (), with_left=with_left or sign is not node, turned=turned)
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
@@ -241,10 +235,10 @@ class Planner:
         operator: Operator
         tests_exists = condition is not None and has_exists(condition)
         if pushable(right, layout.index.keys()) or tests_exists:
-            witnesses = [self._witness(right, layout, states)]
+            witnesses = [self._witness(right, aside, states)]
             if condition is not None and tests_exists:
                 signs = condition_signs(condition, algebra.Join(left, right))
-                witnesses += self._exists_witnesses(list(exists_patterns(condition)), signs, layout, states)
+                witnesses += self._exists_witnesses(list(exists_patterns(condition)), signs, aside, states)
             operator = optional(aside, right, condition, witnesses, states)
         else:
             side = self._sided(right, states)
@@ -261,7 +255,7 @@ class Planner:
         operator: Operator
         both = shared_variables(left, right)
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
-            operator = minus(aside, right, self._witness(right, layout, states), states)
+            operator = minus(aside, right, self._witness(right, aside, states), states)
         else:
             side = self._sided(right, states)
             shared = self._shared(side.layout, layout, certain(right))
@@ -274,8 +268,8 @@ class Planner:
         test = states.compiler(states.new).test(condition, layout)
         operator: Operator
         if has_exists(condition):
-            witnesses = self._asked(condition, layout, states)
             aside = Side(below.operator, inner, self._members_of(inner))
+            witnesses = self._asked(condition, aside, states)
             operator = filter_exists(aside, condition, witnesses, states)
         else:
             operator = Filter(below.operator, condition, states)
@@ -287,29 +281,24 @@ class Planner:
         value = states.compiler(states.new).value(expression, layout)
         operator: Operator
         if has_exists(expression):
-            witnesses = self._asked(expression, layout, states)
             aside = Side(below.operator, inner, self._members_of(inner))
+            witnesses = self._asked(expression, aside, states)
             operator = extend_exists(aside, variable, expression, witnesses, states)
         else:
             operator = Extend(below.operator, variable, expression, states)
         return Built(operator, lambda member: ((*row, value(row)) for row in below.rows(member)), below.is_ordered)
 
-    def _asked(self, expression: Expression, layout: Layout, states: States) -> list[Witness]:
+    def _asked(self, expression: Expression, left: Side, states: States) -> list[Witness]:
         """Witnesses of everything that an expression asks for by EXISTS."""
         witnesses: list[Witness] = []
         for pattern in exists_patterns(expression):
-            is_same = layout.index.keys().isdisjoint(algebra.every_variable(pattern))
+            is_same = left.layout.index.keys().isdisjoint(algebra.every_variable(pattern))
             turned = turning(pattern, states) if is_same else None
-            witnesses += self._exists_witnesses([pattern], signs_of(pattern), layout, states, turned)
+            witnesses += self._exists_witnesses([pattern], signs_of(pattern), left, states, turned)
         return witnesses
 
     def _exists_witnesses(
-        self,
-        asked: list[Node],
-        signs: list[Node] | None,
-        left: Layout,
-        states: States,
-        turned: Callable[[], bool] | None = None,
+        self, asked: list[Node], signs: list[Node] | None, left: Side, states: States, turned: Turned | None = None
     ) -> list[Witness]:
         if signs is not None:
             return [self._witness(sign, left, states, with_left=True, turned=turned) for sign in signs]

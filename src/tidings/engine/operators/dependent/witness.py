@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States, is_hit, shown
 from tidings.engine.operators.side import Filed, Side
@@ -11,6 +11,9 @@ from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
 from tidings.sparql.evaluate.pushing import pushable
+
+Turned: TypeAlias = Callable[[], bool]
+"""Whether there are solutions now and were none before, or the reverse."""
 
 
 class Witness:
@@ -25,10 +28,10 @@ class Witness:
         coarse: tuple[Route, ...],
         *,
         with_left: bool = False,
-        turned: Callable[[], bool] | None = None,
+        turned: Turned | None = None,
     ) -> None:
         self._turned = turned
-        """Whether there are solutions now and were none before, or the reverse: where all rows ask for the same."""
+        """Where all rows ask for the same."""
         self.with_left = with_left
         """Whether the pattern has the left side in it: then nothing is seen of rows that go."""
         self.shared = shared if operator is not None else ()
@@ -54,7 +57,7 @@ class Witness:
         return Explanation("witness", how, True, (self._operator.explain(),))
 
 
-def turning(asked: Node, states: States) -> Callable[[], bool]:
+def turning(asked: Node, states: States) -> Turned:
     """Whether a pattern that nothing outside is substituted into has solutions now and had none, or the reverse."""
     now = Aligned(lambda: states.plan(asked, states.new), EMPTY, states.epoch)
     before = Aligned(lambda: states.plan(asked, states.old), EMPTY, states.epoch)

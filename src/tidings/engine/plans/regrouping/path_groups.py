@@ -28,6 +28,11 @@ def has_bound_path(node: Node) -> bool:
     return any(isinstance(part, PathPattern) and is_reachability(part) for part in _flat(node))
 
 
+def has_free_path(node: Node) -> bool:
+    """Whether a path stands here with no bound end."""
+    return any(isinstance(part, PathPattern) and is_reachability(part) for part in grouped(node))
+
+
 def is_reachability(path: PathPattern) -> bool:
     """Whether a path gives each pair once, and its ends are two different terms that are spelt in one way only."""
     ends = (path.subject, path.object)

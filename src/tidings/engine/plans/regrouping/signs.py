@@ -6,6 +6,7 @@ signs      patterns of triples alone; the changes of all of them cover the chang
 
 from collections.abc import Iterable
 
+from tidings.engine.plans.regrouping.path_groups import has_free_path
 from tidings.engine.plans.routes import exists_patterns
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Node, PathPattern
@@ -30,6 +31,17 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
         return list(dict.fromkeys(_within(condition, _skeleton(node))))
     except _Unseen:
         return None
+
+
+def bound_by(left: Node, sign: Node) -> Node:
+    """A sign together with what it stands behind, if a path in it starts or ends there, and nowhere else."""
+    if not has_free_path(sign):
+        return sign
+    try:
+        together = _joined(_skeleton(left), sign)
+    except _Unseen:
+        return sign
+    return sign if has_free_path(together) else together
 
 
 def _joined(left: Node, right: Node) -> Node:
