@@ -2,10 +2,13 @@
 
     ../.venv/bin/python endpoint.py                                        Oxigraph, which it starts
     ../.venv/bin/python endpoint.py --query URL --update URL [--graph IRI] a store that runs, and holds nothing else
+    ../.venv/bin/python endpoint.py --mode context [--ballast QUADS]       contexts in memory, and more in the store
 
 Prints one JSON line: `ups_bare` and `ups_broker` (updates a second, over as many connections), `ratio_to_bare`,
 `added_ms` (what the broker adds to the median answer of one update after the other; its subscribers are told at that
-moment), and `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again after each update).
+moment), `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again after each update), and
+`broker_mb` (the memory of the broker at the end). Before any time is printed, the answers of subscriptions are compared
+with those of the store.
 """
 
 import argparse
@@ -27,7 +30,7 @@ import httpx
 
 from measure import check, report, rounded, say
 from tidings.bench.workloads.city import city, lamp_updates, subscriptions
-from tidings.client import connect
+from tidings.client import Subscription, connect
 from tidings.endpoint.connection import Address, Connection
 from tidings.endpoint.store import SparqlStore
 
@@ -35,6 +38,8 @@ _CONNECTIONS = 16
 _ROUNDS = 3
 _SINGLE = 60
 _NAIVE_UPDATES = 2
+_CHECKED = 20
+_PORTION = 100_000
 _PATIENCE = 120.0
 _GREETING = re.compile(r"(http://127\.0\.0\.1:\d+)[\s\S]*(ws://127\.0\.0\.1:\d+/subscribe)")
 
@@ -74,8 +79,8 @@ def _answers(url: str) -> bool:
 
 
 @contextmanager
-def broker(place: Place, folder: str) -> Iterator[tuple[str, str]]:
-    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0",
+def broker(place: Place, folder: str, mode: str) -> Iterator[tuple[str, str, int]]:
+    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0", "--mode", mode,
                "--data", f"{folder}/data", "--endpoint", place.query, "--update-url", place.update]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stdout is not None
@@ -85,15 +90,39 @@ def broker(place: Place, folder: str) -> Iterator[tuple[str, str]]:
                 line = process.stdout.readline()
                 check(bool(line), "the broker greets")
                 greeting += line
-            yield found[1], found[2]
+            yield found[1], found[2], process.pid
         finally:
             process.terminate()
 
 
-async def load(place: Place, factor: float) -> None:
+async def load(place: Place, factor: float, ballast: int) -> None:
+    """The city, and what nobody subscribes to."""
     async with Connection(Address(place.query, place.update), seconds=_PATIENCE) as connection:
         store = SparqlStore(connection)
         await store.take({(s, p, o, ""): True for s, p, o in city(factor)})
+        for start in range(0, ballast, _PORTION):
+            numbers = range(start, min(ballast, start + _PORTION))
+            await store.take({(f"<urn:b{n // 10}>", f"<urn:p{n % 10}>", f'"{n}"', ""): True for n in numbers})
+
+
+def megabytes(process: int) -> float:
+    """What a process has in memory."""
+    with Path(f"/proc/{process}/status").open() as lines:
+        (found,) = (line for line in lines if line.startswith("VmRSS"))
+    return int(found.split()[1]) / 1024
+
+
+async def check_answers(client: httpx.AsyncClient, place: Place, told: list[Subscription]) -> None:
+    """What subscribers were told adds up to what the store answers; some of them are asked for."""
+    for subscription, text in list(zip(told, subscriptions(), strict=True))[:: len(told) // _CHECKED]:
+        answer = await client.post(
+            place.query, data={"query": text, **place.asked}, headers={"accept": "application/sparql-results+json"}
+        )
+        expected = len(answer.json()["results"]["bindings"])
+        deadline = time.monotonic() + _PATIENCE
+        while len(subscription) != expected and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        check(len(subscription) == expected, f"{len(subscription)} rows were told of {expected}: {text}")
 
 
 Update = Callable[[str], Awaitable[None]]
@@ -140,16 +169,16 @@ async def naive_rate(client: httpx.AsyncClient, place: Place, send: Update) -> f
     return _NAIVE_UPDATES / (time.perf_counter() - begun)
 
 
-async def measure(place: Place, folder: str, factor: float) -> None:
+async def measure(place: Place, folder: str, factor: float, mode: str, ballast: int) -> None:
     say("loading the city ...")
-    await load(place, factor)
-    say("starting the broker, which fetches it ...")
+    await load(place, factor, ballast)
+    say("starting the broker ...")
     limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
-    with broker(place, folder) as (http, ws):
+    with broker(place, folder, mode) as (http, ws, process):
         async with httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client, connect(ws) as line:
             async with asyncio.TaskGroup() as group:
-                for text in subscriptions():
-                    group.create_task(line.subscribe(text))
+                begun = [group.create_task(line.subscribe(text)) for text in subscriptions()]
+            told = [each.result() for each in begun]
             bare, ours = updater(client, place.update, place.parameters), updater(client, f"{http}/update", {})
             rates: dict[str, list[float]] = {"bare": [], "broker": []}
             for number in range(_ROUNDS):
@@ -160,11 +189,14 @@ async def measure(place: Place, folder: str, factor: float) -> None:
             alone_bare = await median_ms(bare, lamp_updates("alone")[:_SINGLE])
             await client.post(f"{http}/reconcile")
             alone = await median_ms(ours, lamp_updates("together")[:_SINGLE])
+            await check_answers(client, place, told)
+            memory = megabytes(process)
             naive = await naive_rate(client, place, bare)
     ups_bare, ups_broker = max(rates["bare"]), max(rates["broker"])
     report(
         ups_bare=rounded(ups_bare), ups_broker=rounded(ups_broker), ratio_to_bare=rounded(ups_broker / ups_bare),
         added_ms=rounded(alone - alone_bare), ratio_to_naive=rounded(ups_broker / naive),
+        broker_mb=rounded(memory),
     )  # fmt: skip
 
 
@@ -174,16 +206,18 @@ def main() -> None:
     parser.add_argument("--update")
     parser.add_argument("--graph")
     parser.add_argument("--factor", type=float, default=1.0, help="how much of the city")
+    parser.add_argument("--mode", choices=("mirror", "context"), default="mirror")
+    parser.add_argument("--ballast", type=int, default=0, help="quads in the store that concern nobody")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.query is None:
             with oxigraph(folder) as place:
-                asyncio.run(measure(place, folder, given.factor))
+                asyncio.run(measure(place, folder, given.factor, given.mode, given.ballast))
         else:
             graph = {} if given.graph is None else {"using-graph-uri": given.graph}
             asked = {} if given.graph is None else {"default-graph-uri": given.graph}
             place = Place(given.query, given.update or given.query, graph, asked)
-            asyncio.run(measure(place, folder, given.factor))
+            asyncio.run(measure(place, folder, given.factor, given.mode, given.ballast))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ The client has one core, the broker and the bare engine the other.
 With `--secured`, a second broker asks everybody who they are: its rounds follow those of the first one, with a token in
 every request and every message, at full load only. It prints the updates a second of both brokers, `plain` and
 `secured`, their ratio `secured_to_plain`, of neighbouring rounds, and the same ratio by the time that the brokers'
-processor took, `secured_to_plain_busy`, which says more where others use the machine as well.
+processor took, `secured_to_plain_busy`, which says more where others use the machine as well. Medians of `--turns`.
 
 With `--watched`, the rounds of a page of the dashboard that is open in a browser follow those without one, in the same
 way: `watched_to_unwatched` by updates a second, and `watched_to_unwatched_busy` by the time of the broker's processor.
@@ -309,18 +309,19 @@ def main() -> None:
     parser.add_argument("--durability", default="fsync", help="of the broker's log (default fsync), or memory: no log")
     parser.add_argument("--secured", action="store_true", help="compare with a broker that asks everybody who they are")
     parser.add_argument("--watched", action="store_true", help="compare with the same broker while a page is open")
+    parser.add_argument("--turns", type=int, default=10, help="rounds of each that is compared (default 10)")
     arguments = parser.parse_args()
     durability = arguments.durability
     take_client_core()
     if arguments.secured:
         from secured import side_by_side  # which needs what is here
 
-        report(**side_by_side(durability), durability=durability)
+        report(**side_by_side(durability, arguments.turns), durability=durability)
         return
     if arguments.watched:
         from watched import watched
 
-        report(**watched(durability), durability=durability)
+        report(**watched(durability, arguments.turns), durability=durability)
         return
     say("loading the city twice ...")
     engine = Engine(our_city())

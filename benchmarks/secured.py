@@ -13,7 +13,6 @@ from measure import city_document, rounded, say
 from sockets import Broker, Lines, busy_seconds, tidings
 from tidings.bench.workloads.city import PAPER_ROADS
 
-_TURNS = 10  # of each of the two
 _POLICY = """
 issuer = "http://localhost:8000"
 identity = [{identity = "*"}]
@@ -51,7 +50,7 @@ class Side:
         return {name: rounded(statistics.median(course.rates), 0) for name, course in self.courses.items()}
 
 
-def side_by_side(durability: str) -> dict[str, Any]:
+def side_by_side(durability: str, turns: int) -> dict[str, Any]:
     gc.disable()
     with tempfile.TemporaryDirectory() as folder:
         document, policy = Path(folder) / "city.nt", Path(folder) / "security.toml"
@@ -66,7 +65,7 @@ def side_by_side(durability: str) -> dict[str, Any]:
             say("everybody subscribes, twice ...")
             sides = (Side(plain, ""), Side(secured, _token(secured)))
             first = PAPER_ROADS * 1000
-            for turn in range(_TURNS):
+            for turn in range(turns):
                 for name in PUBLISHERS:
                     for side in sides if turn % 2 == 0 else reversed(sides):
                         side.run(name, first)

@@ -24,7 +24,6 @@ from measure import check, city_document, rounded, say
 from sockets import Broker, Lines, busy_seconds, tidings
 from tidings.bench.workloads.city import COARSE_ROADS, PAPER_ROADS, PREFIX, subscribe_road
 
-_TURNS = 6
 _LAMPS = f"{PREFIX}SELECT ?lamp ?dimming WHERE {{ ?lamp ns:hasDimmingValue ?dimming }}"
 _PAGES = {
     "operations": "#/operations",
@@ -76,7 +75,7 @@ class Watching:
         }
 
 
-def watched(durability: str) -> dict[str, Any]:
+def watched(durability: str, turns: int) -> dict[str, Any]:
     gc.disable()
     with tempfile.TemporaryDirectory() as folder, _browser() as page:
         document = Path(folder) / "city.nt"
@@ -85,7 +84,7 @@ def watched(durability: str) -> dict[str, Any]:
             say("everybody subscribes ...")
             watching = Watching(broker, page)
             everyone = ("", *_PAGES)
-            for turn in range(_TURNS):
+            for turn in range(turns):
                 for name in PUBLISHERS:
                     for seen in everyone if turn % 2 == 0 else reversed(everyone):
                         watching.run(seen, name)

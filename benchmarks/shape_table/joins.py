@@ -70,6 +70,19 @@ def _hub(_: int) -> Iterator[tuple[str, str]]:
     return (put(f"visitor{number}", "likes", "Lamp") for number in range(TOGGLES))
 
 
+def travellers(size: int) -> Iterator[Quad]:
+    """Nine in ten live in one country, and each of the others in one of their own; three of them are guides."""
+    count = size // 2
+    for number in range(count):
+        yield triple(f"p{number}", "country", f"c{number}" if number % 10 == 0 else "hub")
+        yield triple(f"p{number}", "name", f"name{number}")
+    yield from (triple(f"p{number * count // 4 // 10 * 10 + 1}", "guides", number) for number in range(3))
+
+
+def _visits(_: int) -> Iterator[tuple[str, str]]:
+    return (put(f"v{number}", "visits", "hub") for number in range(TOGGLES))
+
+
 def _many(_: int) -> str:
     terms = ", ".join(f":lamp{number}" for number in range(1000))
     return f"SELECT ?lamp ?d {{ ?lamp :dim ?d FILTER (?lamp IN ({terms})) }}"
@@ -81,6 +94,12 @@ JOINS = (
     Shape("railway, an entry", _ROUTES, railway, _entries),
     Shape("railway, a connection", _ROUTES, railway, _connections),
     Shape("through a hub", "SELECT ?v ?l { ?v :likes ?c . ?l :a ?c . :road0 :along ?p . ?p :has ?l }", city, _hub),
+    Shape(
+        "a hub among small ones",
+        "SELECT ?v ?p { ?v :visits ?c . ?p :country ?c . ?p :guides ?n }",
+        travellers,
+        _visits,
+    ),
     Shape("IN, 1,000 terms", _many, city, _dims),
     Shape("OPTIONAL", "SELECT ?l ?f { ?l :dim ?d OPTIONAL { ?l :fault ?f } }", city, _faults),
     Shape("MINUS", "SELECT ?l { ?l :dim ?d MINUS { ?l :fault ?f . ?l :a :Lamp } }", city, _faults),

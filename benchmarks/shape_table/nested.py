@@ -84,5 +84,11 @@ NESTED = (
         people,
         _notes,
     ),
+    Shape(
+        "NOT EXISTS of an aggregate",
+        "SELECT ?p { ?p :age ?a FILTER NOT EXISTS { SELECT ?p { ?p :knows ?f } GROUP BY ?p HAVING (COUNT(*) > 1) } }",
+        people,
+        _friends,
+    ),
     Shape("EXISTS counted", "SELECT (SUM(IF(EXISTS { ?p :note ?n }, 1, 0)) AS ?k) { ?p :age ?a }", people, _notes),
 )

@@ -2,7 +2,7 @@
 
     planner   writes tasks, watches results                    worker   watches tasks that nobody has done, does them
 
-They are plain programs here, with the client of the official SDK; language models would use the same tools.
+They are plain programs here, with the client of the official SDK; any other agent uses the same tools.
 
     python examples/agents/hand_over.py [http://127.0.0.1:8000/mcp]
 """

@@ -34,6 +34,10 @@ class Elsewhere:
         self.turn.set()
         self.requests: list[dict[Quad, bool]] = []
 
+    async def greet(self) -> None:
+        await asyncio.sleep(0)
+        self._check()
+
     async def take(self, states: Mapping[Quad, bool]) -> None:
         self.requests.append(dict(states))
         await self.turn.wait()

@@ -22,6 +22,7 @@ from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
 from tidings.broker.updates import queue as room
 from tidings.broker.updates.accepted import Done, Outcome
+from tidings.engine.contexts import Contexts
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.log import journal
@@ -66,10 +67,13 @@ class Clock:
 # -- brokers ----------------------------------------------------------------------------------------------------
 
 
-def in_memory(clock: Clock, policy: Policy | None = None, **bounds: Any) -> Broker:
-    """A broker that forgets; it must still be entered."""
+def in_memory(clock: Clock, policy: Policy | None = None, *, contexts: bool = False, **bounds: Any) -> Broker:
+    """A broker that forgets; it must still be entered. It may keep `contexts` only."""
     policy = policy or Policy(bounds=Bounds(**bounds), slice_seconds=5.0, planning=PATIENCE)
-    return Broker(Engine(Core(base=BASE)), policy, clock=clock.now, monotonic=clock.monotonic)
+    engine = Engine(Core(base=BASE))
+    if contexts:
+        engine.contexts = Contexts(engine.store)
+    return Broker(engine, policy, clock=clock.now, monotonic=clock.monotonic)
 
 
 def opened(clock: Clock, path: Path, external: ExternalEngine | None = None, **changes: Any) -> Broker:

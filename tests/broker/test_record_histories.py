@@ -41,6 +41,9 @@ class Way:
         self._elsewhere = elsewhere
         self.gone = False
 
+    async def greet(self) -> None:
+        await self._open().greet()
+
     async def take(self, states: Mapping[Quad, bool]) -> None:
         await self._open().take(states)
 

@@ -10,7 +10,8 @@ from cli.shell import EXAMPLES, WITH_ENDPOINT, command_of, shell
 from endpoint.servers import Server, oxigraph
 from gates.wire import Broker, serving
 from plain import calls
-from waiting import PATIENCE, wait_until
+from tidings.client import Refused, connect
+from waiting import PATIENCE, asynchronous, wait_until
 
 S, P = "<http://example.org/s>", "<http://example.org/p>"
 
@@ -101,3 +102,41 @@ def test_what_others_commit_at_another_broker_is_followed(tmp_path: Path) -> Non
             wait_until(lambda: values(broker) == ["2", "3"])
             broker.update(f"DELETE DATA {{ {S} {P} 2 }}")
             assert values(other) == ["3"]
+
+
+def quads(broker: Broker) -> int:
+    return int(calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"])
+
+
+@pytest.mark.server
+@asynchronous
+async def test_a_broker_with_contexts_in_memory_has_no_more_than_it_needs_and_tells_no_less(
+    server: Server, tmp_path: Path
+) -> None:
+    server.told("CLEAR ALL")
+    server.told(f"INSERT DATA {{ {S} {P} 1 . <urn:other> <urn:q> 1, 2, 3 }}")
+    settings = in_front_of(server, tmp_path / "data", "--mode", "context", "--max-context", "3")
+    more = f"DELETE {{ {S} {P} ?o }} INSERT {{ {S} {P} ?n }} WHERE {{ {S} {P} ?o BIND(?o + 1 AS ?n) }}"
+    with serving(tmp_path, *settings) as broker:
+        assert values(broker) == ["1"], "queries are answered by the store"
+        assert quads(broker) == 0, "nothing is in memory that nobody needs"
+        async with connect(broker.ws) as line:
+            told = await line.subscribe(f"SELECT ?o {{ {S} {P} ?o }}")
+            assert told.values() == [{"o": 1}]
+            with pytest.raises(Refused) as refusal:
+                await line.subscribe("SELECT ?s { ?s ?p ?o }")
+            assert refusal.value.code == "context_too_large"
+            broker.update(more)
+            broker.update("DELETE WHERE { ?s <urn:q> 3 }")
+            broker.update(more)
+            while told.values() != [{"o": 3}]:
+                await anext(told)
+            assert stored(server) == values(broker) == ["3"]
+            assert quads(broker) == 1
+            broker.stop(signal.SIGKILL)
+
+    server.told(f"INSERT DATA {{ {S} {P} 7 }}")
+    with serving(tmp_path, *settings) as broker:
+        assert quads(broker) == 2, "contexts come back from the log, and what others changed from the store"
+        broker.update(f"DELETE WHERE {{ {S} {P} 7 }}")
+        assert quads(broker) == 1

@@ -143,7 +143,7 @@ async def test_subscriptions_are_listed_with_what_they_ask_and_who_is_there() ->
         (shown,) = (await house.get("/subscriptions")).json()["subscriptions"]
         assert shown == {
             "spuid": spuid, "alias": "it", "sparql": QUERY, "sequence": 0, "connected": True,
-            "incremental": True,
+            "incremental": True, "cost": {"seconds": 0.0, "aside": 0.0, "subscribers": 1},
             "default-graph-uri": [], "named-graph-uri": [],
         }  # fmt: skip
         house.broker.disconnect(session)
@@ -168,6 +168,21 @@ async def test_a_list_comes_in_pages() -> None:
         assert found == spuids
         assert is_error(await house.get("/subscriptions", 404, params={"after": "x"}), 404, "unknown_spuid")
         assert is_error(await house.get("/subscriptions", 400, params={"limit": "x"}), 400, "bad_request")
+
+
+@asynchronous
+async def test_the_dearest_come_first_where_costs_are_asked_for() -> None:
+    async with indoors() as house:
+        cheap = (await subscribe(house, "SELECT * WHERE { ?s <urn:nobody> ?o }"))[1]
+        dear = [(await subscribe(house, f"SELECT * WHERE {{ <urn:a{n}> ?p ?o }}"))[1] for n in range(2)]
+        await house.update("INSERT DATA { <urn:a0> <urn:p> 1 }")
+        page = (await house.get("/subscriptions", params={"order": "cost"})).json()
+        assert ([shown["spuid"] for shown in page["subscriptions"]], page["total"]) == ([*dear, cheap], 3)
+        costs = [shown["cost"] for shown in page["subscriptions"]]
+        assert costs[0] == costs[1]  # they share a plan, and what it costs
+        assert (costs[0]["seconds"] > 0, costs[0]["subscribers"], costs[2]["seconds"]) == (True, 2, 0)
+        for wrong in ({"order": "name"}, {"order": "cost", "after": "x"}, {"order": "cost", "since": "x"}):
+            assert is_error(await house.get("/subscriptions", 400, params=wrong), 400, "bad_request")
 
 
 @asynchronous

@@ -154,3 +154,15 @@ async def test_an_answer_before_the_end_says_that_it_is_the_last(tmp_path: Any) 
         assert len(await answers(reader, 2)) == 2
         async with asyncio.timeout(PATIENCE):
             assert await reader.read() == b""
+
+
+@pytest.mark.parametrize("way", ["", "sec-fetch-site: none\r\n"])
+@asynchronous
+async def test_a_body_that_does_not_come_is_answered_for(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("connection", "limits"):
+        monkeypatch.setattr(f"tidings.gates.http.{module}.BODY_SECONDS", 0.01)
+    async with listening() as house, connection(house) as (reader, writer):
+        writer.write(request(insert(1), more=way)[:-1])
+        (body,) = await answers(reader, 1)
+        assert json.loads(body)["error"] == "body_too_slow"
+        assert len(house.broker.store) == 0

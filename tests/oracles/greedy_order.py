@@ -19,6 +19,7 @@ from tidings.sparql.algebra import (
     visible,
 )
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, View
+from tidings.sparql.evaluate.pushing import pushable
 from tidings.sparql.rewrite.cost import cost
 
 
@@ -55,12 +56,13 @@ def _parts(node: Node) -> list[Node]:
 
 
 def _ordered(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var]) -> Node:
-    waiting = _parts(node)
+    parts = _parts(node)
+    waiting = [(part, _is_alone(number, parts, bound)) for number, part in enumerate(parts)]
     known = set(bound)
     result: Node | None = None
     while waiting:
-        costs = [cost(part, visible(part), source, known) for part in waiting]
-        part = waiting.pop(costs.index(min(costs)))
+        costs = [cost(part, visible(part).keys(), alone, source, known) for part, alone in waiting]
+        part, _ = waiting.pop(costs.index(min(costs)))
         if not isinstance(part, BGP):
             part = greedily_ordered(part, source, view, known)
         known.update(certain(part))
@@ -73,3 +75,9 @@ def _ordered(node: Node, source: TripleSource, view: View, bound: AbstractSet[Va
         else:
             result = join(result, part)
     return BGP(()) if result is None else result
+
+
+def _is_alone(number: int, parts: list[Node], bound: AbstractSet[Var]) -> bool:
+    """Whether one part cannot be evaluated from rows of all the others."""
+    around = {variable for at, part in enumerate(parts) if at != number for variable in visible(part)}
+    return not pushable(parts[number], around | bound)

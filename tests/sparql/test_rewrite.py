@@ -12,7 +12,20 @@ from strategies.data import PREFIX, datasets, ex
 from strategies.queries import selects
 from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
-from tidings.sparql.algebra import BGP, Filter, Join, Node, PathPattern, Select, TriplePattern, Values, inputs, visible
+from tidings.sparql.algebra import (
+    BGP,
+    Distinct,
+    Filter,
+    Join,
+    Minus,
+    Node,
+    PathPattern,
+    Select,
+    TriplePattern,
+    Values,
+    inputs,
+    visible,
+)
 from tidings.sparql.evaluate.compile import Compiler
 from tidings.sparql.evaluate.context import Context, Moment
 from tidings.sparql.evaluate.dataset import NOTHING, View
@@ -22,10 +35,12 @@ from tidings.sparql.rewrite import rewrite
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 from tidings.sparql.rewrite.order import order_joins
+from tidings.sparql.rewrite.semijoins import join_existence
 
 Pass = Callable[[Node, View], Node]
 PASSES: dict[str, Pass] = {
     "constants": lambda node, _: reveal_constants(node),
+    "semijoins": lambda node, _: join_existence(node),
     "order": lambda node, view: order_joins(node, view.default(), view, frozenset()),
     "filters": lambda node, _: push_filters(node),
     "all": rewrite,
@@ -71,6 +86,47 @@ def blocks(node: Node) -> list[tuple[TriplePattern, ...]]:
     if isinstance(node, BGP):
         return [node.patterns] if node.patterns else []
     return [block for inner in inputs(node) for block in blocks(inner)]
+
+
+# -- semijoins --------------------------------------------------------------------------------------------------
+
+COUNTED = "{ SELECT ?s { ?s :q ?v } GROUP BY ?s HAVING (COUNT(*) > 1) }"
+
+
+def test_exists_around_an_aggregate_is_a_join() -> None:
+    node = join_existence(parsed(f"{{ ?s :p ?o FILTER (?o > 1) FILTER EXISTS {COUNTED} }}"))
+    assert isinstance(node, Filter)
+    assert isinstance(node.inner, Join)
+    assert node.inner.left == parsed("{ ?s :p ?o }")
+    assert isinstance(node.inner.right, Distinct)
+
+
+def test_not_exists_around_an_aggregate_is_a_difference() -> None:
+    node = join_existence(parsed(f"{{ ?s :p ?o FILTER NOT EXISTS {COUNTED} }}"))
+    assert isinstance(node, Minus)
+    assert visible(node.right).keys() == {"?s"}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "{ ?s :p ?o FILTER EXISTS { ?s :q ?v FILTER (?v > ?o) } }",
+        "{ ?s :p ?o FILTER NOT EXISTS { SELECT ?x { ?x :q ?v } GROUP BY ?x } }",
+        "{ ?x :p ?o OPTIONAL { ?x :q ?s } FILTER NOT EXISTS " + COUNTED + " }",
+        "{ ?s :p ?o FILTER EXISTS { SELECT DISTINCT ?s { ?s :q ?v } LIMIT 1 } }",
+        "{ ?s :p ?o FILTER EXISTS { SELECT DISTINCT ?s { ?s :q ?v FILTER (RAND() > 0.5) } } }",
+        "{ ?s :p ?o FILTER (?o > 1 || EXISTS " + COUNTED + ") }",
+    ],
+    ids=["sees the row", "nothing in common", "a variable that may be unbound", "LIMIT", "chance", "one of several"],
+)
+def test_exists_stays_where_it_is_no_join(pattern: str) -> None:
+    assert join_existence(parsed(pattern)) == parsed(pattern)
+
+
+def test_exists_stays_where_its_pattern_meets_what_rows_bring_along() -> None:
+    node = parsed("{ ?x :p ?o FILTER EXISTS { SELECT DISTINCT ?s ?x { ?s :q ?x } } }")
+    assert isinstance(join_existence(node), Join)
+    assert join_existence(node, frozenset({"?s"})) == node
 
 
 # -- constants --------------------------------------------------------------------------------------------------

@@ -16,6 +16,13 @@ export interface Explained {
   readonly plan: PlanNode;
 }
 
+/** Seconds that a plan has taken, on the loop and aside; those who share it share that. */
+export interface Cost {
+  readonly seconds: number;
+  readonly aside: number;
+  readonly subscribers: number;
+}
+
 export interface SubscriptionInfo {
   readonly spuid: string;
   readonly alias: string | null;
@@ -23,6 +30,8 @@ export interface SubscriptionInfo {
   readonly sequence: number;
   readonly connected: boolean;
   readonly incremental: boolean;
+  /** Null where the answer is worked out elsewhere. */
+  readonly cost: Cost | null;
   readonly away?: number;
   readonly "default-graph-uri": readonly string[];
 }

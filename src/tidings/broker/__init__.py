@@ -15,6 +15,7 @@ spool                 an answer that is complete before its first byte is sent
 updates               accepted       what an update can be
                       queue          one after the other, in the order in which they came
                       delayed        updates that wait for their time; schedule keeps them in order
+                      elsewhere      those of a graph that is not in memory
                       graph_change   a change of one graph, as an update
                       initial_data   what a broker begins with; seeding, whether that was interrupted
 durability            commit_log     numbers and times of commits, and the log they are written to
@@ -23,9 +24,10 @@ durability            commit_log     numbers and times of commits, and the log t
                       replay         a broker made again from a snapshot and the log
                       snapshots      the state with one commit, written in the background
                       past           the state as it was after an earlier commit
+asking                who answers questions about the whole graph
 record                somebody else's store, which has every commit before anybody is told of it
 subscriptions         registry       who has which, and who is away
-                      admission      how one begins
+                      admission      how one begins; wish is what a client asks for
                       notifier       who is told what of a commit
                       outbox         what happens while a client has no room, and to numbers that are not mere counts
                       resumption     who goes away, comes back, or does not

@@ -20,6 +20,7 @@ from typing import Any
 
 from tidings.broker.alarm import Alarm
 from tidings.broker.approximate.matching import Matching
+from tidings.broker.asking.in_memory import Asking, InMemory
 from tidings.broker.checking import check
 from tidings.broker.durability.commit_log import CommitLog, Follower
 from tidings.broker.durability.facts import Facts
@@ -31,11 +32,12 @@ from tidings.broker.pending import Ended
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.queries import Queries, Writer
 from tidings.broker.record.intents import Intents
+from tidings.broker.record.keeping import held_by
 from tidings.broker.record.seam import Reconciled, Record, Side
 from tidings.broker.settlement import Settlement
 from tidings.broker.spool import Spool
 from tidings.broker.status import BrokerStatus, status_of
-from tidings.broker.subscriptions.admission import Admission, Encode, Subscribe
+from tidings.broker.subscriptions.admission import Admission
 from tidings.broker.subscriptions.external_answers import ExternalAnswers, ExternalEngine
 from tidings.broker.subscriptions.external_batches import ExternalBatches
 from tidings.broker.subscriptions.notifier import Notifier
@@ -44,14 +46,15 @@ from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
-from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.roll import Roll, Sees
 from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
+from tidings.broker.subscriptions.wish import Encode, Subscribe
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.queue import UpdateQueue, check_length
-from tidings.broker.updates.rehearsal import Rehearsal, rehearse
+from tidings.broker.updates.rehearsal import Rehearsal
 from tidings.broker.updates.schedule import Delayed, Schedule
 from tidings.broker.updates.seeding import Seeding
 from tidings.engine.engine import Engine
@@ -120,6 +123,7 @@ class Broker:
         self.updates = UpdateQueue(
             engine, log, self.forks, notifier, self.stragglers, self.spawn, self.matching, most=policy.queue, **limits
         )
+        self.asking: Asking = InMemory(engine, self.queries, self.forks, self.updates.whole, clock)
         self._alarm = alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
@@ -128,6 +132,7 @@ class Broker:
         self.intents = Intents(log)
         facts.keep(Seeding.KINDS, self.seeding)
         facts.keep(Intents.KINDS, self.intents)
+        self.held = held_by(subscriptions, engine, facts)
         facts.keep(Restoration.KINDS, Restoration(subscriptions, outboxes, self.resumption, self.changes))
         facts.keep(DelayedUpdates.KINDS, self.delayed)
         facts.keep(Matching.KINDS, self.matching)
@@ -202,9 +207,9 @@ class Broker:
     def store(self) -> Store:
         return self.engine.store
 
-    def has_graph(self, name: Term, rights: Rights = ALL_RIGHTS) -> bool:
+    async def has_graph(self, name: Term, rights: Rights = ALL_RIGHTS) -> bool:
         """Whether there is a graph of this name, as far as the asker may know."""
-        return rights.read.has(name) and self.store.graph(name) is not None
+        return rights.read.has(name) and await self.asking.has_graph(name)
 
     def submit(
         self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None,
@@ -235,7 +240,7 @@ class Broker:
     async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
         """What an update would do; nothing is done."""
         self._check_open()
-        return await rehearse(self.engine, self.forks, self.now(), self.updates.whole, text, dataset, rights, client)
+        return await self.asking.rehearse(text, dataset, rights, client)
 
     async def change(self, change: GraphChange, publisher: str | None = None, rights: Rights = ALL_RIGHTS) -> Done:
         """As `update`, for a change of one graph."""
@@ -247,7 +252,7 @@ class Broker:
     ) -> Spool:  # fmt: skip
         """The answer to a query, as a document, now or after the commit `at`. What takes long is `client`'s share."""
         self._check_open()
-        return await self.queries.answer(text, dataset, write, rights, client, at)
+        return await self.asking.answer(text, dataset, write, rights, client, at)
 
     async def check(self, kind: Kind, text: str, dataset: Dataset | None, client: str | None) -> tuple[str, ...]:
         """Read a request, and do nothing with it; what is doubtful about it. Raises what is wrong with it."""
@@ -344,6 +349,10 @@ class Broker:
     def explain(self, subscriber: Subscriber) -> Explained:
         """The plan of a subscription."""
         return self.subscriptions.explain(subscriber)
+
+    def dearest(self, sees: Sees) -> Iterator[Subscriber]:
+        """Subscriptions that can be seen, beginning with those whose plans have cost most."""
+        return self.subscriptions.dearest(sees)
 
     def absence(self, subscriber: Subscriber) -> float | None:
         """Seconds that the client of a subscription has been away; None if it is there."""

@@ -14,7 +14,9 @@ LimitExceeded
 ├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
 ├── TooExpensive         too_expensive         503   an answer takes more to keep than the broker spends on one
 └── ShuttingDown         shutting_down         503   the broker is stopping
-NotYours (NotAllowed)    not_yours             403   the subscription belongs to another connection
+NotAllowed
+├── NotYours             not_yours             403   the subscription belongs to another connection
+└── NotInContextMode     not_in_context_mode   403   it takes the whole graph, of which only a part is in memory
 WorkLost                 work_lost             500   a copy of the process died at work
 """
 
@@ -55,6 +57,10 @@ class NoLog(NotFound):
 
 class NotYours(NotAllowed):
     code = "not_yours"
+
+
+class NotInContextMode(NotAllowed):
+    code = "not_in_context_mode"
 
 
 class TooManyRequests(LimitExceeded):

@@ -3,6 +3,7 @@
 store        THE STORY: what the broker asks for, in requests that the endpoint understands
 connection   queries and updates over HTTP, and what can go wrong with them
 dialects     what differs from store to store: a small module each
+asking       queries, patterns of updates and contexts, for a broker that has not all of it in memory
 writing      states of quads as DELETE DATA and INSERT DATA, in portions
 blanks       blank nodes, which SPARQL cannot name, as IRIs and back
 comparing    what differs, found by counts and digests before anything is fetched

@@ -3,12 +3,13 @@
 An answer that is none (a page, no content, half of one) counts as away: it was not the endpoint that answered.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import httpx
 
@@ -21,13 +22,16 @@ from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, Tidi
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.formats.results.json import read_json
-from tidings.model.results import Row, Solutions
+from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import Triple
 
 _PASSING = frozenset((408, 425, 429, 502, 503, 504))
 """What a server says that may be well later."""
 _JSON = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
+_LONG = 1 << 18
+"""Bytes of a document that is not read at once."""
+T = TypeVar("T")
 
 Scheme: TypeAlias = Literal["none", "basic", "digest", "bearer"]
 
@@ -101,10 +105,16 @@ class Connection:
         """The answer to SELECT."""
         answer = await self._send(self._address.query, _JSON, data={"query": text})
         with _understood(self._address.query):
+            return await _aside(_rows, answer.content)
+
+    async def boolean(self, text: str) -> bool:
+        """The answer to ASK."""
+        answer = await self._send(self._address.query, _JSON, data={"query": text})
+        with _understood(self._address.query):
             result = read_json(answer.content)
-            if not isinstance(result, Solutions):
-                raise BadRequest("this is no answer to SELECT")
-            return [tuple(None if term is None else incoming(term) for term in row) for row in result.rows]
+            if not isinstance(result, Boolean):
+                raise BadRequest("this is no answer to ASK")
+            return result.value
 
     async def triples(self, text: str) -> list[Triple]:
         """The answer to CONSTRUCT."""
@@ -112,8 +122,7 @@ class Connection:
         with _understood(self._address.query):
             if not answer.headers.get("content-type", "").startswith((_TRIPLES, "text/plain", "text/ntriples")):
                 raise BadRequest(f"this is {answer.headers.get('content-type')}, and not N-Triples")
-            quads = parse_rdf(answer.content, RdfFormat.N_TRIPLES, blanks=KEEP_LABELS)
-            return [(incoming(s), p, incoming(o)) for s, p, o, _ in quads]
+            return await _aside(_triples, answer.content)
 
     async def update(self, text: str, dialect: Dialect) -> None:
         """Until it was carried out."""
@@ -137,6 +146,23 @@ class Connection:
             raise EndpointRefused(str(error)) from error
         except TidingsError as error:
             raise EndpointAway(str(error)) from error
+
+
+async def _aside(read: Callable[[bytes], T], document: bytes) -> T:
+    """What a document says; one that takes long to read is read in a thread."""
+    return read(document) if len(document) < _LONG else await asyncio.to_thread(read, document)
+
+
+def _rows(document: bytes) -> list[Row]:
+    result = read_json(document)
+    if not isinstance(result, Solutions):
+        raise BadRequest("this is no answer to SELECT")
+    return [tuple(None if term is None else incoming(term) for term in row) for row in result.rows]
+
+
+def _triples(document: bytes) -> list[Triple]:
+    quads = parse_rdf(document, RdfFormat.N_TRIPLES, blanks=KEEP_LABELS)
+    return [(incoming(s), p, incoming(o)) for s, p, o, _ in quads]
 
 
 @contextmanager

@@ -3,29 +3,47 @@
 take      DELETE DATA … ; INSERT DATA …           in portions; to do it again changes nothing
 lacking   which of these quads do you have?       in portions, by number: however it spells them
 compare   counts and digests, then what differs
+answer, solutions, select   what a broker asks that has only a part of the graph in memory
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from tidings.endpoint.asking import Asking
 from tidings.endpoint.blanks import can_be_named, outgoing
 from tidings.endpoint.comparing import Comparing
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect, dialect_of
-from tidings.endpoint.spellings import Compared
+from tidings.endpoint.spellings import Compared, compared
 from tidings.endpoint.writing import updates
+from tidings.engine.lutt import Key
 from tidings.engine.store.store import Store
-from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused
+from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, TidingsError
+from tidings.model.results import Result, Row
 from tidings.model.terms import Quad, Term, lexical_form
+from tidings.sparql.algebra import Query
+from tidings.sparql.prepared import Parameters
+from tidings.sparql.writing.requests import Where
+
+_EVERYTHING = 1 << 40
 
 
 class SparqlStore:
     """An endpoint. `dialect` is the name of one, or None to go by what the server says; `default_graph` is the IRI of a
     graph that stands for the default graph, for stores whose own is the union of all."""
 
-    def __init__(self, connection: Connection, dialect: str | None = None, default_graph: Term | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        dialect: str | None = None,
+        default_graph: Term | None = None,
+        part: Callable[[], Collection[Key]] | None = None,
+    ) -> None:
+        """`part` says which patterns of quads are in memory, if not all of the graph is."""
         self._connection = connection
+        self._part = part
         self._named = dialect
         self._default_graph = default_graph
         self._dialect: Dialect | None = None
@@ -54,6 +72,9 @@ class SparqlStore:
                 "the endpoint's default graph has everything that is in its named graphs: it may be their union. "
                 "Say with endpoint_default_graph which graph is to stand for it"
             )
+
+    async def greet(self) -> None:
+        await self._connection.boolean("ASK {}")
 
     async def take(self, states: Mapping[Quad, bool]) -> None:
         dialect = await self.dialect()
@@ -88,7 +109,28 @@ class SparqlStore:
         return held
 
     async def compare(self, store: Store) -> Compared:
-        return await Comparing(self._connection, await self.dialect(), store).run()
+        if self._part is None:
+            return await Comparing(self._connection, await self.dialect(), store).run()
+        found = await self.select(self._part(), _EVERYTHING)
+        return await asyncio.to_thread(compared, set(store), found)
+
+    # -- for those who have only a part of it in memory ---------------------------------------------------------
+
+    async def answer(self, query: Query, parameters: Parameters) -> Result:
+        return await (await self._asking()).answer(query, parameters)
+
+    async def solutions(self, wheres: Sequence[Where]) -> list[list[Row] | TidingsError]:
+        return await (await self._asking()).solutions(wheres)
+
+    async def select(self, keys: Collection[Key], most: int) -> set[Quad]:
+        return await (await self._asking()).select(keys, most)
+
+    async def in_pages(self) -> bool:
+        return (await self.dialect()).rows is not None
+
+    async def _asking(self) -> Asking:
+        self.queries += 1
+        return Asking(self._connection, await self.dialect())
 
 
 def _question(rows: list[str], *, named: bool) -> str:

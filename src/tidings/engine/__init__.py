@@ -5,6 +5,7 @@ In reading order:
     engine     THE STORY: subscribe, apply, advance; `commit` has what comes out of it, as values
     updates    from the text of an update to its exact delta
     store      the quads, now and before the last delta
+    contexts   a store that is smaller than the graph; `keys` is what has to be in it
     lutt       which triple patterns of which plans a quad matches; `routing` files them there
     plans      from a query to the plan that keeps its answer up to date
     operators  one delta rule each

@@ -8,8 +8,11 @@ The engine does no input or output, and knows no clock but the instants it is to
 
 from collections.abc import Callable, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from tidings.engine.behind.stragglers import Stragglers
 from tidings.engine.commit import Commit, Failure, notifications_of
+from tidings.engine.contexts import Contexts
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import Key, Lutt, everything_in
@@ -58,6 +61,8 @@ class Engine:
         self.planning = Planning(self.core, self.before, self._routing, naive=naive)
         self._plans = self.planning.plans
         self.stragglers = Stragglers(self._plans, self.before, self._routing)
+        self.contexts: Contexts | None = None
+        """If the store keeps only a part of the graph."""
         self._understood = Templates(self._read_understood)
         self._next = 0
 
@@ -246,15 +251,9 @@ class Engine:
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
         spu = subscription.spu
-        return Explained(
-            spu.explain(),
-            spu.routes,
-            spu.variables,
-            len(spu.members),
-            self._sizes[spu],
-            self.planning.warnings.get(spu, ()),
-            self.stragglers.times.get(spu, 0),
-        )
+        aside, members, size = self.stragglers, len(spu.members), self._sizes[spu]
+        warnings, times, cost = self.planning.warnings.get(spu, ()), aside.times.get(spu, 0), aside.costs.of(spu)
+        return Explained(spu.explain(), spu.routes, spu.variables, members, size, warnings, times, cost)
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
         """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
@@ -349,9 +348,11 @@ class Engine:
     def absorb(self, delta: ZSet[Quad], *, now: int) -> Commit:
         """Take up a delta that was worked out elsewhere: by a replayed commit, or in a fork. It must be exact."""
         self.core.tell_time(now)
-        self.core.store.apply(delta)
+        part = delta if self.contexts is None else self.contexts.part(delta)
+        self.core.store.apply(part)
         self.timing.requests += 1
-        return self.advance(delta) if delta else Commit(delta, [])
+        commit = self.advance(part) if part else Commit(delta, [])
+        return commit if part is delta else replace(commit, delta=delta)
 
     def advance(self, delta: ZSet[Quad]) -> Commit:
         """Bring all answers up to date with a delta that the store has just taken up."""
@@ -368,11 +369,10 @@ class Engine:
         failures: tuple[Failure, ...] = ()
         stragglers = self.stragglers
         is_sliced = stragglers.slice is not None
-        if is_sliced:
-            stragglers.begin(delta)
+        step = stragglers.begin(delta, clock) if is_sliced else stragglers.step
         for spu, hits in touched.items():
             try:
-                changed = stragglers.step(spu, hits) if is_sliced else spu.advance(hits)
+                changed = step(spu, hits) if is_sliced else spu.advance(hits)
             except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
                 failures += (self._end_failed(spu, error),)
             else:

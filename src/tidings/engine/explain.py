@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.engine.behind.costs import Cost
 from tidings.engine.operators.base import Explanation, Route, shown
 
 
@@ -19,6 +20,8 @@ class Explained(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     aside: int = 0
     """How often it was brought up to date in a fork, because that took longer than the others may be held up."""
+    cost: Cost | None = None
+    """What it has cost, if it is this engine that works it."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -26,6 +29,7 @@ class Explained(Struct, frozen=True):
             "parameters": list(self.parameters),
             "shared": {"members": self.members, "subscribers": self.subscribers},
             "aside": self.aside,
+            "cost": None if self.cost is None else {"seconds": self.cost.seconds, "aside": self.cost.aside},
             "warnings": list(self.warnings),
             "routes": [{"pattern": list(route.pattern), "graph": route.graph} for route in self.routes],
             "plan": self.plan.to_json(),

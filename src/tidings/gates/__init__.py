@@ -8,6 +8,9 @@ answers    what the broker says, as answers of the protocol
 peer       who is at the other end; forwarding is what a trusted proxy says of that
 websocket  the Subscribe language: gate, connection (the socket), conversation (requests and answers);
            upgrade is for WebSockets that begin at the HTTP port
+mqtt       devices at the site's own MQTT broker: requests, mapped topics, answers as topics
+coap       devices over UDP: requests, and answers that are observed
+webhooks   subscriptions that outlive every connection, delivered to a URL
 ldn        Linked Data Notifications: an inbox, on paths of the HTTP gate
 mcp        software agents: tools and resources, on a path of the HTTP gate or over stdin and stdout
 smart_m3   knowledge processors: SSAP and JSSAP over TCP

@@ -18,6 +18,7 @@ TidingsError                       internal_error         500
 │   └── MayNotSubscribe            may_not_subscribe      403   a subscription of one who may subscribe to no graph
 ├── NotFound                       not_found              404   no such subscription
 ├── EndpointRefused                endpoint_refused       502   the store of record will not have an update
+├── ContextTooLarge                context_too_large      507   quads: more of them concern something than can be kept
 ├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
@@ -198,6 +199,20 @@ class EndpointRefused(TidingsError):
 
     status = 502
     code = "endpoint_refused"
+
+
+class ContextTooLarge(TidingsError):
+    """More quads concern a subscription, or an update, than are kept in one place."""
+
+    status = 507
+    code = "context_too_large"
+
+    def __init__(self, message: str, most: int) -> None:
+        super().__init__(message)
+        self.most = most
+
+    def data(self) -> dict[str, Any]:
+        return {"quads": self.most}
 
 
 class LimitExceeded(TidingsError):

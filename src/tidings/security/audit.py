@@ -2,9 +2,9 @@
 
     {"time":1794732833718878,"who":"lamp-17","what":"token","where":"192.0.2.7","decision":"refused","reason":"…"}
 
-Events wait in a queue of bounded length and are written in a thread. If they come faster than the disk takes them, the
-newest are left out, and the log says how many. A file that has grown too large is renamed to NAME.1, NAME.1 to NAME.2,
-and so on; the oldest goes.
+Events wait in a queue of bounded length; a thread makes lines of them and writes them. If they come faster than the
+disk takes them, the newest are left out, and the log says how many. A file that has grown too large is renamed to
+NAME.1, NAME.1 to NAME.2, and so on; the oldest goes.
 """
 
 import logging
@@ -24,7 +24,7 @@ _LONGEST = 300
 """Characters of a member."""
 
 
-class Event(Struct, frozen=True, omit_defaults=True):
+class Event(Struct, frozen=True, gc=False):
     """Something that somebody did, or wanted to."""
 
     what: str
@@ -57,7 +57,7 @@ class AuditLog:
         self._queue = queue
         self._most_bytes = most_bytes
         self._keep = keep
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[tuple[int, Event]] = deque()
         self._left_out = 0
         self._writing = Lock()
         self.lost = 0
@@ -69,7 +69,7 @@ class AuditLog:
             self._left_out += 1
             self.lost += 1
             return
-        self._waiting.append(_line(self._clock(), event))
+        self._waiting.append((self._clock(), event))
 
     def __len__(self) -> int:
         """How many wait."""
@@ -78,7 +78,7 @@ class AuditLog:
     def write(self) -> None:
         """Write what waits. What the disk does not take is lost, and said so in the broker's own log."""
         with self._writing:
-            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            lines = [_line(*self._waiting.popleft()) for _ in range(len(self._waiting))]
             left_out, self._left_out = self._left_out, 0
             if left_out:
                 lines.append(_line(self._clock(), Event(what="audit", reason=f"{left_out} events were left out")))

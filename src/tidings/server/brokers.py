@@ -11,8 +11,10 @@ from tidings.broker.approximate.matching import Words
 from tidings.broker.broker import Broker
 from tidings.broker.durability.replay import begin_at, replay
 from tidings.broker.policy import Disk, Policy
+from tidings.broker.record.context_mode import check_whole
 from tidings.broker.subscriptions.external_answers import ExternalEngine
 from tidings.broker.subscriptions.outbox import Bounds, SlowPolicy
+from tidings.engine.contexts import Contexts
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.lexicons.backends import Backend, lacking, load_knowledge
@@ -96,6 +98,8 @@ def build_broker(
 ) -> Broker:
     """A broker in memory."""
     engine = Engine(core or build_core(settings), naive=settings.naive, clock=time.perf_counter)
+    if settings.keeps_contexts:
+        engine.contexts = Contexts(engine.store)
     return Broker(engine, policy(settings), clock=watch.clock, monotonic=watch.monotonic, external=external)
 
 
@@ -120,6 +124,7 @@ def open_broker(
             broker.facts.restore(note)
     for entry in recovered.entries():
         replay(broker, entry)
+    check_whole(broker)
     if recovered.aside is not None:
         say(f"the end of the commit log was damaged: moved its last {recovered.cut:,} bytes to {recovered.aside}")
     elif recovered.cut:

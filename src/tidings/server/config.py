@@ -105,6 +105,10 @@ class Settings(GateSettings):
         None, http_address, "SPARQL endpoint that is the store of record; queries go there", "URL"
     )
     update_url: str | None = setting(None, http_address, "where it takes updates, if not at the same address", "URL")
+    mode: str = setting(
+        "mirror", one_of("mirror", "context"), "what of it is in memory: all, or what subscriptions need", "MODE"
+    )
+    max_context: int = setting(1_000_000, positive, "quads that are in memory in context mode", "QUADS")
     endpoint_file: str | None = setting(None, text, "SEPA's file (.jpar) with both addresses instead", "FILE")
     endpoint_dialect: str | None = setting(
         None, one_of("generic", "oxigraph", "fuseki", "virtuoso"), "which store it is; found out if not given", "NAME"
@@ -229,6 +233,11 @@ class Settings(GateSettings):
     def has_endpoint(self) -> bool:
         """Whether the store of record is an endpoint, or should be: the settings may contradict each other."""
         return not (self.endpoint is None and self.endpoint_file is None and self.update_url is None)
+
+    @property
+    def keeps_contexts(self) -> bool:
+        """Whether only what subscriptions need is in memory."""
+        return self.has_endpoint and self.mode == "context"
 
     @property
     def is_secure(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from tidings.broker.broker import Broker
+from tidings.broker.record.context_mode import begin_in_context_mode
 from tidings.broker.record.mirror import Mirror
 from tidings.endpoint.connection import Address, Connection, Scheme, read_secret
 from tidings.endpoint.feed import follow
@@ -40,15 +41,26 @@ async def behind(broker: Broker, settings: Settings) -> AsyncIterator[Mirror]:
 
     Raises what keeps a broker without a log from beginning."""
     address = address_of(settings)
+    if settings.keeps_contexts and settings.deliver is not None:
+        raise BadSetting(
+            "deliver has answers worked out elsewhere from the whole graph, which context mode does not log"
+        )
     name = f"tidings-{uuid4().hex[:12]}"
     async with AsyncExitStack() as stack:
         connection = await stack.enter_async_context(
             Connection(address, seconds=settings.endpoint_timeout, publisher=name)
         )
         default = settings.endpoint_default_graph
-        store = SparqlStore(connection, settings.endpoint_dialect, None if default is None else f"<{default}>")
-        mirror = Mirror(broker, store, settings.endpoint_patience)
-        await mirror.begin()
+        contexts, patience = broker.engine.contexts, settings.endpoint_patience
+        store = SparqlStore(
+            connection, settings.endpoint_dialect, None if default is None else f"<{default}>",
+            None if contexts is None else contexts.keys,
+        )  # fmt: skip
+        if contexts is None:
+            mirror = Mirror(broker, store, patience)
+            await mirror.begin()
+        else:
+            mirror = await begin_in_context_mode(broker, store, patience, settings.max_context)
         tasks = await stack.enter_async_context(_Background())
         if settings.reconcile_every:
             tasks.begin(_reconcile(mirror, settings.reconcile_every))

@@ -177,6 +177,11 @@ def test_a_commit_that_adds_and_removes_the_same_quad_tells_nobody() -> None:
             ("INSERT DATA {}", 'INSERT DATA { GRAPH :g { :a :q "s"@EN } }', "DELETE WHERE { GRAPH :g { ?s ?p ?o } }"),
             id="the end of zero steps is spelled as the store does now",
         ),
+        pytest.param(
+            "SELECT * { ?s :p ?o } ORDER BY ?s OFFSET 1 LIMIT 0",
+            ("INSERT DATA { :b :p 1 }", "INSERT DATA { :a :p 1 }", "DELETE DATA { :a :p 1 }"),
+            id="a window without a row, behind some",
+        ),
     ],
 )
 def test_an_answer_is_right_that_once_was_not(query: str, updates: tuple[str, ...]) -> None:

@@ -65,6 +65,10 @@ class Facts:
         else:
             keeper.restore(note)
 
+    def is_nobodys(self, kind: str) -> bool:
+        """Whether there are notes of a kind that nobody keeps."""
+        return any(note.kind == kind for note in self._nobodys)
+
     def notes(self) -> Iterable[Note]:
         """For a snapshot: everything that is remembered."""
         for keeper in self._keepers:

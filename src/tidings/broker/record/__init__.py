@@ -5,4 +5,9 @@ intents         what it was asked for and may not have, and what it had lately, 
 delivery        THE STORY: commits on their way to it, in order
 outage          what happens while it is away, refuses, or has forgotten
 reconciliation  changes that others made there, as one commit
+mirror          a broker whose graph is in memory and there
+context_mode    a broker whose graph is there, and only contexts in memory
+keeping         contexts that are fetched and forgotten
+working_out     exact deltas from what the store answers
+scratch         what is known of the graph meanwhile
 """

@@ -60,6 +60,10 @@ class Delivery:
     def give_back(self, delta: ZSet[Quad]) -> None:
         self.outage.owe(delta)
 
+    def on_its_way(self) -> list[Entry]:
+        """Commits that the store may not have yet."""
+        return [entry for entry, pending in self._line if entry is not None and _is_ours(pending)]
+
     async def idle(self) -> None:
         while self._running:
             waiter = asyncio.get_running_loop().create_future()

@@ -12,7 +12,7 @@ from tidings.broker.record.delivery import Delivery
 from tidings.broker.record.intents import WITHDRAWN
 from tidings.broker.record.outage import Outage
 from tidings.broker.record.reconciliation import Reconciliation
-from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord, after
+from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord
 from tidings.log.entry import Entry
 from tidings.model.errors import EndpointAway, EndpointDiffers
 from tidings.model.terms import Quad
@@ -65,8 +65,10 @@ class Mirror:
         commits = list(self._broker.intents.open)
         if self._begun or not commits:
             return
-        store = self._broker.store
-        states = {quad: there for quad, there in after(commits).items() if (quad in store) != there}
+        net: ZSet[Quad] = ZSet()
+        for entry in commits:
+            net.absorb(entry.delta)
+        states = {quad: weight > 0 for quad, weight in net.items()}
         lacking = await self._record.lacking(states)
         if states and len(lacking) == len(states):
             log.warning("%d commits that a crash interrupted were not begun: they are dropped", len(commits))
@@ -98,7 +100,9 @@ class Mirror:
 
     async def learn(self, delta: ZSet[Quad]) -> None:
         """Take up changes that others made in the store; what is known already changes nothing. Raises EndpointAway."""
-        store = self._broker.store
+        store, contexts = self._broker.store, self._broker.engine.contexts
+        if contexts is not None:
+            delta = contexts.part(delta)
         exact = {quad: weight for quad, weight in delta.items() if (quad in store) == (weight < 0)}
         if exact:
             await self.reconciliation.commit(ZSet.owning(exact))

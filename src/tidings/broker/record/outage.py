@@ -134,6 +134,7 @@ class Outage:
     async def _is_well(self) -> bool:
         self.trying = True
         try:
+            await self._record.greet()
             await self._examiner.finish_intent()
             await self._pay()
             await self._look()

@@ -3,15 +3,21 @@
 A state that holds already changes nothing, so whatever is not known to have been done can be done again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from tidings.engine.lutt import Key
 from tidings.engine.store.store import Store
 from tidings.log.entry import Entry
+from tidings.model.errors import TidingsError
+from tidings.model.results import Result, Row
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Query
+from tidings.sparql.prepared import Parameters
+from tidings.sparql.writing.requests import Where
 
 States: TypeAlias = Mapping[Quad, bool]
 """Quads, and whether each is there."""
@@ -30,6 +36,9 @@ class Comparison(Protocol):
 class StoreOfRecord(Protocol):
     """Everything raises EndpointAway or EndpointRefused."""
 
+    async def greet(self) -> None:
+        """Until it answers anything."""
+
     async def take(self, states: States) -> None:
         """Until it holds these states, all of them."""
 
@@ -38,6 +47,22 @@ class StoreOfRecord(Protocol):
 
     async def compare(self, store: Store) -> Comparison:
         """By what it differs. The store may change meanwhile: what comes of it is to be looked at again then."""
+
+
+class AskedStore(StoreOfRecord, Protocol):
+    """A store of record that is also asked what is not in memory."""
+
+    async def answer(self, query: Query, parameters: Parameters) -> Result:
+        """What it answers to a query."""
+
+    async def solutions(self, wheres: Sequence[Where]) -> "list[list[Row] | TidingsError]":
+        """Of each, the terms of its variables that are in its pattern, in their order; or why there are none."""
+
+    async def select(self, keys: Collection[Key], most: int) -> set[Quad]:
+        """All quads that these patterns select. Raises ContextTooLarge."""
+
+    async def in_pages(self) -> bool:
+        """Whether it tells many quads page by page, so that they must not change meanwhile."""
 
 
 Side: TypeAlias = Literal["endpoint", "broker"]

@@ -11,18 +11,17 @@ What cannot be answered is refused, and leaves nothing.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
-from typing import TypeAlias
 from uuid import uuid4
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from tidings.broker.approximate.clause import is_approximate, text_of
 from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.errors import TooExpensive, TooManySubscriptions, TooMuchChanged
+from tidings.broker.errors import NotInContextMode, TooExpensive, TooManySubscriptions, TooMuchChanged
 from tidings.broker.forks import Forks
 from tidings.broker.ownership import Ownership
 from tidings.broker.pending import Pending, PendingBarrier, PendingRequest, PendingSubscription
@@ -34,15 +33,12 @@ from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.stored import Record
 from tidings.broker.subscriptions.subscriber import (
-    Alias,
-    Answered,
-    Encoder,
     Parcel,
-    Refused,
     Session,
     Spuid,
     Subscriber,
 )
+from tidings.broker.subscriptions.wish import Context, Encode, Found, Subscribe, Work
 from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
@@ -53,45 +49,12 @@ from tidings.model.access import Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError, internal_error
 from tidings.model.results import Row
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Overrun
 
 log = logging.getLogger("tidings")
 
 PLANNED_AT_ONCE = 100
 """Parts of a query that are planned without a trial: that takes some milliseconds."""
-
-Encode: TypeAlias = Encoder
-"""How a gate writes a first answer that is so long that a fork has to do it."""
-
-
-class Subscribe(Struct, frozen=True):
-    """What a client asks for."""
-
-    session: Session
-    text: str
-    dataset: Dataset | None
-    alias: Alias
-    rights: Rights
-    answered: Answered
-    refused: Refused
-    owner: str | None
-    encode: Encode | None
-    """None if whatever it is, it is written here."""
-
-    @property
-    def client(self) -> str | None:
-        """Whose share of the forks it takes."""
-        return self.owner or self.session.client
-
-
-class Found(Struct, frozen=True):
-    """What a fork sends back of a newcomer."""
-
-    encoded: bytes | None
-    rows: list[Row]
-    """The first answer, if nobody said how to encode it."""
-    memories: list[list[bytes]]
 
 
 class Admission:
@@ -122,11 +85,15 @@ class Admission:
         self._matching = matching
         self._seconds = seconds
         self._expected: dict[Newcomer, Subscribe] = {}
+        self.context: Context | None = None
+        """If the graph is not in memory."""
 
     def begin(self, wish: Subscribe) -> None:
         """Begin a subscription: now, or once its first answer has been found. Raises what is wrong with the query."""
         if not wish.rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
+        if self.context is not None and (is_approximate(wish.text) or text_of(wish.text) is not None):
+            raise NotInContextMode("approximate subscriptions need the whole graph, and only a part is in memory")
         if is_approximate(wish.text):
             wish = structs.replace(wish, text=self._matching.query_for(wish.text))
         if text_of(wish.text) is not None and not self._matching.is_ready:
@@ -135,39 +102,52 @@ class Admission:
         if self._subscriptions.external is not None:
             self._request(wish, self._subscriptions.external)
             return
-        if self._is_large(wish):
-            self._spawn(self._subscribe_later(wish))
-            return
-        try:
-            self._begin(wish)
-        except PlanIsBehind as plan:
-            self._spawn(self._begin_when_caught_up(wish, plan.spu))
+        if self.context is not None:
+            self._spawn(self._begin_in_context(wish, self.context))
+        elif (later := self._begin_here(wish)) is not None:
+            self._spawn(later)
 
-    def _begin(self, wish: Subscribe) -> None:
+    def _begin_here(self, wish: Subscribe) -> Work | None:
+        """Begin with what is in memory; what is left to do, if it takes its time."""
+        if self._is_large(wish):
+            return self._subscribe_later(wish)
+        try:
+            return self._begin(wish)
+        except PlanIsBehind as plan:
+            return self._begin_when_caught_up(wish, plan.spu)
+
+    def _begin(self, wish: Subscribe) -> Work | None:
         """Raises PlanIsBehind."""
         found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
         if found is None:
-            self._spawn(self._subscribe_later(wish))
-            return
+            return self._subscribe_later(wish)
         try:
             self._subscribe(wish, found)
         except Overrun:  # its plan has to remember more than is needed for the answer
-            self._spawn(self._subscribe_later(wish))
+            return self._subscribe_later(wish)
+        return None
+
+    async def _begin_in_context(self, wish: Subscribe, context: Context) -> None:
+        """A subscription to a graph that is elsewhere: what concerns it is fetched first."""
+        with _refusing(wish):
+            if self._is_large(wish):
+                await self._queries.check_planning(wish.text, wish.dataset, wish.client)
+            async with context.kept(wish.text, wish.dataset, wish.rights):
+                if wish.session.open and (later := self._begin_here(wish)) is not None:
+                    await later
 
     async def _begin_when_caught_up(self, wish: Subscribe, spu: Spu) -> None:
         """A subscription to what others have, whose plan is behind."""
-        try:
+        later: Work | None = None
+        with _refusing(wish):
             async with self._in_time():
                 while wish.session.open:
                     await self._subscriptions.until_caught_up(spu)
                     with suppress(PlanIsBehind):
-                        self._begin(wish)
-                        return
-        except TidingsError as error:
-            wish.refused(error)
-        except Exception:
-            log.exception("internal error while a subscription begins")
-            wish.refused(internal_error())
+                        later = self._begin(wish)
+                        break
+            if later is not None:
+                await later
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -180,15 +160,10 @@ class Admission:
 
     async def _begin_when_ready(self, wish: Subscribe) -> None:
         """An approximate subscription, the first one: what is known about words has to be loaded."""
-        try:
+        with _refusing(wish):
             await self._matching.get_ready()
             if wish.session.open:
                 self.begin(wish)
-        except TidingsError as error:
-            wish.refused(error)
-        except Exception:
-            log.exception("internal error while words are loaded")
-            wish.refused(internal_error())
 
     def _is_large(self, wish: Subscribe) -> bool:
         """Whether it may take longer to plan a subscription than the loop may be held."""
@@ -219,28 +194,24 @@ class Admission:
         newcomer: Newcomer | None = None
         apart: Apart | None = None
         try:
-            is_large = self._is_large(wish)
-            if is_large:
-                await self._queries.check_planning(wish.text, wish.dataset, wish.client)
-            async with self._forks.room.taken(wish.client):
-                if is_large and wish.session.open:
-                    apart = await self._subscriptions.plan_apart(wish.text, wish.dataset, self._check(wish))
-                if not wish.session.open:
-                    return
-                newcomer = self._subscriptions.expect(
-                    wish.text, wish.dataset, self._check(wish), most=self._bounds.rows, apart=apart
-                )
-                self._expected[newcomer] = wish
-                first, memories = await self._found(newcomer, wish.encode)
-            await self._take_up(newcomer, memories)
-            async with self._in_time():
-                while wish.session.open and not self._is_welcome(wish, newcomer, first):
-                    await self._subscriptions.until_caught_up(newcomer.shared)
-        except TidingsError as error:
-            wish.refused(error)
-        except Exception:
-            log.exception("internal error while a subscription begins")
-            wish.refused(internal_error())
+            with _refusing(wish):
+                is_large = self._is_large(wish)
+                if is_large:
+                    await self._queries.check_planning(wish.text, wish.dataset, wish.client)
+                async with self._forks.room.taken(wish.client):
+                    if is_large and wish.session.open:
+                        apart = await self._subscriptions.plan_apart(wish.text, wish.dataset, self._check(wish))
+                    if not wish.session.open:
+                        return
+                    newcomer = self._subscriptions.expect(
+                        wish.text, wish.dataset, self._check(wish), most=self._bounds.rows, apart=apart
+                    )
+                    self._expected[newcomer] = wish
+                    first, memories = await self._found(newcomer, wish.encode)
+                await self._take_up(newcomer, memories)
+                async with self._in_time():
+                    while wish.session.open and not self._is_welcome(wish, newcomer, first):
+                        await self._subscriptions.until_caught_up(newcomer.shared)
         finally:
             if newcomer is not None:
                 self._expected.pop(newcomer, None)
@@ -367,6 +338,18 @@ class Admission:
         if self._subscriptions.external is not None:
             for subscriber in self._subscriptions.external.refuse_overdue():
                 self._subscriptions.release(subscriber)
+
+
+@contextmanager
+def _refusing(wish: Subscribe) -> Iterator[None]:
+    """Whatever goes wrong, the client hears of it."""
+    try:
+        yield
+    except TidingsError as error:
+        wish.refused(error)
+    except Exception:
+        log.exception("internal error while a subscription begins")
+        wish.refused(internal_error())
 
 
 def _answer(first: Parcel, rows: Iterable[Row]) -> Parcel:

@@ -8,15 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NotYours, UnknownSubscription
 from tidings.broker.ownership import is_anothers, may_manage
 from tidings.broker.pending import Ended, PendingUnsubscription
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
-from tidings.broker.subscriptions.roll import Roll
+from tidings.broker.subscriptions.roll import Roll, Sees
 from tidings.broker.subscriptions.subscriber import Alias, Session, Spuid, Subscriber
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
+from tidings.engine.leaves import values_of
 from tidings.engine.plans.newcomer import Newcomer
 from tidings.engine.plans.planning import Apart
 from tidings.engine.plans.spu import Spu
@@ -34,6 +37,15 @@ class Approximate(Protocol):
     def enter(self, subscriber: Subscriber) -> None: ...
     def leave(self, subscriber: Subscriber) -> None: ...
     def explain(self, subscriber: Subscriber) -> Explained | None: ...
+
+
+class Context(Protocol):
+    """Who sees to it that what concerns the subscriptions is in memory, where the graph is not."""
+
+    def enter(self, subscriber: Subscriber) -> None: ...
+    def leave(self, subscriber: Subscriber) -> None: ...
+    def check_move(self, subscriber: Subscriber, rights: Rights) -> None:
+        """Raises what keeps it from seeing other graphs."""
 
 
 class Subscriptions:
@@ -60,6 +72,7 @@ class Subscriptions:
         """Plans that are behind, and the last commit of which their subscribers were told."""
         self._waiting: dict[Spu, list[asyncio.Future[None]]] = {}
         self.approximate: Approximate | None = None
+        self.context: Context | None = None
 
     def __len__(self) -> int:
         return len(self._by_spuid)
@@ -82,7 +95,18 @@ class Subscriptions:
 
     def explain(self, subscriber: Subscriber) -> Explained:
         matched = None if self.approximate is None else self.approximate.explain(subscriber)
-        return matched or self._engine.explain(subscriber.handle.id)
+        explained = matched or self._engine.explain(subscriber.handle.id)
+        return explained if self.external is None else replace(explained, cost=None)
+
+    def dearest(self, sees: Sees) -> Iterator[Subscriber]:
+        """Those that can be seen, the ones first whose plans have cost most; those of one plan are together."""
+        dearest = self._engine.stragglers.costs.dearest()
+        for handle in (each for spu in dearest for leaf in spu.members.values() for each in values_of(leaf)):
+            subscriber = self.by_handle.get(handle.id)
+            if subscriber is not None and sees(subscriber.owner):
+                yield subscriber
+        known = set(dearest)
+        yield from (each for each in self.roll.all(sees) if each.handle.spu not in known)
 
     def depends_on_chance(self, subscriber: Subscriber) -> bool:
         """Whether the same data may give another answer next time, and it is worked out here."""
@@ -114,6 +138,8 @@ class Subscriptions:
             self._owned[subscriber.owner] += 1
         self.roll.enter(subscriber)
         self.by_handle[subscriber.handle.id] = subscriber
+        if self.context is not None:
+            self.context.enter(subscriber)
         return subscriber
 
     def expect(
@@ -155,6 +181,8 @@ class Subscriptions:
     def move(self, subscriber: Subscriber, rights: Rights) -> Iterable[Row]:
         """Go on under other rights; the answer with these, found as it is read."""
         now = self._commit_log.now()
+        if self.context is not None:
+            self.context.check_move(subscriber, rights)
         rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
         subscriber.rights = rights
         self.roll.move(subscriber)
@@ -175,6 +203,8 @@ class Subscriptions:
             self.approximate.leave(subscriber)
         if self.by_handle.pop(subscriber.handle.id, None) is not None:
             self._engine.unsubscribe(subscriber.handle.id)
+        if self.context is not None:
+            self.context.leave(subscriber)
         if self.external is not None:
             self.external.end(subscriber)
 

@@ -3,11 +3,12 @@
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import UnknownSubscription
 from tidings.broker.pending import PendingContinuation, PendingResume
-from tidings.broker.subscriptions.admission import Admission, Subscribe
+from tidings.broker.subscriptions.admission import Admission
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Alias, Answered, Encoder, Parcel, Refused, Session, Subscriber
+from tidings.broker.subscriptions.wish import Subscribe
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.zset import ZSet

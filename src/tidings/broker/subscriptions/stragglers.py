@@ -127,6 +127,7 @@ class Stragglers:
             fork = self._forks.launch(partial(self._work_out, straggler, found), seconds=seconds)
             held = self._clock() - begun
             caught_up = await self._forks.outcome(fork, seconds=seconds)
+            self._engine.stragglers.costs.add_aside(straggler.spu, self._clock() - begun - held)
         self.rounds += 1
         plan = straggler.fresh()
         for _ in straggler.take(plan, found, caught_up):
@@ -135,6 +136,7 @@ class Stragglers:
             begun = self._clock()
             self._rejoin(straggler, plan, found, caught_up, commit, at)
             held += self._clock() - begun
+            self._engine.stragglers.costs.add(straggler.spu, held)
         return held
 
     def _check(self, straggler: Straggler, since: float) -> None:

@@ -7,13 +7,14 @@ GraphUpdate    a change of one graph               DelayedUpdate  one whose time
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
 from tidings.broker.errors import ShuttingDown
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.broker.updates.schedule import Delayed
+from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.model.access import ALL_RIGHTS, Rights
@@ -79,6 +80,24 @@ class DelayedUpdate(Struct):
 
 
 Update: TypeAlias = TextUpdate | BoundUpdate | GraphUpdate | DelayedUpdate
+
+
+Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
+
+
+def prepare(update: Update, engine: Engine) -> Prepared:
+    """An update, read and checked."""
+    match update:
+        case TextUpdate(text, dataset):
+            return engine.prepare(text, dataset)
+        case BoundUpdate(request, parameters):
+            return request, parameters
+        case DelayedUpdate(delayed):
+            return engine.prepare(delayed.text, delayed.dataset)
+        case GraphUpdate(change):
+            return change.request(), ()
+        case _:
+            assert_never(update)
 
 
 def reply_to(answer: "asyncio.Future[Done]") -> Reply:

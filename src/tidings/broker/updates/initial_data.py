@@ -21,7 +21,7 @@ async def seed(broker: Broker, quads: Callable[[], Iterable[Quad]]) -> bool:
     await broker.facts.write(Note("seeding", {}))
     rest = iter(quads())
     while batch := list(islice(rest, BATCH)):
-        delta = ZSet.owning({quad: 1 for quad in broker.store.spelled(batch) if quad not in broker.store})
+        delta = await broker.asking.news(batch)
         if delta:
             await _commit(broker, delta)
     await broker.facts.write(Note("seeded", {}))

@@ -13,7 +13,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias, assert_never
+from itertools import islice
+from typing import assert_never
 
 from tidings.broker.approximate.matching import Matching
 from tidings.broker.durability.commit_log import CommitLog
@@ -31,11 +32,14 @@ from tidings.broker.updates.accepted import (
     Done,
     GraphUpdate,
     Outcome,
+    Prepared,
     Reply,
     TextUpdate,
     Update,
+    prepare,
     reply_to,
 )
+from tidings.broker.updates.elsewhere import TOGETHER, Asked, Elsewhere
 from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
@@ -44,7 +48,7 @@ from tidings.model.errors import EndpointAway, RequestTooComplex, TidingsError, 
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.protocol.entries import within
-from tidings.sparql.algebra import Dataset
+from tidings.sparql.algebra import Dataset, Operation
 from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.prepared import Parameters
 
@@ -58,8 +62,6 @@ _HELD = 0.002
 _INTERNAL_ERROR = "internal error while executing an update"
 
 log = logging.getLogger("tidings")
-
-Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
 def check_length(text: str) -> None:
@@ -118,6 +120,8 @@ class UpdateQueue:
         self.latency = Latency()
         """From accepting an update to answering it, whatever the answer."""
         self.ending = False
+        self.elsewhere: Elsewhere | None = None
+        """Who works out updates, if the graph is not in memory."""
 
     def submit(self, update: Update) -> None:
         """Take in an update; its `reply` is called once, sooner or later."""
@@ -155,6 +159,11 @@ class UpdateQueue:
 
     def _pump(self) -> None:
         waiting = self._waiting
+        if self.elsewhere is not None:
+            if waiting and not self._holds:
+                self.hold()
+                self._spawn(self._round(self.elsewhere))
+            return
         while waiting and not self._holds and self._begin(waiting[0]):
             waiting.popleft()
 
@@ -167,7 +176,7 @@ class UpdateQueue:
             if self._is_long(update):
                 self._fork(update, None)
                 return False
-            prepared = self._prepare(update)
+            prepared = prepare(update, self._engine)
             if prepared[0].loads:  # documents take their time
                 self._fork(update, prepared)
                 return False
@@ -200,27 +209,14 @@ class UpdateQueue:
             case _:
                 assert_never(update)
 
-    def _prepare(self, update: Update) -> Prepared:
-        match update:
-            case TextUpdate(text, dataset):
-                return self._engine.prepare(text, dataset)
-            case BoundUpdate(request, parameters):
-                return request, parameters
-            case DelayedUpdate(delayed):
-                return self._engine.prepare(delayed.text, delayed.dataset)
-            case GraphUpdate(change):
-                return change.request(), ()
-            case _:
-                assert_never(update)
-
     async def check_text(self, text: str, dataset: Dataset | None) -> None:
         """Raises whatever is wrong with an update that is to be carried out later; a long one is read in a fork."""
         if len(text) <= LONG_TEXT:
             self._engine.prepare(text, dataset)
         else:
-            await self._forks.run(partial(self._read, text, dataset), seconds=self.whole.seconds)
+            await self._forks.run(partial(self._check, text, dataset), seconds=self.whole.seconds)
 
-    def _read(self, text: str, dataset: Dataset | None) -> None:
+    def _check(self, text: str, dataset: Dataset | None) -> None:
         self._engine.prepare(text, dataset)
 
     # -- what takes longer --------------------------------------------------------------------------------------
@@ -269,8 +265,62 @@ class UpdateQueue:
     def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
         """In the fork: the delta of an update."""
         now = self._commit_log.time
-        request = prepared or self._prepare(update)
+        request = prepared or prepare(update, self._engine)
         return self._engine.work_out(*request, now=now, limits=self.whole, rights=update.rights)
+
+    # -- what is worked out elsewhere ---------------------------------------------------------------------------
+
+    async def _round(self, elsewhere: Elsewhere) -> None:
+        """Some of those that wait, together."""
+        taken_back, updates = self._taken_back, list(islice(self._waiting, TOGETHER))
+        asked: list[Asked] = []
+        try:
+            for update in updates:
+                try:
+                    asked.append(await self._asked(update))
+                except TidingsError as error:
+                    if not asked:
+                        self._conclude(update, error)
+                    break
+            begun = time.perf_counter()
+            found = await elsewhere.work_out(asked, self._commit_log.now()) if asked else []
+            self._engine.timing.update += time.perf_counter() - begun
+            while self._holds > 1:
+                await asyncio.sleep(_HELD)
+            for update, outcome in zip(updates, found, strict=False):
+                if taken_back != self._taken_back or not self._conclude(update, outcome):
+                    break
+        except Exception:
+            log.exception(_INTERNAL_ERROR)
+            self._conclude(updates[0], internal_error())
+        finally:
+            self.resume()
+
+    async def _asked(self, update: Update) -> Asked:
+        self._commit_log.check()
+        if self._is_long(update):
+            operations, parameters = await self._forks.run(partial(self._read, update), seconds=self.whole.seconds)
+            prepared: Prepared = PreparedUpdate(operations), parameters
+        else:
+            prepared = prepare(update, self._engine)
+        return Asked(*prepared, update.rights, update.change if isinstance(update, GraphUpdate) else None)
+
+    def _read(self, update: Update) -> tuple[tuple[Operation, ...], Parameters]:
+        """In the fork."""
+        request, parameters = prepare(update, self._engine)
+        return request.operations, parameters
+
+    def _conclude(self, update: Update, outcome: ZSet[Quad] | TidingsError) -> bool:
+        """Whether it was its turn, and what it does is done."""
+        if not self._waiting or self._waiting[0] is not update:
+            return False
+        self._waiting.popleft()
+        if isinstance(outcome, TidingsError):
+            self._fail(update, outcome)
+        else:
+            now = self._commit_log.now()
+            self._commit(update, self._engine.absorb(outcome, now=now), now)
+        return True
 
     # -- outcomes -----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tidings.broker.forks import Forks
 from tidings.engine.engine import Engine
 from tidings.model.access import Rights
 from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Limits
 
@@ -41,7 +42,11 @@ def _work_out(
     engine: Engine, now: int, limits: Limits, text: str, dataset: Dataset | None, rights: Rights
 ) -> Rehearsal:
     """In the fork."""
-    delta = engine.work_out(*engine.prepare(text, dataset), now=now, limits=limits, rights=rights)
+    return rehearsed(engine.work_out(*engine.prepare(text, dataset), now=now, limits=limits, rights=rights), rights)
+
+
+def rehearsed(delta: ZSet[Quad], rights: Rights) -> Rehearsal:
+    """A delta that is only looked at."""
     added = [quad for quad, weight in delta.items() if weight > 0]
     removed = [quad for quad, weight in delta.items() if weight < 0]
     return Rehearsal(len(added), len(removed), _shown(added, rights), _shown(removed, rights))

@@ -4,11 +4,13 @@ Work is counted, not timed. A plan that uses up a slice gets the next one bit by
 costs little less than a slice each time does not hold everybody up each time.
 """
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 
+from tidings.engine.behind.costs import Costs
 from tidings.engine.behind.straggler import CaughtUp, Round, Straggler, delta_of
 from tidings.engine.commit import Notification, notifications_of
 from tidings.engine.operators.base import Changes, Hits
@@ -26,6 +28,10 @@ REFILLED_IN = 32
 
 OF_A_QUAD = 4
 """Work that a changed quad costs a plan, before anything is looked up."""
+
+
+Step: TypeAlias = Callable[[Routed, Hits], dict[Row, Changes]]
+"""The changes of a plan's answers, by member."""
 
 
 class Late(Struct, frozen=True):
@@ -46,7 +52,19 @@ class PlanIsBehind(Exception):
 class Stragglers:
     """The plans of an engine that are behind, and the steps of all others. Without a `slice`, no step ends early."""
 
-    __slots__ = ("_before", "_behind", "_commit", "_is_large", "_left", "_new", "_plans", "_routing", "slice", "times")
+    __slots__ = (
+        "_before",
+        "_behind",
+        "_commit",
+        "_is_large",
+        "_left",
+        "_new",
+        "_plans",
+        "_routing",
+        "costs",
+        "slice",
+        "times",
+    )
 
     def __init__(self, plans: PlanCache, before: Before, routing: Routing) -> None:
         self._plans = plans
@@ -62,6 +80,7 @@ class Stragglers:
         self._is_large = False
         self.times: dict[Routed, int] = {}
         """How often each plan has been worked out aside."""
+        self.costs = Costs()
 
     def __len__(self) -> int:
         return len(self._behind)
@@ -84,13 +103,23 @@ class Stragglers:
             straggler.end()
         self._left.pop(spu, None)
         self.times.pop(spu, None)
+        self.costs.forget(spu)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def begin(self, delta: ZSet[Quad]) -> None:
-        """The steps of another commit."""
+    def begin(self, delta: ZSet[Quad], clock: Callable[[], float]) -> Step:
+        """The steps of another commit: how each is taken."""
         self._commit += 1
         self._is_large = self.slice is not None and OF_A_QUAD * len(delta) > self.slice
+        return partial(self._timed, clock) if self.costs.is_due() else self.step
+
+    def _timed(self, clock: Callable[[], float], spu: Routed, hits: Hits) -> dict[Row, Changes]:
+        begun = clock()
+        try:
+            return self.step(spu, hits)
+        finally:
+            if spu in self._plans:  # what newcomers add up is nobody's yet
+                self.costs.count(spu, clock() - begun)
 
     def step(self, spu: Routed, hits: Hits) -> dict[Row, Changes]:
         """The changes of answers, by member. A plan that is behind, or would be too slow, only adds up what hits it."""

@@ -41,7 +41,7 @@ class Join(Binary):
         if changes is None:
             for way in (self._onto_left, self._onto_right):
                 if isinstance(way, _ByKept):
-                    way.kept.forget()
+                    way.kept.rows.forget()
             return self._law.again()
         return changes
 
@@ -49,7 +49,7 @@ class Join(Binary):
         changes = _rows(self._onto_left, left, absorbing=right)
         absorb(changes, _rows(self._onto_right, right).items())
         if isinstance(self._onto_right, _ByKept):
-            self._onto_right.kept.absorb(left)
+            self._onto_right.kept.rows.absorb(left)
         return changes
 
     def explain(self) -> Explanation:
@@ -82,7 +82,7 @@ def _rows(way: Aligned | _ByKept, changes: Changes, absorbing: Changes | None = 
     if isinstance(way, Aligned):
         return through(way, changes) if changes else {}
     if changes:
-        way.kept.begin()
+        way.kept.rows.begin()
     if absorbing:
-        way.kept.absorb(absorbing)
+        way.kept.rows.absorb(absorbing)
     return way.rows(changes) if changes else {}

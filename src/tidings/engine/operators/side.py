@@ -4,7 +4,7 @@ A side that can be evaluated from rows of the other is looked up in the store an
 aggregate or a LIMIT cannot: its rows are kept, from the first commit on that needs them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -35,7 +35,10 @@ class Side(Struct, frozen=True, eq=False):
 
     def delta(self, hits: Hits) -> Changes:
         """The changed rows of members; others may have been found on the way."""
-        changes = self.operator.delta(hits)
+        return self.of_members(self.operator.delta(hits))
+
+    def of_members(self, changes: Changes) -> Changes:
+        """Those of changed rows that are a member's."""
         if self.members is None or not changes:
             return changes
         tuples = self.members.tuples
@@ -53,43 +56,43 @@ class Side(Struct, frozen=True, eq=False):
         return states.meter.apart(lambda: list(aligned.run(rows)))[0]
 
 
-class Kept:
-    """The rows of a side, found by rows of another layout."""
+class Filed:
+    """The rows of a side by some of their columns, kept from the first commit on that needs them."""
 
-    __slots__ = ("_buckets", "_meeting", "_side", "_states", "_version", "layout")
+    __slots__ = ("_key", "_side", "_states", "_version", "buckets")
 
-    def __init__(self, given: Layout, side: Side, states: States) -> None:
-        self._meeting = Meeting(given, side.layout)
-        self.layout = self._meeting.layout
+    def __init__(self, key: Callable[[Row], Row], side: Side, states: States) -> None:
+        self._key = key
         self._side = side
         self._states = states
-        self._buckets: dict[Row, Changes] | None = None
         self._version = 0
+        self.buckets: dict[Row, Changes] | None = None
+        """The rows with their counts; None if they are not at hand."""
         states.caches.append(self)
 
     def begin(self) -> None:
         """Have the rows before the commit at hand, unless they are."""
-        if self._buckets is None or self._version != self._side.version:
+        if self.buckets is None or self._version != self._side.version:
             self._version = self._side.version
-            self._buckets = {}
+            self.buckets = {}
             rows: Changes = {}
             absorb(rows, ((row, 1) for row in self._side.rows_before(self._states)))
             self.absorb(rows)
 
     def forget(self) -> None:
         """They are found anew when they are needed."""
-        self._buckets = None
+        self.buckets = None
 
     def items(self) -> Iterable[Any]:
         """That there are any, then the rows."""
-        if self._buckets is not None and self._version == self._side.version:
+        if self.buckets is not None and self._version == self._side.version:
             yield True
-            for bucket in self._buckets.values():
+            for bucket in self.buckets.values():
                 yield from bucket.items()
 
     def extend(self, items: list[Any]) -> None:
-        if self._buckets is None:
-            self._buckets = {}
+        if self.buckets is None:
+            self.buckets = {}
             del items[0]
         self.absorb(dict(items))
 
@@ -98,7 +101,7 @@ class Kept:
 
     def absorb(self, changes: Changes) -> None:
         """Take up what the commit changed; rows that are not at hand are found later."""
-        buckets, key = self._buckets, self._meeting.right_key
+        buckets, key = self.buckets, self._key
         if buckets is None:
             return
         for row, weight in changes.items():
@@ -110,10 +113,22 @@ class Kept:
             if not bucket:
                 del buckets[at]
 
-    def candidates(self, row: Row) -> Iterable[tuple[Row, int]]:
-        """The rows that agree with one of the other layout in what both have for certain."""
-        assert self._buckets is not None
-        return self._buckets.get(self._meeting.left_key(row), {}).items()
+
+class Kept:
+    """The rows of a side, found by rows of another layout."""
+
+    __slots__ = ("_meeting", "layout", "rows")
+
+    def __init__(self, given: Layout, side: Side, states: States) -> None:
+        self._meeting = Meeting(given, side.layout)
+        self.layout = self._meeting.layout
+        self.rows = Filed(self._meeting.key.of_right, side, states)
+
+    def candidates(self, row: Row) -> Iterator[tuple[Row, int]]:
+        """The rows that agree with one of the other layout in what this one always has."""
+        assert self.rows.buckets is not None
+        for bucket in self._meeting.key.found(self.rows.buckets, row):
+            yield from bucket.items()
 
     def matches(self, row: Row) -> Iterator[tuple[Row, int]]:
         """A row of the other layout with each that goes with it, and how often it does."""

@@ -14,7 +14,7 @@ from tidings.engine.operators.constant import Constant
 from tidings.engine.operators.crossing import Crossing
 from tidings.engine.operators.dependent.minus import minus, minus_kept
 from tidings.engine.operators.dependent.optional import optional, optional_kept
-from tidings.engine.operators.dependent.witness import Witness
+from tidings.engine.operators.dependent.witness import Witness, turning
 from tidings.engine.operators.extend import Extend, extend_exists
 from tidings.engine.operators.filter import Filter, filter_exists
 from tidings.engine.operators.join import Join
@@ -27,12 +27,13 @@ from tidings.engine.operators.reach.reach import Reach
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.side import Side
 from tidings.engine.operators.stateful.distinct import Distinct
-from tidings.engine.operators.stateful.group import Group
+from tidings.engine.operators.stateful.group import group_of
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.links import linked
 from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
 from tidings.engine.plans.regrouping.signs import condition_signs, signs_of
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
@@ -41,11 +42,15 @@ from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
-from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, named, picker
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
+from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
+
+MOST_LACKING = 3
+"""Variables that rows may lack by which they are found: n are looked for under 2ⁿ keys."""
 
 
 class Planner:
@@ -77,9 +82,11 @@ class Planner:
                 return self._path(node, states)
             case algebra.Values():
                 return self._evaluated(Constant(states.plan(node, states.new).layout), node, states)
+            case algebra.Join() if (other := linked(node)) is not node:
+                return self.build(other, states)
             case algebra.Join(left, right):
-                joined = Join(self._sided(left, states), self._sided(right, states), states)
-                return self._evaluated(joined, node, states, is_ordered=False)
+                join = Join(self._sided(left, states), self._sided(right, states), states)
+                return self._evaluated(join, node, states, is_ordered=False)
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
@@ -87,6 +94,8 @@ class Planner:
                 return self._optional(node, left, right, condition, states)
             case algebra.Minus(left, right):
                 return self._minus(node, left, right, states)
+            case algebra.Filter() if (joined := semijoined(node)) is not node:
+                return self.build(joined, states)
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)
             case algebra.Extend(inner, variable, expression):
@@ -206,14 +215,24 @@ class Planner:
         return self._evaluated(walk, algebra.Graph(name, path), states)
 
     def _shared(self, right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
-        """The variables that lead from rows of the right back to rows of the left: those bound on both sides."""
-        return tuple(v for v in right.variables if v in left.index and v in left.certain and v in sure)
+        """The variables that lead from rows of the right back to rows of the left: those bound on both sides; if there
+        are none, some that rows of the left may lack."""
+        both = [variable for variable in right.variables if variable in left.index and variable in sure]
+        return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
 
-    def _witness(self, node: Node, left: Layout, states: States, *, with_left: bool = False) -> Witness:
+    def _witness(
+        self,
+        node: Node,
+        left: Layout,
+        states: States,
+        *,
+        with_left: bool = False,
+        turned: Callable[[], bool] | None = None,
+    ) -> Witness:
         """Watches the right side of something."""
         built = self._side(node, states)
         shared = self._shared(built.operator.layout, left, certain(node))
-        return Witness(built.operator, shared, (), with_left=with_left)
+        return Witness(built.operator, shared, (), with_left=with_left, turned=turned)
 
     def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
         first = self.build(left, states)
@@ -277,20 +296,26 @@ class Planner:
 
     def _asked(self, expression: Expression, layout: Layout, states: States) -> list[Witness]:
         """Witnesses of everything that an expression asks for by EXISTS."""
-        return [
-            witness
-            for pattern in exists_patterns(expression)
-            for witness in self._exists_witnesses([pattern], signs_of(pattern), layout, states)
-        ]
+        witnesses: list[Witness] = []
+        for pattern in exists_patterns(expression):
+            is_same = layout.index.keys().isdisjoint(algebra.every_variable(pattern))
+            turned = turning(pattern, states) if is_same else None
+            witnesses += self._exists_witnesses([pattern], signs_of(pattern), layout, states, turned)
+        return witnesses
 
     def _exists_witnesses(
-        self, asked: list[Node], signs: list[Node] | None, left: Layout, states: States
+        self,
+        asked: list[Node],
+        signs: list[Node] | None,
+        left: Layout,
+        states: States,
+        turned: Callable[[], bool] | None = None,
     ) -> list[Witness]:
         if signs is not None:
-            return [self._witness(sign, left, states, with_left=True) for sign in signs]
+            return [self._witness(sign, left, states, with_left=True, turned=turned) for sign in signs]
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self.routes.extend(routes)
-        return [Witness(None, (), routes)]
+        return [Witness(None, (), routes, turned=turned)]
 
     def _crossing(self, found: Compared, states: States) -> Built:
         rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
@@ -327,22 +352,7 @@ class Planner:
 
     def _group(self, node: algebra.Group, states: States) -> Built:
         below = self._led_by_parameters(self.build(node.inner, states))
-        inside = below.operator.layout
-        keys = self._parameters + node.keys
-        layout = Layout(
-            keys + tuple(variable for variable, _ in node.aggregates),
-            inside.certain.intersection(node.keys).union(self._parameters),
-        )
-        key = picker([inside.index.get(variable) for variable in keys])
-        compiler = states.compiler(states.new)
-        width = len(self._parameters)
-        aggregates = [
-            (shape, _rest(width) if shape.argument is None else compiler.value(shape.argument, inside))
-            for _, shape in node.aggregates
-        ]
-        group = Group(
-            below.operator, layout, key, aggregates, below.rows, states.new, width=width, single=not node.keys
-        )
+        group = group_of(node, below.operator, below.rows, self._parameters, states)
         self.memories.append(group.memory)
         return Built(group, group.rows)
 
@@ -372,8 +382,3 @@ class Planner:
         )
         self.memories.append(window.memory)
         return Built(window, window.rows)
-
-
-def _rest(width: int) -> Callable[[Row], Term | None]:
-    """What COUNT(*) counts: the row without the parameters in front."""
-    return lambda row: row[width:]  # type: ignore[return-value]  # only ever counted

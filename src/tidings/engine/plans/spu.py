@@ -126,10 +126,11 @@ def variables_of(query: Query) -> tuple[str, ...]:
 def keys_of(spu: Routed, route: Route, member: Row, dataset: Dataset) -> list[Key]:
     """Where the LUTT files a route of a member: under each graph in which its dataset lets it match."""
     s, p, o = spu.key(route, member)
-    return [(s, p, o, name) for name in _graphs_of(route, dataset)]
+    return [(s, p, o, name) for name in graphs_of(route, dataset)]
 
 
-def _graphs_of(route: Route, dataset: Dataset) -> Iterable[str | None]:
+def graphs_of(route: Route, dataset: Dataset) -> Iterable[str | None]:
+    """The graphs in which a dataset lets a route match, as the LUTT names them."""
     graph, named, readable = route.graph, dataset.named, dataset.readable
     if not graph:
         return (DEFAULT_GRAPH,) if dataset.default is None else dataset.default

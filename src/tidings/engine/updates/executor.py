@@ -42,7 +42,7 @@ class Core:
         self.most_parts = most_parts
         """How much there may be to plan in a request; None is no limit."""
         self._service = service
-        self._operations = Operations(self.store, loader=loader, service=service)
+        self.operations = Operations(self.store, loader=loader, service=service)
         self.moment = Moment(0, random)
         self.warnings = Warnings()
         self._queries = Templates(self.read_query)
@@ -90,6 +90,10 @@ class Core:
         moment, service = self.moment.at(now), self._service
         return evaluate(query, self.store, moment, limits, service=service, parameters=parameters, deadline=deadline)
 
+    def prepare_query(self, text: str, dataset: Dataset | None = None) -> tuple[Query, Parameters]:
+        """A query, read and checked, and the constants of its text."""
+        return self._queries.prepare(text, self.base, dataset)
+
     def update(
         self,
         text: str,
@@ -121,7 +125,7 @@ class Core:
     ) -> ZSet[Quad]:
         """Carry out an update request that has been read already; its net effect, which may be empty."""
         self.tell_time(now)
-        store, operations, moment = self.store, self._operations, self.moment
+        store, operations, moment = self.store, self.operations, self.moment
         net: ZSet[Quad] = ZSet.owning({})
         deadline = limits.deadline()
         try:

@@ -1,16 +1,16 @@
 """DELETE/INSERT WHERE, prepared: its pattern compiled once, its templates instantiated once a solution."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
 from tidings.engine.store.store import Store
 from tidings.model.access import Graphs
-from tidings.model.terms import Quad, Term
+from tidings.model.terms import Quad, Term, Var
 from tidings.sparql.algebra import Modify, QuadPattern
 from tidings.sparql.evaluate.context import Context, Limits, Moment, ServiceClient
 from tidings.sparql.evaluate.dataset import View
-from tidings.sparql.evaluate.layout import Layout, Plan, Row
+from tidings.sparql.evaluate.layout import Plan, Row
 from tidings.sparql.evaluate.query import compile_pattern, rows_of
 from tidings.sparql.prepared import Parameters
 
@@ -58,10 +58,10 @@ class PreparedModify:
         context, plan = self._compiled(store, moment, limits, deadline, service)
         context.begin(moment, parameters, limits, deadline)
         rows = list(rows_of(plan, context))
-        operation = self._operation
+        operation, index = self._operation, plan.layout.index
         return (
-            _instantiated(operation.delete, plan.layout, rows, context),
-            _instantiated(operation.insert, plan.layout, rows, context),
+            instantiated(operation.delete, index, rows, moment, context.constant),
+            instantiated(operation.insert, index, rows, moment, context.constant),
         )
 
     def _compiled(
@@ -79,13 +79,15 @@ class PreparedModify:
         return context, plan
 
 
-def _instantiated(
-    template: tuple[QuadPattern, ...], layout: Layout, rows: list[Row], context: Context
+def instantiated(
+    template: tuple[QuadPattern, ...],
+    index: Mapping[Var, int],
+    rows: list[Row],
+    moment: Moment,
+    constant: Callable[[Term], Term],
 ) -> Iterator[Quad]:
-    """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left out."""
-    index = layout.index
-    moment = context.moment
-    constant = context.constant
+    """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left out.
+    `index` says in which column of a row a variable is."""
     shapes: list[tuple[list[str], list[int]]] = []
     for pattern in template:
         known = [term and constant(term) for term in pattern]

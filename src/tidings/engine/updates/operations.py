@@ -68,7 +68,7 @@ class Operations:
     ) -> ZSet[Quad]:
         """What DELETE/INSERT WHERE would change."""
         seen = modify.seen_by(rights.read)
-        return self._change(*seen.instances(self._store, moment, limits, deadline, self._service, parameters), rights)
+        return self.change(*seen.instances(self._store, moment, limits, deadline, self._service, parameters), rights)
 
     def delta(
         self, operation: Operation, moment: Moment, parameters: Parameters, rights: Rights = ALL_RIGHTS
@@ -76,12 +76,12 @@ class Operations:
         """What any other operation would change. Raises GraphNotWritable, be the operation silent or not."""
         match operation:
             case InsertData(quads):
-                return self._change((), _data(quads, moment, parameters), rights)
+                return self.change((), ground(quads, moment, parameters), rights)
             case DeleteData(quads):
-                return self._change(_data(quads, moment, parameters), (), rights)
+                return self.change(ground(quads, moment, parameters), (), rights)
             case Clear(target):
                 check_target(target, rights)
-                return self._change(self._quads_of(target), (), rights)
+                return self.change(self._quads_of(target), (), rights)
             case Create(graph, silent):
                 check_graphs((graph,), rights)
                 return self._create(graph, silent, rights)
@@ -89,13 +89,13 @@ class Operations:
                 return self._transfer(operation, rights)
             case Load():
                 check_graphs((operation.graph,), rights)
-                return self._load(operation, rights)
+                return self.change((), self.loaded(operation), rights)
             case Modify():
                 raise AssertionError("a Modify is prepared")
             case _:
                 assert_never(operation)
 
-    def _change(self, delete: Iterable[Quad], insert: Iterable[Quad], rights: Rights) -> ZSet[Quad]:
+    def change(self, delete: Iterable[Quad], insert: Iterable[Quad], rights: Rights) -> ZSet[Quad]:
         """The exact effect of deleting some quads and inserting others."""
         if not rights.write.everything:
             delete, insert = list(delete), list(insert)
@@ -142,23 +142,24 @@ class Operations:
         leaving: list[Quad] = [] if operation.kind == "ADD" else list(self._graph(target))
         if operation.kind == "MOVE" and readable:
             leaving.extend(self._graph(source))
-        return self._change(leaving, arriving, rights)
+        return self.change(leaving, arriving, rights)
 
-    def _load(self, operation: Load, rights: Rights) -> ZSet[Quad]:
+    def loaded(self, operation: Load) -> list[Quad]:
+        """The document that LOAD names."""
         try:
             if self._loader is None:
                 raise NotAllowed("LOAD is switched off here")
             graph = operation.graph
-            return self._change((), ((s, p, o, graph) for s, p, o in self._loader(operation.source)), rights)
+            return [(s, p, o, graph) for s, p, o in self._loader(operation.source)]
         except (TidingsError, OSError) as error:
             if operation.silent:
-                return ZSet()
+                return []
             if isinstance(error, NotAllowed):
                 raise
             raise LoadFailed(f"<{operation.source}> could not be loaded: {error}") from error
 
 
-def _data(quads: Iterable[Quad], moment: Moment, parameters: Parameters) -> Iterable[Quad]:
+def ground(quads: Iterable[Quad], moment: Moment, parameters: Parameters) -> Iterable[Quad]:
     """Data with its lifted constants put back, and fresh blank nodes for its labels."""
     fresh: dict[str, Term] = {}
 

@@ -13,10 +13,10 @@ from typing import Any, cast
 from httptools import HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from tidings.gates.errors import TooManyConnections
+from tidings.gates.errors import BodyTooSlow, TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
 from tidings.gates.http.limits import BODY_SECONDS
-from tidings.gates.http.quick_update import QuickUpdates
+from tidings.gates.http.quick_update import QuickUpdates, refuse
 from tidings.gates.peer import peer_of, tls_extension
 from tidings.gates.quotas import Quotas, Ticket, client_of
 
@@ -150,8 +150,14 @@ class HttpConnection(HttpToolsProtocol):
             self.patience = None
 
     def _give_up(self) -> None:
-        if not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self.body is None:
             self.transport.close()
+            return
+        exchange = Exchange(self)
+        exchange.keep_alive = False
+        refuse(exchange, BodyTooSlow(f"the body did not arrive within {BODY_SECONDS:g} s"))
 
 
 class Exchange:

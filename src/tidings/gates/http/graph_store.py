@@ -98,7 +98,7 @@ class GraphStore:
 
     async def _get(self, request: Request, name: Term) -> Response:
         rights = asker_of(request.scope).rights
-        if not self._broker.has_graph(name, rights):
+        if not await self._broker.has_graph(name, rights):
             raise GraphMissing(f"there is no graph {name}")
         pattern = "{ ?s ?p ?o }"
         text = f"CONSTRUCT {pattern} WHERE {{ GRAPH {name} {pattern} }}" if name else f"CONSTRUCT WHERE {pattern}"

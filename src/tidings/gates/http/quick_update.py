@@ -29,7 +29,7 @@ from tidings.protocol.sparql_http import UpdateRequest, read_post
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 _LONG_WAY = frozenset({b"origin", b"sec-fetch-site", b"content-encoding", b"transfer-encoding", b"expect", b"upgrade"})
-_PATH = b"/update"
+_PATH = "/update"
 
 log = logging.getLogger("tidings")
 
@@ -55,11 +55,13 @@ class QuickUpdates:
         self._proxies = proxies
         self._base = base
         self._largest = min(max_body, LARGE_BODY)
-        self._paths = (_PATH, SECURE.encode() + _PATH) if guard.asks else (_PATH,)
+        paths = (_PATH, SECURE + _PATH) if guard.asks else (_PATH,)
+        self._deeds = {path.encode(): f"POST {path}" for path in paths}
+        """What the audit log calls an update at each of our paths."""
 
     def takes(self, method: bytes, url: bytes, headers: Headers) -> bool:
         """Whether this may be a request for the short way, as far as its headers tell."""
-        if method != b"POST" or url not in self._paths:
+        if method != b"POST" or url not in self._deeds:
             return False
         fields = dict(headers)
         length = fields.get(b"content-length")
@@ -88,7 +90,7 @@ class QuickUpdates:
             if not isinstance(request, UpdateRequest):
                 return False
             publisher = asker.publisher(publisher_of(fields))
-            work = _Work(exchange, self._guard, self._quotas, asker, address, url)
+            work = _Work(exchange, self._guard, self._quotas, asker, address, self._deeds[url])
         except TidingsError:
             return False
         except Exception:
@@ -109,11 +111,9 @@ class QuickUpdates:
 class _Work:
     """An update of a client, which has a place of its quota meanwhile. Raises LimitExceeded if there is none."""
 
-    __slots__ = ("_address", "_asker", "_client", "_exchange", "_guard", "_quotas", "_url")
+    __slots__ = ("_address", "_asker", "_client", "_exchange", "_guard", "_quotas", "_what")
 
-    def __init__(
-        self, exchange: Exchange, guard: Guard, quotas: Quotas, asker: Asker, address: str, url: bytes
-    ) -> None:
+    def __init__(self, exchange: Exchange, guard: Guard, quotas: Quotas, asker: Asker, address: str, what: str) -> None:
         self._client = client_of(asker, address)
         quotas.updates.enter(self._client)
         try:
@@ -126,7 +126,7 @@ class _Work:
         self._quotas = quotas
         self._asker = asker
         self._address = address
-        self._url = url
+        self._what = what
 
     def reply(self, outcome: Outcome) -> None:
         self._quotas.updates.leave(self._client)
@@ -137,10 +137,14 @@ class _Work:
             return
         self._quotas.note(outcome)
         error = self._guard.judge(self._asker, self._deed(), outcome) or outcome
-        self._exchange.answer(error.status, _lines(advice(error).items()), orjson.dumps(error.to_json()))
+        refuse(self._exchange, error)
 
     def _deed(self, commit: int | None = None) -> Deed:
-        return Deed(f"POST {self._url.decode('latin-1')}", self._address, commit=commit)
+        return Deed(self._what, self._address, commit=commit)
+
+
+def refuse(exchange: Exchange, error: TidingsError) -> None:
+    exchange.answer(error.status, _lines(advice(error).items()), orjson.dumps(error.to_json()))
 
 
 def _lines(headers: Iterable[tuple[str, str]]) -> bytes:

@@ -124,7 +124,7 @@ class Receiver:
         number = request.path_params["number"]
         name = self._inbox.name(number)
         rights = asker_of(request.scope).rights
-        if not self._inbox.is_id(number) or not self._broker.has_graph(name, rights):
+        if not self._inbox.is_id(number) or not await self._broker.has_graph(name, rights):
             raise NotFound(f"there is no notification {number} in this inbox")
         if request.method == "DELETE":
             return await self._remove(request, number)

@@ -11,7 +11,7 @@ hundred times as telling.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def idf(documents: int, frequency: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(np.log(documents / frequency), np.float64)
 
 
-def tf(count: NDArray[np.int64]) -> NDArray[np.float64]:
+def tf(count: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     return np.asarray(1.0 + np.log(count), np.float64)
 
 

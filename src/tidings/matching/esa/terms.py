@@ -5,15 +5,15 @@ Numbers are no terms, and neither are words that every text has. Letters of any 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from tidings.matching.esa.stems import stem
 from tidings.matching.words import spelled
 
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"\w+")
 LONGEST = 40
 """Letters of a word; what is longer is none."""
+_KEPT = 200_000
+"""Words whose terms are remembered."""
 _SAY_NOTHING = """
     a about above after again against all also although am among an and any are as at be because been before being
     below between both but by can cannot could did do does doing down during each either else etc few for from further
@@ -27,31 +27,31 @@ STOPPED = frozenset(_SAY_NOTHING.split())
 """English words that say nothing about a text."""
 
 
+class _Terms(dict[str, str]):
+    """The term of each word, empty for those that are none. When it is full it is emptied: words come again soon."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[word] = stem(word) if word not in STOPPED and _is_word(word) else ""
+        return found
+
+
+_term = _Terms()
+
+
 def counted(text: str) -> Counter[str]:
-    """The terms of a document, and how often it has each. Endings go once for each word that differs."""
-    result: Counter[str] = Counter()
-    known = result.get
-    for word, count in Counter(_WORDS.findall(text.lower())).items():
-        if (term := _term(word)) is not None:
-            result[term] = known(term, 0) + count
-    return result
+    """The terms of a document, and how often it has each."""
+    # no loop of ours: half of the time of one over the different words
+    found = Counter(map(_term.__getitem__, _WORDS.findall(text.lower().replace("_", " "))))
+    found.pop("", None)
+    return found
 
 
 def terms(phrase: str) -> list[str]:
     """The terms of a phrase, in order. A phrase of nothing but stopped words keeps them: better than nothing."""
-    found = _WORDS.findall(spelled(phrase))
-    return list(_kept(found)) or [stem(word) for word in found if _is_word(word)]
-
-
-def _kept(found: Iterable[str]) -> Iterator[str]:
-    for word in found:
-        if (term := _term(word)) is not None:
-            yield term
-
-
-@lru_cache(maxsize=200_000)
-def _term(word: str) -> str | None:
-    return stem(word) if word not in STOPPED and _is_word(word) else None
+    found = _WORDS.findall(spelled(phrase))  # `_` parts words, in a spelling as well
+    return [term for word in found if (term := _term[word])] or [stem(word) for word in found if _is_word(word)]
 
 
 def _is_word(word: str) -> bool:

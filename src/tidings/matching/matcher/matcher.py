@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.matching.language.values import Event, Subscription
-from tidings.matching.matcher.assignment import Columns, best, k_best
+from tidings.matching.matcher.assignment import best, k_best
+from tidings.matching.matcher.exchanges import Columns
 from tidings.matching.matcher.scores import Knowledge, ScoreTable
 
 
@@ -74,7 +75,7 @@ def best_mappings(scores: NDArray[np.float32], k: int) -> list[Mapping]:
         columns = best(scores)
         return [] if columns is None else [mapping_of(scores, columns)]
     rows = scores.tolist()
-    return [_mapping(rows, columns) for columns, _ in k_best(scores.astype(np.float64), k)]
+    return [_mapping(rows, places) for places, _ in k_best(scores.astype(np.float64), k)]
 
 
 def mapping_of(scores: NDArray[np.float32], columns: Columns) -> Mapping:
@@ -83,10 +84,9 @@ def mapping_of(scores: NDArray[np.float32], columns: Columns) -> Mapping:
     return Mapping(tuple(places), tuple(picked), geometric_mean(picked))
 
 
-def _mapping(rows: list[list[float]], columns: Columns) -> Mapping:
-    places = columns.tolist()
-    picked = [row[place] for row, place in zip(rows, places, strict=True)]
-    return Mapping(tuple(places), tuple(picked), geometric_mean(picked))
+def _mapping(rows: list[list[float]], places: tuple[int, ...]) -> Mapping:
+    picked = tuple([row[place] for row, place in zip(rows, places, strict=True)])
+    return Mapping(places, picked, geometric_mean(picked))
 
 
 def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:

@@ -16,9 +16,10 @@ from typing import NamedTuple, TypeVar
 from uuid import uuid4
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tidings.lexicons.esa.folder import MANIFEST, Manifest, read_manifest
 from tidings.log.layout import write_whole
@@ -29,7 +30,7 @@ from tidings.spark.esa.serving import serve
 from tidings.spark.esa.sources import Piece, Source
 from tidings.spark.lock import locked
 
-_VERSION = 1
+_VERSION = 2
 _EACH_CORE = 8
 """Pieces of a round: a kill costs what is being read, some 100 MB of a dump for each core."""
 
@@ -150,23 +151,24 @@ class Build:
         folder = self._out / "counts" / f"{number}-{uuid4().hex[:12]}"
         frame = counting.counts(self._spark, pieces, self._how.shortest, lenient=self._how.lenient)
         frame.write.parquet(str(folder.absolute()))
-        tallies = pq.read_table(folder, columns=["tally"], filters=[("page", "<", 0)])["tally"].to_pylist()
         tally: Counter[str] = Counter()
-        for each in tallies:
+        for each in pq.read_table(folder, columns=["tally"])["tally"].drop_null().to_pylist():
             tally.update(msgspec.json.decode(each, type=dict[str, int]))
         made = Round(number, folder.name, dict(tally))
         _write(self._out / "rounds" / f"{number}.json", made)
         return made
 
-    def _counts(self, rounds: list[Round]) -> DataFrame:
-        paths = [str((self._out / "counts" / each.folder).absolute()) for each in rounds]
-        return self._spark.read.parquet(*paths).where("page >= 0").select("page", "terms")
+    def _counts(self, rounds: list[Round]) -> list[Path]:
+        return [path for each in rounds for path in sorted((self._out / "counts" / each.folder).glob("*.parquet"))]
 
     def _concepts(self, rounds: list[Round]) -> pa.Table:
         """page and title, in order: few bytes a page, and all that this process keeps of them."""
-        folders = [self._out / "counts" / each.folder for each in rounds]
-        tables = [pq.read_table(each, columns=["page", "title"], filters=[("page", ">=", 0)]) for each in folders]
-        found = pa.concat_tables(tables).sort_by("page")
+        tables = [pq.read_table(each, columns=["pages", "titles"]) for each in self._counts(rounds)]
+        pages = np.concatenate(
+            [np.frombuffer(each.as_buffer(), np.int64) for table in tables for each in table["pages"]]
+        )
+        titles = pa.chunked_array([table["titles"].combine_chunks().flatten() for table in tables])
+        found = pa.table({"page": pages, "title": titles}).sort_by("page")
         if not len(found):
             raise NothingToIndex(f"{self._source.name} has no document of {self._how.shortest} different words or more")
         pages = found["page"].to_numpy()
@@ -183,7 +185,7 @@ class Build:
             return pq.read_table(path)
         self._told(Progress("vocabulary", 0, 1, _tally(rounds)))
         how = self._how
-        counts = self._counts(rounds)
+        counts = self._spark.read.parquet(*(str(path.absolute()) for path in self._counts(rounds)))
         table = postings.vocabulary(counts, documents, how.rarest, how.commonest, how.vocabulary).toArrow()
         if not len(table):
             raise NothingToIndex(f"no term is in {how.rarest} documents or more, and in few enough of them")
@@ -197,9 +199,10 @@ class Build:
         if not marker.exists():
             self._told(Progress("postings", 0, 1, _tally(rounds)))
             shutil.rmtree(self._out / "postings", ignore_errors=True)
-            known = self._spark.read.parquet(str((self._out / "vocabulary.parquet").absolute()))
-            how = self._how
-            found = postings.postings(self._counts(rounds), known, len(words), how.most, how.least)
+            total = int(np.sum(words["df"].to_numpy()))
+            pruning = postings.Pruning(self._how.most, self._how.least)
+            known = self._out / "vocabulary.parquet"
+            found = postings.postings(self._spark, self._counts(rounds), known, total, pruning)
             found.write.parquet(str((self._out / "postings").absolute()))
             _write(marker, Round(0, "postings", dict(_tally(rounds))))
         return sorted((self._out / "postings").glob("*.parquet"))

@@ -1,14 +1,19 @@
-"""Pieces to counts of terms, in Python workers: a row for each document, and one for each piece that says what became
-of its pages. Terms are found by the code that finds them in phrases later.
+"""Pieces to counts of terms, in Python workers. Terms are found by the code that finds them in phrases later.
+
+A row is a block of documents, as arrays: the terms of all its documents once, and each document's terms by their places
+among these. The last block of a piece also says what became of the piece's pages.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from itertools import accumulate
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from tidings.matching.esa.terms import counted
@@ -18,27 +23,48 @@ from tidings.spark.esa.errors import DumpDamaged
 from tidings.spark.esa.pages import Skipped
 from tidings.spark.esa.sources import Piece, read_documents
 
-SCHEMA = "page bigint, title string, terms map<string, int>, tally string"
+SCHEMA = (
+    "pages binary, sizes binary, places binary, counts binary, "
+    "titles array<string>, terms array<string>, df array<int>, tally string"
+)
 _ARROW = pa.schema(
     [
-        ("page", pa.int64()),
-        ("title", pa.string()),
-        ("terms", pa.map_(pa.string(), pa.int32())),
+        *((name, pa.binary()) for name in ("pages", "sizes", "places", "counts")),
+        *((name, pa.list_(pa.string())) for name in ("titles", "terms")),
+        ("df", pa.list_(pa.int32())),
         ("tally", pa.string()),
     ]
 )
-_TOGETHER = 256
-"""Documents of a batch."""
+_FULL = 1 << 20
+"""Terms of documents in a block: 8 MB."""
 PAGES, KEPT, SHORT, DAMAGED = "pages", "kept", "too short", "damaged"
 _MOST_TERMS = 50_000
 """Of a document; a book of lists has no more."""
-_Row: TypeAlias = tuple[int, str, dict[str, int], str | None]
+
+
+class Block(NamedTuple):
+    """Documents and their terms: those of the first document are the first `sizes[0]` of `places` and `counts`."""
+
+    pages: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+    places: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    terms: pa.Array
 
 
 def counts(spark: SparkSession, pieces: list[Piece], shortest: int, *, lenient: bool) -> DataFrame:
     """A partition for each piece."""
     work = _worker([msgspec.json.encode(piece) for piece in pieces], shortest, lenient)
     return spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(work, SCHEMA)
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    """Those of a file of counts, one at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(1, columns=[*Block._fields]):
+            pages, *others = (batch[name][0].as_buffer() for name in ("pages", "sizes", "places", "counts"))
+            sizes, places, counts = (np.frombuffer(each, np.int32) for each in others)
+            yield Block(np.frombuffer(pages, np.int64), sizes, places, counts, batch["terms"].flatten())
 
 
 def _worker(pieces: list[bytes], shortest: int, lenient: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -56,38 +82,60 @@ def _worker(pieces: list[bytes], shortest: int, lenient: bool) -> Callable[[Iter
 
 def _counted(piece: Piece, shortest: int, *, lenient: bool) -> Iterator[pa.RecordBatch]:
     tally: Counter[str] = Counter()
-    rows: list[_Row] = []
+    filling = _Filling()
     try:
         for document in read_documents(piece):
             tally[PAGES] += 1
             if isinstance(document, Skipped):
                 tally[document.value] += 1
                 continue
-            terms: dict[str, int] = counted(document.text)
+            terms = counted(document.text)
             if len(terms) > _MOST_TERMS:
-                terms = dict(Counter(terms).most_common(_MOST_TERMS))
+                terms = Counter(dict(terms.most_common(_MOST_TERMS)))
             if len(terms) < shortest:
                 tally[SHORT] += 1
                 continue
             tally[KEPT] += 1
-            rows.append((document.number, document.title, terms, None))
-            if len(rows) == _TOGETHER:
-                yield _batch(rows)
-                rows = []
+            filling.add(document.number, document.title, terms)
+            if len(filling.places) >= _FULL:
+                yield filling.batch(None)
+                filling = _Filling()
     except DumpDamaged:
         if not lenient:
             raise
         tally[DAMAGED] += 1
-    rows.append((-1, "", {}, msgspec.json.encode(tally).decode()))
-    yield _batch(rows)
+    yield filling.batch(msgspec.json.encode(tally).decode())
 
 
-def _batch(rows: list[_Row]) -> pa.RecordBatch:
-    """Maps from flat columns: Arrow takes three times as long to make them of Python's."""
-    pages, titles, terms, tallies = zip(*rows, strict=True)
-    ends = accumulate((len(each) for each in terms), initial=0)
-    keys = pa.array([term for each in terms for term in each], pa.string())
-    values = pa.array([count for each in terms for count in each.values()], pa.int32())
-    maps = pa.MapArray.from_arrays(pa.array(ends, pa.int32()), keys, values)
-    columns = [pa.array(pages, pa.int64()), pa.array(titles, pa.string()), maps, pa.array(tallies, pa.string())]
-    return pa.RecordBatch.from_arrays(columns, schema=_ARROW)
+class _Filling:
+    """A block to which documents are added."""
+
+    def __init__(self) -> None:
+        self._number: defaultdict[str, int] = defaultdict()
+        self._number.default_factory = self._number.__len__
+        self._pages: list[int] = []
+        self._titles: list[str] = []
+        self._sizes: list[int] = []
+        self._counts: list[int] = []
+        self.places: list[int] = []
+
+    def add(self, page: int, title: str, terms: Counter[str]) -> None:
+        self._pages.append(page)
+        self._titles.append(title)
+        self._sizes.append(len(terms))
+        self.places.extend(map(self._number.__getitem__, terms))
+        self._counts.extend(terms.values())
+
+    def batch(self, tally: str | None) -> pa.RecordBatch:
+        places = np.array(self.places, np.int32)
+        arrays = (
+            np.array(self._pages, np.int64),
+            np.array(self._sizes, np.int32),
+            places,
+            np.array(self._counts, np.int32),
+        )
+        df = np.bincount(places, minlength=len(self._number)).astype(np.int32)
+        row = (*(each.tobytes() for each in arrays), self._titles, list(self._number), df, tally)
+        return pa.RecordBatch.from_arrays(
+            [pa.array([x], f.type) for x, f in zip(row, _ARROW, strict=True)], schema=_ARROW
+        )

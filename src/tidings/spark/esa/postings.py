@@ -1,68 +1,170 @@
-"""Counts to an inverted index, in Spark's SQL: the formulas of `matching/esa/formulas.py` on tables.
+"""Counts to an inverted index: the formulas of `matching/esa/formulas.py` on arrays, in Python workers.
 
     vocabulary   the terms that enough documents have, and not too many; idf = ln(n / df)
     weights      (1 + ln count) · idf, the terms of a document of length 1
     postings     of each term the `most` documents that weigh most, of length 1
 
-A document's counts stay in one partition until the weights are made; then one shuffle brings those of a term together,
-after most of what nobody needs is gone.
+Each block of documents becomes a block of postings for each bucket of terms, and Spark brings those of a bucket
+together. A row of the shuffle is a block, so a posting costs little more than the copying of its 16 bytes.
 """
 
-from pyspark.sql import DataFrame, Window
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-BROADCAST = 1_000_000
-"""Terms up to which every worker gets the whole vocabulary; a larger one is joined by shuffling."""
-COLUMNS = ("id", "term", "df", "idf", "size", "pages", "weights")
+from tidings.matching.esa.formulas import tf
+from tidings.spark.esa.counting import Block, blocks
+
+BUCKET = 4_000_000
+"""Postings of a bucket, about: all of them are in the memory of one worker, some 200 MB."""
+_MOST_BUCKETS = 1 << 16
+_KINDS = {"ids": np.int32, "pages": np.int64, "weights": np.float32}
+_SHUFFLED = pa.schema([("bucket", pa.int32()), *((name, pa.binary()) for name in _KINDS)])
+_SHUFFLED_SCHEMA = "bucket int, ids binary, pages binary, weights binary"
+_INDEX = pa.schema(
+    [
+        *(("id", pa.int32()), ("term", pa.string()), ("df", pa.int64()), ("idf", pa.float64()), ("size", pa.int32())),
+        *(("pages", pa.list_(pa.int64())), ("weights", pa.list_(pa.float32()))),
+    ]
+)
+_INDEX_SCHEMA = "id int, term string, df bigint, idf double, size int, pages array<bigint>, weights array<float>"
 
 
 def vocabulary(counts: DataFrame, documents: int, rarest: int, commonest: float, most: int) -> DataFrame:
-    """term, df, idf: in the order of their bytes."""
-    found = counts.select(f.explode("terms").alias("term", "count")).groupBy("term").agg(f.count("*").alias("df"))
+    """term, df, idf. Each block of counts has every term of its documents once."""
+    every = counts.select(f.inline(f.arrays_zip("terms", "df"))).toDF("term", "df")
+    found = every.groupBy("term").agg(f.sum("df").alias("df"))
     kept = found.where((f.col("df") >= rarest) & (f.col("df") <= max(1.0, commonest * documents)))
     kept = kept.orderBy(f.col("df").desc(), "term").limit(most)
     return kept.select("term", "df", f.log(f.lit(float(documents)) / f.col("df")).alias("idf"))
 
 
-def postings(counts: DataFrame, words: DataFrame, known: int, most: int, least: float) -> DataFrame:
-    """A row for each term; its pages ascend. `words` is the vocabulary with an id for each term."""
-    ids = words.select("term", "id", "idf")
-    if known <= BROADCAST:
-        ids = f.broadcast(ids)
-    flat = counts.repartition("page").select("page", f.explode("terms").alias("term", "count"))
-    weighed = (
-        flat.join(ids, "term")
-        .select("page", "id", ((1.0 + f.log(f.col("count").cast("double"))) * f.col("idf")).alias("weight"))
-        .where("weight > 0")
-    )
-    entries = f.collect_list(f.struct("id", "weight")).alias("entries")
-    lengths = weighed.groupBy("page").agg(f.sqrt(f.sum(f.col("weight") * f.col("weight"))).alias("length"), entries)
-    normal = lengths.select("page", "length", f.explode("entries").alias("entry"))
-    entry = normal.select(
-        f.col("entry.id").alias("id"), "page", (f.col("entry.weight") / f.col("length")).cast("float").alias("weight")
-    )
-    vectors = _vectors(_pruned(entry, most, least))
-    return vectors.join(f.broadcast(words) if known <= BROADCAST else words, "id").select(*COLUMNS)
+class Pruning(NamedTuple):
+    most: int
+    least: float
 
 
-def _pruned(entries: DataFrame, most: int, least: float) -> DataFrame:
-    """Of documents that weigh the same, the first ones: an index is the same however it is built."""
-    by_weight = Window.partitionBy("id").orderBy(f.col("weight").desc(), "page")
-    ranked = entries.withColumn("rank", f.row_number().over(by_weight)).where(f.col("rank") <= most)
-    if least <= 0:
-        return ranked
-    greatest = f.first("weight").over(by_weight)
-    return ranked.withColumn("greatest", greatest).where(f.col("weight") >= least * f.col("greatest"))
+def postings(spark: SparkSession, counts: list[Path], words: Path, total: int, pruning: Pruning) -> DataFrame:
+    """A row for each term; its pages ascend. `words` has the vocabulary, where the place of a term is its id; `total`
+    is how many postings there are before they are pruned."""
+    buckets = min(max(spark.sparkContext.defaultParallelism, -(-total // BUCKET)), _MOST_BUCKETS)
+    files = [str(each.absolute()) for each in counts]
+    where = str(words.absolute())
+    weighed = spark.range(0, len(files), 1, len(files)).mapInArrow(_weighing(files, where, buckets), _SHUFFLED_SCHEMA)
+    return weighed.groupBy("bucket").applyInArrow(_gathering(where, pruning), _INDEX_SCHEMA)
 
 
-def _vectors(entries: DataFrame) -> DataFrame:
-    found = entries.groupBy("id").agg(
-        f.sort_array(f.collect_list(f.struct("page", "weight"))).alias("entries"),
-        f.sqrt(f.sum(f.col("weight").cast("double") * f.col("weight"))).alias("length"),
-    )
-    return found.select(
-        "id",
-        f.size("entries").alias("size"),
-        f.col("entries.page").alias("pages"),
-        f.transform(f.col("entries.weight"), lambda weight: (weight / f.col("length")).cast("float")).alias("weights"),
-    )
+# -- blocks of documents to blocks of postings --------------------------------------------------------------------
+
+
+def _weighing(files: list[str], words: str, buckets: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        known = _vocabulary(words)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for block in blocks(Path(files[number])):
+                    yield _divided(weighed(block, known), buckets)
+
+    return work
+
+
+class Postings(NamedTuple):
+    """Terms by their ids, the pages that have them, and their weights there."""
+
+    ids: NDArray[np.int32]
+    pages: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+def weighed(block: Block, words: pa.Table) -> Postings:
+    """The terms of each document, of length 1."""
+    ids = pc.index_in(block.terms, words["term"].chunk(0)).fill_null(-1).to_numpy()
+    idf = np.append(words["idf"].to_numpy(), 0.0)[ids]  # that of a term that is not known, at -1, is 0
+    weights = tf(block.counts) * idf[block.places]
+    document = np.repeat(np.arange(len(block.pages)), block.sizes)
+    lengths = np.sqrt(np.bincount(document, weights=weights * weights, minlength=len(block.pages)))
+    some = np.flatnonzero(weights > 0)
+    weights = (weights[some] / lengths[document[some]]).astype(np.float32)
+    return Postings(ids[block.places[some]], block.pages[document[some]], weights)
+
+
+def _divided(found: Postings, buckets: int) -> pa.RecordBatch:
+    """By the bucket of their terms."""
+    bucket = (found.ids % buckets).astype(np.uint16)
+    order = np.argsort(bucket, kind="stable")
+    ends = np.cumsum(np.bincount(bucket, minlength=buckets))
+    parts = [[part.tobytes() for part in np.split(array[order], ends[:-1])] for array in found]
+    columns = [pa.array(range(buckets), pa.int32()), *(pa.array(part, pa.binary()) for part in parts)]
+    return pa.RecordBatch.from_arrays(columns, schema=_SHUFFLED)
+
+
+# -- blocks of postings to the index ------------------------------------------------------------------------------
+
+
+def _gathering(words: str, pruning: Pruning) -> Callable[[pa.Table], pa.Table]:
+    def work(table: pa.Table) -> pa.Table:
+        parts = ([np.frombuffer(part.as_buffer(), kind) for part in table[name]] for name, kind in _KINDS.items())
+        found = pruned(Postings(*(np.concatenate(part) for part in parts)), pruning)
+        return indexed(found, _vocabulary(words))
+
+    return work
+
+
+def pruned(found: Postings, pruning: Pruning) -> Postings:
+    """By term and page. Of documents that weigh the same, the first ones: an index is the same however it is built."""
+    ids, pages, weights = found
+    order = np.lexsort((pages, -weights, ids))
+    rank, first = _ranks(ids[order])
+    kept = rank < pruning.most
+    if pruning.least > 0:
+        ordered = weights[order]
+        kept &= ordered >= np.float32(pruning.least) * ordered[first]
+    order = order[kept]
+    order = order[np.lexsort((pages[order], ids[order]))]
+    return Postings(ids[order], pages[order], weights[order])
+
+
+def _ranks(ids: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each of ids in order, its place among the equal ones, and where the first of these is."""
+    starts = np.flatnonzero(np.diff(ids, prepend=-1))
+    first = np.repeat(starts, np.diff(starts, append=len(ids)))
+    return np.arange(len(ids)) - first, first
+
+
+def indexed(found: Postings, words: pa.Table) -> pa.Table:
+    """A row for each term, its weights of length 1."""
+    starts = np.flatnonzero(np.diff(found.ids, prepend=-1))
+    sizes = np.diff(starts, append=len(found.ids))
+    weights = found.weights.astype(np.float64)
+    lengths = np.sqrt(np.add.reduceat(weights * weights, starts)) if len(starts) else np.empty(0)
+    normal = (weights / np.repeat(lengths, sizes)).astype(np.float32)
+    ids = found.ids[starts]
+    ends = pa.array(np.append(starts, len(found.ids)), pa.int32())
+    lists = [pa.ListArray.from_arrays(ends, pa.array(each)) for each in (found.pages, normal)]
+    told = words.take(pa.array(ids)).select(["term", "df", "idf"])
+    columns = [pa.array(ids), *told.itercolumns(), pa.array(sizes, pa.int32()), *lists]
+    return pa.Table.from_arrays(columns, schema=_INDEX)
+
+
+class _Version(NamedTuple):
+    path: str
+    changed: int
+
+
+def _vocabulary(path: str) -> pa.Table:
+    return _kept(_Version(path, Path(path).stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=1)
+def _kept(version: _Version) -> pa.Table:
+    """As a worker keeps it from one task to the next."""
+    return pq.read_table(version.path).combine_chunks()

@@ -17,10 +17,9 @@ from tidings.engine.commit import Commit
 from tidings.engine.engine import Engine
 from tidings.engine.plans.spu import Subscription
 from tidings.model.access import Graphs, Rights
-from tidings.model.errors import TidingsError
+from tidings.model.errors import ContextTooLarge, TidingsError
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.spark.streaming.errors import ContextTooLarge
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.layout import Row
 
@@ -302,7 +301,8 @@ class Unit:
 
     def _give_up(self, commit: int, time: int) -> Iterator[Notification]:
         """More than one task can keep: all members are told so, and the quads are let go."""
-        error = ContextTooLarge(len(self), self._largest)
+        said = f"{len(self):,} quads concern it, and a task keeps {self._largest:,} at most"
+        error = ContextTooLarge(said, self._largest)
         for spuid, (_, subscription) in self._subscriptions.items():
             yield _last(spuid, subscription, commit, time, str(error))
         self._touched.update(self._subscriptions)

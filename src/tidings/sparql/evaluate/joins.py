@@ -1,7 +1,8 @@
 """Joins of rows with a pattern evaluated on its own: by hash on the columns that are bound on both sides."""
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TypeAlias, TypeVar
 
 from tidings.model.terms import Var
 from tidings.sparql.evaluate.context import Context
@@ -9,18 +10,43 @@ from tidings.sparql.evaluate.expressions import Test
 from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker
 
 Buckets: TypeAlias = dict[Row, list[Row]]
+B = TypeVar("B")
+
+
+class Key:
+    """Finds rows of the right by the cells of a row of the left: those that the right always has. Where the left may
+    lack some of them, a row that does is compared with every key there is."""
+
+    __slots__ = ("_leans", "_left", "of_right")
+
+    def __init__(self, shared: Iterable[Var], left: Layout, right: Layout) -> None:
+        sure = [variable for variable in shared if variable in right.certain]
+        self._leans = not left.certain.issuperset(sure)
+        self._left = picker([left.index[variable] for variable in sure])
+        self.of_right = picker([right.index[variable] for variable in sure])
+
+    def found(self, buckets: Mapping[Row, B], row: Row) -> Iterable[B]:
+        """The buckets of all rows that may go with one of the left."""
+        key = self._left(row)
+        if self._leans and None in key:
+            return [bucket for at, bucket in buckets.items() if _agree(key, at)]
+        bucket = buckets.get(key)
+        return () if bucket is None else (bucket,)
+
+
+def _agree(key: Row, other: Row) -> bool:
+    return all(mine is None or mine == theirs for mine, theirs in zip(key, other, strict=True))
 
 
 class Meeting:
     """How rows of two layouts meet: their key columns, the columns to compare, and the merged row."""
 
-    __slots__ = ("_loose", "_news", "layout", "left_key", "right_key")
+    __slots__ = ("_loose", "_news", "key", "layout")
 
     def __init__(self, left: Layout, right: Layout) -> None:
         shared = [variable for variable in left.variables if variable in right.index]
-        sure = [variable for variable in shared if variable in left.certain and variable in right.certain]
-        self.left_key = picker([left.index[variable] for variable in sure])
-        self.right_key = picker([right.index[variable] for variable in sure])
+        sure = left.certain & right.certain
+        self.key = Key(shared, left, right)
         self._loose = [(left.index[v], right.index[v]) for v in shared if v not in sure]
         news = [variable for variable in right.variables if variable not in left.index]
         self._news = picker([right.index[variable] for variable in news])
@@ -41,17 +67,18 @@ class Meeting:
         return tuple(cells) + self._news(right)
 
     def buckets(self, rows: Iterable[Row]) -> Buckets:
-        key = self.right_key
+        key = self.key.of_right
         found: Buckets = {}
         for row in rows:
             found.setdefault(key(row), []).append(row)
         return found
 
     def matches(self, buckets: Buckets, row: Row) -> Iterator[Row]:
-        for candidate in buckets.get(self.left_key(row), ()):
-            merged = self.merged(row, candidate)
-            if merged is not None:
-                yield merged
+        for bucket in self.key.found(buckets, row):
+            for candidate in bucket:
+                merged = self.merged(row, candidate)
+                if merged is not None:
+                    yield merged
 
 
 def hash_join(layout: Layout, right: Plan, context: Context) -> Plan:
@@ -131,20 +158,22 @@ def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> 
     """MINUS in general: a row goes if a compatible row of the right shares at least one bound variable with it."""
     ours = picker([left.layout.index[variable] for variable in shared])
     theirs = picker([right.layout.index[variable] for variable in shared])
-    sure = [i for i, v in enumerate(shared) if v in left.layout.certain and v in right.layout.certain]
-    key = picker(sure)
+    key = Key(shared, left.layout, right.layout)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         buckets: dict[Row, dict[Row, None]] = {}
         for row in context.hold(right.run(ONE)):
-            cells = theirs(row)
-            buckets.setdefault(key(cells), {})[cells] = None
+            buckets.setdefault(key.of_right(row), {})[theirs(row)] = None
         for row in left.run(rows):
-            cells = ours(row)
-            if not any(excludes(cells, other) for other in buckets.get(key(cells), ())):
+            if not excluded(ours(row), chain.from_iterable(key.found(buckets, row))):
                 yield row
 
     return Plan(left.layout, run)
+
+
+def excluded(row: Row, others: Iterable[Row]) -> bool:
+    """Whether any of the others excludes a row, all over the same variables."""
+    return row.count(None) < len(row) and any(excludes(row, other) for other in others)
 
 
 def excludes(row: Row, other: Row) -> bool:

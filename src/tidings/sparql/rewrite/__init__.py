@@ -1,6 +1,7 @@
 """Rewrite passes, algebra to algebra, in the order in which they are applied. Each keeps the multiset of solutions.
 
 constants   FILTER(?x = <iri>) is a constant in disguise
+semijoins   EXISTS around what cannot see the row that asks is a join
 order       the most selective pattern first, by the store's counts
 filters     each condition as soon as its variables are bound
 """
@@ -12,6 +13,7 @@ from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 from tidings.sparql.rewrite.looking import Look, unhurried
 from tidings.sparql.rewrite.order import order_joins
+from tidings.sparql.rewrite.semijoins import join_existence
 
 
 def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset(), look: Look = unhurried) -> Node:
@@ -19,5 +21,6 @@ def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset(), look: L
     if isinstance(node, BGP) and len(node.patterns) < 2:
         return node
     revealed = reveal_constants(node, look)
-    ordered = order_joins(revealed, view.default(), view, bound, look)
+    joined = join_existence(revealed, bound, look)
+    ordered = order_joins(joined, view.default(), view, bound, look)
     return push_filters(ordered, look)

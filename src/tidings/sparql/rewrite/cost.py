@@ -5,14 +5,13 @@ from collections.abc import Set as AbstractSet
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import BGP, Extend, Node, PathPattern, Values
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
-from tidings.sparql.evaluate.pushing import pushable
 
 _UNCONNECTED = 1e6
 """What a pattern costs more if it shares no variable with those before it: it multiplies their rows."""
 
 
-def cost(part: Node, variables: dict[Var, None], source: TripleSource, known: AbstractSet[Var]) -> float:
-    """Rows to expect for each row so far; what has to be evaluated on its own anyway comes first."""
+def cost(part: Node, variables: AbstractSet[Var], alone: bool, source: TripleSource, known: AbstractSet[Var]) -> float:
+    """Rows to expect for each row so far; what has to be evaluated on its own anyway (`alone`) comes first."""
     match part:
         case BGP((pattern,)):
             found = _pattern_cost(pattern, source, known)
@@ -24,7 +23,7 @@ def cost(part: Node, variables: dict[Var, None], source: TripleSource, known: Ab
             ends = sum(1 for term in (subject, object_) if term[0] != "?" or term in known)
             found = (1e5, 20.0, 1.0)[ends]
         case _:
-            if not pushable(part, variables.keys()):
+            if alone:
                 return -1.0
             found = 1e4 if known.isdisjoint(variables) else 50.0
     if known and variables and known.isdisjoint(variables) and found > 1:

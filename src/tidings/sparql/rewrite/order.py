@@ -1,9 +1,11 @@
 """Join order: greedily the pattern that promises the fewest rows, given what is bound by then."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import reduce
 from heapq import heappop, heappush
+from itertools import chain
 
 from tidings.model.terms import Var
 from tidings.sparql.algebra import (
@@ -16,11 +18,13 @@ from tidings.sparql.algebra import (
     PathPattern,
     TriplePattern,
     certain,
+    every_variable,
     join,
     rebuilt,
     visible,
 )
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, View
+from tidings.sparql.evaluate.pushing import pushable
 from tidings.sparql.rewrite.cost import cost
 from tidings.sparql.rewrite.looking import Look, unhurried
 
@@ -92,12 +96,14 @@ class _Frontier:
         self.known = set(bound)
         self._source = source
         self._look = look
-        self._parts = [(part, visible(part)) for part in parts]
+        shown = [visible(part).keys() for part in parts]
+        times = Counter(chain.from_iterable(shown))
+        self._parts = [(part, own, _is_alone(part, own, times, bound)) for part, own in zip(parts, shown, strict=True)]
         self._open = len(parts)
         """How many wait."""
         self._taken = [False] * len(parts)
         self._watching: dict[Var, list[int]] = {}
-        for number, (_, variables) in enumerate(self._parts):
+        for number, (_, variables, _) in enumerate(self._parts):
             for variable in variables:
                 self._watching.setdefault(variable, []).append(number)
         self._met: set[int] = set()
@@ -136,3 +142,11 @@ class _Frontier:
             numbers = [number for number in self._watching.pop(variable, ()) if number not in self._met]
             self._met.update(number for number in numbers if not isinstance(self._parts[number][0], BGP | PathPattern))
             self._ask(numbers)
+
+
+def _is_alone(part: Node, own: AbstractSet[Var], times: Mapping[Var, int], bound: AbstractSet[Var]) -> bool:
+    """Whether a part cannot be evaluated from rows of the others, whichever of them come first."""
+    if isinstance(part, BGP | PathPattern):
+        return False
+    around = {v for v in every_variable(part) if v in bound or times.get(v, 0) > (v in own)}
+    return not pushable(part, around)

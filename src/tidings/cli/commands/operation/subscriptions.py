@@ -13,7 +13,8 @@ from tidings.cli.output.writing import write
 
 DESCRIPTION = """\
 List the subscriptions of the broker: the name by which `tidings explain` shows the plan, how many notifications there
-were, whether the client is there or for how long it has been away, how the answer is kept, and the query."""
+were, whether the client is there or for how long it has been away, how the answer is kept and what its plan has cost
+(seconds, which all who share the plan share), and the query."""
 EXAMPLES = """\
 examples:
   tidings subscriptions
@@ -34,11 +35,13 @@ def run(arguments: Namespace) -> int:
         if arguments.json:
             write((orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in found), None)
         else:
-            show_list(("spuid", "told", "client", "kept", "query"), map(_row, found))
+            show_list(("spuid", "told", "client", "kept", "cost", "query"), map(_row, found))
     return 0
 
 
 def _row(each: dict[str, Any]) -> tuple[str, ...]:
     client = "there" if each["connected"] else f"away {duration(each.get('away', 0))}"
     kept = "by delta rules" if each["incremental"] else "anew"
-    return each["spuid"], f"{each['sequence']}", client, kept, each["sparql"]
+    cost = each.get("cost")
+    spent = "" if cost is None else f"{cost['seconds'] + cost['aside']:.3g} s"
+    return each["spuid"], f"{each['sequence']}", client, kept, spent, each["sparql"]

@@ -6,5 +6,6 @@ there in the store, most selective first. Nothing of the store is copied, but fo
     conjunction     the sum
     pattern_delta   one term of it: the rows that grow from the changes of one pattern
     lookups         the other patterns, one after the other, in the states that the formula asks for
+    ways            which of them comes first for the terms at hand
     context_store   what the other patterns say for all members, at hand while it does not change
 """

@@ -9,28 +9,18 @@ from collections.abc import Iterable
 from tidings.engine.lutt import Items
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
 from tidings.engine.operators.conjunction.context_store import ContextStore
-from tidings.engine.operators.conjunction.lookups import Lookup, best_order, chain, leads_to, variables_of
+from tidings.engine.operators.conjunction.lookups import Lookup, best_order, leads_to, variables_of
+from tidings.engine.operators.conjunction.ways import Detours, Start
 from tidings.engine.operators.members import Members
 from tidings.model.terms import Quad, Var
 from tidings.model.zset import add
-from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
+from tidings.sparql.evaluate.layout import Layout, Row, picker
 
 
 class PatternDelta:
     """new(t₁ … tᵢ₋₁) ⋈ Δtᵢ ⋈ old(tᵢ₊₁ … tₖ) for one i."""
 
-    __slots__ = (
-        "_finish",
-        "_later",
-        "_meter",
-        "_mixed",
-        "_now",
-        "_order",
-        "_seed",
-        "_start",
-        "context_store",
-        "route",
-    )
+    __slots__ = ("_detours", "_later", "_meter", "_seed", "_start", "_way", "context_store", "route")
 
     def __init__(
         self, number: int, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout
@@ -42,44 +32,46 @@ class PatternDelta:
         parameters = () if members is None else members.variables
         self._seed = seed = _Seed(self.route, others, parameters)
         given = Layout(seed.shared, frozenset(seed.shared))
-        self._order = best_order(given, others, states)
+        order = best_order(given, others, states)
         self._start: _MembersFirst | None = None
         found_on_the_way = members
-        if members is not None and not leads_to(parameters, given, self._order):
+        if members is not None and not leads_to(parameters, given, order):
             self._start = _MembersFirst(members, given)
             given = self._start.layout
-            self._order = best_order(given, others, states)
+            order = best_order(given, others, states)
             found_on_the_way = None
-        layout, self._mixed = chain(given, self._order, states, found_on_the_way)
-        _, self._now = chain(given, [Lookup(each.route, True) for each in self._order], states, found_on_the_way)
-        columns = {**{v: at + len(layout.variables) for v, at in seed.columns.items()}, **layout.index}
-        self._finish = picker([columns[variable] for variable in wanted.variables])
-        self.context_store = ContextStore([each.route for each in self._order], seed.shared, layout, states, members)
+        start = Start(given, seed.columns, wanted, states, found_on_the_way)
+        self._way = start.way(order)
+        is_free = len(order) > 1 and self._start is None and states.graph[:1] != "?"
+        self._detours = Detours(start, order) if is_free else None
+        routes_of_others = [each.route for each in order]
+        self.context_store = ContextStore(routes_of_others, seed.shared, self._way.layout, states, members)
 
     def look_up(self, found: Items, changes: Changes) -> None:
         """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
-        self._look_up(found, self._now, changes)
+        self._look_up(found, changes, looks_back=False)
 
     def grow(self, found: Items, hits: Hits, changes: Changes) -> None:
         """The same, where others were hit as well."""
         # Where no later pattern was hit, the state before is the state now, and needs no looking through the delta.
-        looks_back = any(route in hits for route in self._later)
-        self._look_up(found, self._mixed if looks_back else self._now, changes)
+        self._look_up(found, changes, looks_back=any(route in hits for route in self._later))
 
-    def _look_up(self, found: Items, steps: list[Step], changes: Changes) -> None:
+    def _look_up(self, found: Items, changes: Changes, *, looks_back: bool) -> None:
         seeds = self._seed.group(found)
         rows: Iterable[Row] = seeds if self._start is None else self._start.rows(seeds)
-        watch = self._meter.watch
-        for step in steps:
+        way, watch = self._way, self._meter.watch
+        if self._detours is not None:
+            way = self._detours.find(seeds) or way
+        for step in way.mixed if looks_back else way.now:
             rows = watch(step(rows))
-        finish, width = self._finish, len(self._seed.shared)
+        finish, width = way.finish, len(self._seed.shared)
         for row in rows:
             for quad, weight in seeds[row[:width]]:
                 add(changes, finish(row + quad), weight)
 
     def join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
         """The same where all that the other patterns have to say is at hand."""
-        key, agrees, finish = self._seed.key, self._seed.agrees, self._finish
+        key, agrees, finish = self._seed.key, self._seed.agrees, self._way.finish
         for quad, weight in found:
             rows = context.get(key(quad))
             if rows is not None and agrees(quad):
@@ -87,8 +79,10 @@ class PatternDelta:
                     add(changes, finish(row + quad), weight)
 
     def explain(self) -> Explanation:
-        then = " then ".join(_shown(lookup.route) for lookup in self._order)
-        return Explanation("seed", _shown(self.route) + (f", looks up {then}" if then else ""), True)
+        then = " then ".join(_shown(lookup.route) for lookup in self._way.order)
+        made = [] if self._detours is None else [way for way in self._detours.made.values() if way is not None]
+        else_ = "".join(f", or first {_shown(way.order[0].route)} where that is less" for way in made)
+        return Explanation("seed", _shown(self.route) + (f", looks up {then}" if then else "") + else_, True)
 
 
 class _Seed:

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, States, Unary, difference, through
-from tidings.engine.operators.dependent.witness import RowsConcerned, Witness
+from tidings.engine.operators.dependent.witness import Witness, rows_concerned
 from tidings.engine.operators.law import Law
 from tidings.engine.operators.side import Kept, Side
 from tidings.model.terms import Var
@@ -44,7 +44,9 @@ class Dependent(Unary):
         self._now = Aligned.of(lambda: plan(states.new), states.epoch)
         self.layout = self._now.layout
         self._before = Aligned(lambda: plan(states.old), self.layout, states.epoch)
-        self._concerned = [RowsConcerned(left.node, left.layout, witness.shared, states) for witness in witnesses]
+        self._concerned = {
+            shared: rows_concerned(left, shared, states) for shared in dict.fromkeys(each.shared for each in witnesses)
+        }
         self._law = Law(whole, self.layout, states, left.members)
 
     def delta(self, hits: Hits) -> Changes:
@@ -54,13 +56,19 @@ class Dependent(Unary):
         if not size:
             return {}
         changes = self._law.within(size, self._become, left, seen)
-        return self._law.again() if changes is None else changes
+        if changes is None:
+            for concerned in self._concerned.values():
+                concerned.forget()
+            return self._law.again()
+        return changes
 
     def _become(self, left: Changes, seen: list[list[Row]]) -> Changes:
         # A row may be concerned by several witnesses, but it changes once: the counts of one finding are enough.
         found: Changes = {}
-        for bindings, concerned in zip(seen, self._concerned, strict=True):
-            found.update(concerned.by(bindings))
+        for witness, bindings in zip(self._witnesses, seen, strict=True):
+            found.update(self._concerned[witness.shared].by(bindings))
+        for concerned in self._concerned.values():
+            concerned.absorb(left)
         changes: Changes = {}
         gone: Changes = {}
         if self._looks_back:  # of a row that goes while its f changes no witness tells: f of before is what goes
@@ -77,7 +85,9 @@ class Dependent(Unary):
 
     def explain(self) -> Explanation:
         inside = tuple(witness.explain() for witness in self._witnesses)
-        return Explanation(self._kind, self._detail + self._law.shown(), True, (self._inner.explain(), *inside))
+        kept = "".join(concerned.explain() for concerned in self._concerned.values())
+        detail = self._detail + kept + self._law.shown()
+        return Explanation(self._kind, detail, True, (self._inner.explain(), *inside))
 
 
 class DependentOnKept(Unary):
@@ -104,7 +114,7 @@ class DependentOnKept(Unary):
         self._kept = kept
         self._become = become
         self._shared = picker([right.layout.index[variable] for variable in shared])
-        self._concerned = RowsConcerned(left.node, left.layout, shared, states)
+        self._concerned = rows_concerned(left, shared, states)
         self._law = Law(whole, layout, states, left.members)
 
     def admit(self, parameters: Row) -> None:
@@ -121,16 +131,18 @@ class DependentOnKept(Unary):
             return {}
         changes = self._law.within(len(left) + len(right), self._met, left, right)
         if changes is None:
-            self._kept.forget()
+            self._kept.rows.forget()
+            self._concerned.forget()
             return self._law.again()
         return changes
 
     def _met(self, left: Changes, right: Changes) -> Changes:
-        self._kept.begin()
+        self._kept.rows.begin()
         concerned = self._concerned.by(dict.fromkeys(map(self._shared, right)))
         changes: Changes = {}
         absorb(changes, self._became(concerned, -1))
-        self._kept.absorb(right)
+        self._kept.rows.absorb(right)
+        self._concerned.absorb(left)
         absorb(changes, self._became(concerned, 1))
         absorb(changes, self._became(left, 1))
         return changes
@@ -140,5 +152,5 @@ class DependentOnKept(Unary):
         return ((made, sign * weight * count) for row, weight in rows.items() for made, count in become(row))
 
     def explain(self) -> Explanation:
-        detail = f"{CHANGED}, where the rows of the right are kept{self._law.shown()}"
+        detail = f"{CHANGED}, where the rows of the right are kept{self._concerned.explain()}{self._law.shown()}"
         return Explanation(self._kind, detail, True, (self._inner.explain(), self._right.operator.explain()))

@@ -9,7 +9,7 @@ from tidings.engine.operators.side import Kept, Side
 from tidings.model.terms import Var
 from tidings.sparql.algebra import Minus, Node
 from tidings.sparql.evaluate.context import Context
-from tidings.sparql.evaluate.joins import excludes
+from tidings.sparql.evaluate.joins import excluded
 from tidings.sparql.evaluate.layout import Plan, Row, picker
 from tidings.sparql.evaluate.pushing import shared_variables
 from tidings.sparql.rewrite import rewrite
@@ -34,8 +34,7 @@ def minus_kept(left: Side, right: Side, shared: tuple[Var, ...], states: States)
     theirs = picker([right.layout.index[variable] for variable in both])
 
     def become(row: Row) -> Iterator[tuple[Row, int]]:
-        cells = ours(row)
-        if not any(excludes(cells, theirs(other)) for other, _ in kept.candidates(row)):
+        if not excluded(ours(row), (theirs(other) for other, _ in kept.candidates(row))):
             yield row, 1
 
     whole = Minus(left.node, right.node)

@@ -1,22 +1,34 @@
 """From a change on the right side of EXISTS, OPTIONAL or MINUS to the rows on the left that it concerns."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Protocol
 
 from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States, is_hit, shown
+from tidings.engine.operators.side import Filed, Side
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node
-from tidings.sparql.evaluate.layout import Layout, Row, picker
+from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
+from tidings.sparql.evaluate.pushing import pushable
 
 
 class Witness:
     """Watches a pattern on the right of EXISTS, OPTIONAL or MINUS: which bindings of shared variables changed."""
 
-    __slots__ = ("_coarse", "_operator", "_pick", "shared", "with_left")
+    __slots__ = ("_coarse", "_operator", "_pick", "_turned", "shared", "with_left")
 
     def __init__(
-        self, operator: Operator | None, shared: tuple[Var, ...], coarse: tuple[Route, ...], *, with_left: bool = False
+        self,
+        operator: Operator | None,
+        shared: tuple[Var, ...],
+        coarse: tuple[Route, ...],
+        *,
+        with_left: bool = False,
+        turned: Callable[[], bool] | None = None,
     ) -> None:
+        self._turned = turned
+        """Whether there are solutions now and were none before, or the reverse: where all rows ask for the same."""
         self.with_left = with_left
         """Whether the pattern has the left side in it: then nothing is seen of rows that go."""
         self.shared = shared if operator is not None else ()
@@ -27,30 +39,111 @@ class Witness:
     def changed(self, hits: Hits) -> Iterable[Row]:
         """The bindings, each once; the empty row means that any row may be concerned."""
         if self._operator is None:
-            return ((),) if is_hit(self._coarse, hits) else ()
-        return dict.fromkeys(self._pick(row) for row in self._operator.delta(hits))
+            return ((),) if is_hit(self._coarse, hits) and self._turns() else ()
+        seen = dict.fromkeys(self._pick(row) for row in self._operator.delta(hits))
+        return seen if seen and self._turns() else ()
+
+    def _turns(self) -> bool:
+        return self._turned is None or self._turned()
 
     def explain(self) -> Explanation:
         if self._operator is None:
             return Explanation("witness", "any change here re-tests every row", False)
         names = ", ".join(map(shown, self.shared))
-        return Explanation(
-            "witness", f"changes lead to rows by {names or 'nothing'}", True, (self._operator.explain(),)
-        )
+        how = f"changes lead to rows by {names or 'nothing'}" if self._turned is None else "all rows, when it turns"
+        return Explanation("witness", how, True, (self._operator.explain(),))
 
 
-class RowsConcerned:
+def turning(asked: Node, states: States) -> Callable[[], bool]:
+    """Whether a pattern that nothing outside is substituted into has solutions now and had none, or the reverse."""
+    now = Aligned(lambda: states.plan(asked, states.new), EMPTY, states.epoch)
+    before = Aligned(lambda: states.plan(asked, states.old), EMPTY, states.epoch)
+    return lambda: next(iter(now.run(ONE)), None) != next(iter(before.run(ONE)), None)
+
+
+class RowsConcerned(Protocol):
     """The rows of the left side, before the change, that agree with what a witness saw in the shared variables."""
 
-    __slots__ = ("_aligned",)
+    def by(self, bindings: Iterable[Row]) -> Changes: ...
 
-    def __init__(self, node: Node, layout: Layout, shared: tuple[Var, ...], states: States) -> None:
-        given = Layout(shared, frozenset(shared)) if shared else None
-        self._aligned = Aligned(lambda: states.plan(node, states.old, given), layout, states.epoch)
+    def absorb(self, changes: Changes) -> None:
+        """Take up what the commit changed on the left, after everybody has asked."""
+
+    def forget(self) -> None:
+        """What has been kept may be wrong."""
+
+    def explain(self) -> str: ...
+
+
+def rows_concerned(left: Side, shared: tuple[Var, ...], states: States) -> RowsConcerned:
+    """Looked up where rows can be evaluated from the shared variables, and kept where they cannot: an aggregate, or a
+    variable that OPTIONAL binds in some rows only."""
+    if left.layout.certain.issuperset(shared) and pushable(left.node, set(shared)):
+        return _LookedUp(left, shared, states)
+    return _Kept(left, shared, states)
+
+
+class _LookedUp:
+    __slots__ = ("_aligned", "_everybody")
+
+    def __init__(self, left: Side, shared: tuple[Var, ...], states: States) -> None:
+        self._everybody = None if shared else left.members
+        start = shared if self._everybody is None else self._everybody.variables
+        given = Layout(start, frozenset(start)) if start else None
+        self._aligned = Aligned(lambda: states.plan(left.node, states.old, given), left.layout, states.epoch)
 
     def by(self, bindings: Iterable[Row]) -> Changes:
         rows = list(bindings)
+        if rows and self._everybody is not None:
+            rows = list(self._everybody.tuples)
         found: Changes = {}
         if rows:
             absorb(found, ((row, 1) for row in self._aligned.run(rows)))
         return found
+
+    def absorb(self, changes: Changes) -> None:
+        pass
+
+    def forget(self) -> None:
+        pass
+
+    def explain(self) -> str:
+        return ""
+
+
+class _Kept:
+    """All rows of the left, by the shared variables; one that lacks such a variable goes with any value of it."""
+
+    __slots__ = ("_may_lack", "_rows", "_shared", "_side")
+
+    def __init__(self, left: Side, shared: tuple[Var, ...], states: States) -> None:
+        self._side = left
+        self._shared = shared
+        self._may_lack = [variable not in left.layout.certain for variable in shared]
+        self._rows = Filed(picker([left.layout.index[variable] for variable in shared]), left, states)
+
+    def by(self, bindings: Iterable[Row]) -> Changes:
+        keys = dict.fromkeys(key for binding in bindings for key in self._keys(binding))
+        found: Changes = {}
+        if keys:
+            self._rows.begin()
+        buckets = self._rows.buckets
+        if buckets is not None:
+            for key in keys:
+                found.update(buckets.get(key, {}))
+        return found
+
+    def _keys(self, binding: Row) -> Iterable[Row]:
+        """A binding, and the same with those variables unbound that may be."""
+        return product(
+            *[(cell, None) if lacks else (cell,) for cell, lacks in zip(binding, self._may_lack, strict=True)]
+        )
+
+    def absorb(self, changes: Changes) -> None:
+        self._rows.absorb(self._side.of_members(changes))
+
+    def forget(self) -> None:
+        self._rows.forget()
+
+    def explain(self) -> str:
+        return f", rows of A kept by {', '.join(map(shown, self._shared)) or 'nothing'}"

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator, States
 from tidings.engine.operators.stateful.memory import Memory
-from tidings.model.terms import Term
+from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb
+from tidings.sparql import algebra
 from tidings.sparql.algebra import Aggregate
 from tidings.sparql.evaluate.aggregates import Accumulator, accumulator
 from tidings.sparql.evaluate.context import Context
-from tidings.sparql.evaluate.layout import Layout, Row
+from tidings.sparql.evaluate.layout import Layout, Row, picker
 
 
 class _Bucket:
@@ -116,3 +117,25 @@ class Group:
     def explain(self) -> Explanation:
         names = ", ".join(shape.function for shape in self._shapes) or "keys only"
         return Explanation("group", f"accumulators for {names}", True, (self._inner.explain(),))
+
+
+def group_of(node: algebra.Group, inner: Operator, load: Loader, parameters: tuple[Var, ...], states: States) -> Group:
+    """The operator for a node, over rows that have parameters in front."""
+    inside = inner.layout
+    keys = parameters + node.keys
+    layout = Layout(
+        keys + tuple(variable for variable, _ in node.aggregates),
+        inside.certain.intersection(node.keys).union(parameters),
+    )
+    compiler, width = states.compiler(states.new), len(parameters)
+    aggregates = [
+        (shape, _rest(width) if shape.argument is None else compiler.value(shape.argument, inside))
+        for _, shape in node.aggregates
+    ]
+    key = picker([inside.index.get(variable) for variable in keys])
+    return Group(inner, layout, key, aggregates, load, states.new, width=width, single=not node.keys)
+
+
+def _rest(width: int) -> Callable[[Row], Term | None]:
+    """What COUNT(*) counts: the row without the parameters in front."""
+    return lambda row: row[width:]  # type: ignore[return-value]  # only ever counted

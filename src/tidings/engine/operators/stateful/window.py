@@ -127,13 +127,13 @@ class _Answer:
         """What is shown by one that is there, and would not be without it; and what would be, and is not."""
         start, stop, ranks = self._extent.start, self._extent.stop, self._ranks
         number = ranks.index(rank)
-        if stop is not None and number >= stop:
+        if stop is not None and (number >= stop or start == stop):
             return
         if number >= start:
             add(told, self._shown(rank), weight)
         elif len(ranks) > start:
             add(told, self._shown(ranks.at(start)), weight)
-        if stop is not None and len(ranks) > stop > start:
+        if stop is not None and len(ranks) > stop:
             add(told, self._shown(ranks.at(stop)), -weight)
 
     def _shown(self, rank: _Rank) -> Row:

@@ -1,9 +1,10 @@
 """For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from msgspec import to_builtins
+from msgspec.structs import asdict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
@@ -13,9 +14,10 @@ from tidings.broker.approximate.clause import text_of
 from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown, UnknownDelayed
 from tidings.broker.ownership import may_manage
+from tidings.broker.subscriptions.roll import Sees
 from tidings.broker.subscriptions.subscriber import Subscriber
 from tidings.broker.updates.schedule import Delayed
-from tidings.engine.explain import is_incremental
+from tidings.engine.explain import Explained, is_incremental
 from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
@@ -101,8 +103,11 @@ class Operations:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def _subscriptions(self, request: Request) -> Response:
-        """All that the asker may see; `after` a position, the rest; `since` a position, who came and who ended."""
+        """All that the asker may see; `after` a position, the rest; `since` a position, who came and who ended; with
+        `order=cost`, the dearest."""
         sees = _sees(asker_of(request.scope))
+        if (order := request.query_params.get("order")) is not None:
+            return self._dearest(request, order, sees)
         after, since = (request.query_params.get(name) for name in ("after", "since"))
         roll = self._broker.roll
         ended = None if since is None else roll.ended_since(since, sees)
@@ -114,6 +119,15 @@ class Operations:
         if ended is not None:
             content["ended"] = ended
         return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
+
+    def _dearest(self, request: Request, order: str, sees: Sees) -> Response:
+        """One page, without a next one: what has cost most is another by then."""
+        if order != "cost" or {"after", "since"} & request.query_params.keys():
+            raise BadRequest("order can only be cost, and goes with neither after nor since")
+        page, _ = page_of(request, self._broker.dearest(sees))
+        roll = self._broker.roll
+        shown = [self._shown(each) for each in page]
+        return Envelope({"total": roll.count(sees), "version": roll.end, "subscriptions": shown})
 
     async def _subscription(self, request: Request) -> Response:
         asker = asker_of(request.scope)
@@ -128,6 +142,7 @@ class Operations:
         dataset, seen = subscriber.dataset, subscriber.rights.subscribe
         away = self._broker.absence(subscriber)
         limited = {} if seen.everything else {"graphs": written(seen)}
+        explained = self._broker.explain(subscriber)
         return (
             limited
             | {
@@ -138,7 +153,8 @@ class Operations:
                 "named-graph-uri": [iri_text(name) for name in (dataset and dataset.named) or ()],
                 "sequence": subscriber.sequence,
                 "connected": subscriber.session is not None,
-                "incremental": is_incremental(subscriber.handle.spu.explain()),
+                "incremental": is_incremental(explained.plan),
+                "cost": _cost(explained),
             }
             | ({} if away is None else {"away": away})
         )
@@ -177,7 +193,13 @@ class Operations:
         return found
 
 
-def _sees(asker: Asker) -> Callable[[str | None], bool]:
+def _cost(explained: Explained) -> dict[str, float] | None:
+    """What the plan of a subscription has cost, and how many share that; None if it is worked out elsewhere."""
+    cost = explained.cost
+    return None if cost is None else {**asdict(cost), "subscribers": explained.subscribers}
+
+
+def _sees(asker: Asker) -> Sees:
     return lambda owner: may_manage(owner, asker.subject, asker.rights)
 
 

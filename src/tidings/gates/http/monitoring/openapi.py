@@ -148,10 +148,13 @@ def _paths() -> dict[str, Json]:
         "/subscriptions": {
             "get": get(
                 "subscriptions",
-                "All subscriptions, or those that began and ended since a version, a page at a time",
+                "All subscriptions, or those that began and ended since a version, or the dearest, a page at a time",
                 page("subscriptions", ref("Subscription"), version=TEXT, ended=array(TEXT)),
                 *paging(),
                 in_query("since", "The `version` of an earlier answer: only what has changed since is told", TEXT),
+                in_query(
+                    "order", "`cost`: those first whose plans have cost most", {"type": "string", "enum": ["cost"]}
+                ),
             )
         },
         "/subscriptions/{spuid}": {
@@ -290,6 +293,9 @@ def _schemas() -> Json:
         spuid=TEXT, alias={"type": ["string", "null"]}, sparql=TEXT, sequence={"type": "integer"}, graphs=array(TEXT),
         incremental={"type": "boolean"}, connected={"type": "boolean"}, away={"type": "number"}, explain=OBJECT,
     )  # fmt: skip
+    cost = struct(seconds={"type": "number"}, aside={"type": "number"}, subscribers=WHOLE)
+    cost["description"] = "Seconds of the plan, estimated from a sample; those of forks; how many share it"
+    subscription["properties"] |= {"cost": {"anyOf": [cost, {"type": "null"}]}}
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
     changed = struct(
         seq=WHOLE, time=WHOLE, op={"enum": ["add", "remove"]},

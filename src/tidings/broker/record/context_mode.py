@@ -1,0 +1,38 @@
+"""A broker whose graph is larger than its memory, put together: contexts here, everything else at the store of record.
+
+That only contexts are kept is known before the log is replayed, by the engine (`Engine.contexts`).
+"""
+
+from tidings.broker.asking.at_record import AtRecord
+from tidings.broker.broker import Broker
+from tidings.broker.errors import NotInContextMode
+from tidings.broker.record.keeping import PARTIAL, Keeping
+from tidings.broker.record.mirror import Mirror
+from tidings.broker.record.seam import AskedStore
+from tidings.broker.record.working_out import WorkingOut
+
+
+async def begin_in_context_mode(broker: Broker, record: AskedStore, patience: float, most: int) -> Mirror:
+    """Until the contexts are what the store of record has; `most` quads are kept. The broker must have been entered.
+
+    Raises NotInContextMode if its log is of a broker that had everything in memory."""
+    engine, log, held = broker.engine, broker.commit_log, broker.held
+    assert held is not None
+    if not held.is_partial:
+        if broker.last_commit:
+            raise NotInContextMode("the log is of a broker that has the whole graph in memory: use another folder")
+        await broker.facts.write(PARTIAL)
+    held.tidy()
+    mirror = Mirror(broker, record, patience)
+    delivery, updates, forks = mirror.delivery, broker.updates, broker.forks
+    updates.elsewhere = working_out = WorkingOut(engine, record, delivery, forks, updates.whole, most)
+    broker.asking = AtRecord(engine, record, working_out, log, forks, broker.now, broker.policy.answer)
+    broker.admission.context = Keeping(engine, held, record, delivery, log, updates, broker.spawn, most)
+    await mirror.begin()
+    return mirror
+
+
+def check_whole(broker: Broker) -> None:
+    """Raises NotInContextMode if the log is of a broker that had only contexts in memory, and this one has more."""
+    if broker.held is None and broker.facts.is_nobodys(PARTIAL.kind):
+        raise NotInContextMode("the log is of a broker in context mode: say `--mode context`, or use another folder")

@@ -1,0 +1,82 @@
+"""What is known of a graph that is elsewhere, while updates are worked out: some of its quads, with what is on its way.
+
+    there(quad) = as the last commit on its way says, or else as the store of record says
+
+Whatever has to be known is asked for once. What has changed since the store of record was asked is known as well, so
+that whoever depends on it can be told apart.
+"""
+
+from collections.abc import Collection, Iterable
+
+from tidings.broker.record.seam import AskedStore, States
+from tidings.engine.contexts import matching
+from tidings.engine.lutt import Key
+from tidings.engine.store.store import Store
+from tidings.model.terms import Quad, Term
+from tidings.model.zset import ZSet
+from tidings.sparql.values.compare import equals
+
+
+class Scratch:
+    """Begins with the states that commits on their way bring about; `most` quads of any pattern are fetched."""
+
+    def __init__(self, record: AskedStore, most: int, states: States) -> None:
+        self._record = record
+        self._most = most
+        self.store = Store(quad for quad, there in states.items() if there)
+        self._known = set(states)
+        self._changed = Store(states)
+
+    async def ask(self, delete: Iterable[Quad], insert: Iterable[Quad]) -> None:
+        """Find out which of these are there. Of what nobody can ask about, it is taken for true that it changes."""
+        states = {quad: True for quad in delete if quad not in self._known}
+        states |= {quad: False for quad in insert if quad not in self._known}
+        if states:
+            for quad in await self._record.lacking(states):
+                states[quad] = not states[quad]
+            self._note(states)
+
+    async def fetch(self, keys: Collection[Key]) -> None:
+        """Have everything that patterns select."""
+        if keys:
+            self._note(dict.fromkeys(await self._record.select(keys, self._most), True))
+
+    def _note(self, states: States) -> None:
+        for quad, there in states.items():
+            if there and quad not in self._known:
+                self.store.add(*quad)
+        self._known.update(states)
+
+    def apply(self, delta: ZSet[Quad]) -> None:
+        """An update has changed this, which the store of record does not know yet."""
+        self.store.apply(delta)
+        for s, p, o, g in (*delta.added(), *delta.removed()):
+            self._known.add((s, p, o, g))
+            self._changed.add(s, p, o, g)
+
+    def differs(self, keys: Iterable[Key]) -> bool:
+        """Whether the store of record may hold something else of what these patterns select."""
+        if not len(self._changed):
+            return False
+        return any(next(matching(self._changed, _loose(key)), None) for key in keys)
+
+
+def _loose(key: Key) -> Key:
+    """Literals may be spelled otherwise."""
+    s, p, o, g = key
+    return (s, p, None, g) if o is not None and o[0] == '"' else key
+
+
+def kept(delete: Iterable[Quad], insert: Iterable[Quad]) -> list[Quad]:
+    """What is deleted, less what is inserted again in another spelling, which is the same to the store of record."""
+    places: dict[tuple[Term, Term, Term], list[Term]] = {}
+    for s, p, o, g in insert:
+        if o[0] == '"':
+            places.setdefault((s, p, g), []).append(o)
+    if not places:
+        return list(delete)
+    return [
+        (s, p, o, g)
+        for s, p, o, g in delete
+        if o[0] != '"' or not any(o != each and equals(o, each) is True for each in places.get((s, p, g), ()))
+    ]

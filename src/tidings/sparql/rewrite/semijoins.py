@@ -1,0 +1,95 @@
+"""EXISTS that has to evaluate its pattern on its own: once for all rows, instead of once for each of them.
+
+    FILTER EXISTS { P }       A ⋈ δ(π(P))       FILTER NOT EXISTS { P }       A - π(P)
+
+Most patterns are looked up from the row that asks, and stay as they are. A sub-SELECT with an aggregate or DISTINCT
+sees nothing of that row; all that matters is whether one of its solutions agrees with it in what both have.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from tidings.model.terms import Var
+from tidings.sparql.algebra import (
+    Distinct,
+    Exists,
+    Expression,
+    Filter,
+    Join,
+    Minus,
+    Node,
+    Not,
+    Project,
+    Slice,
+    certain,
+    conjunction,
+    conjuncts,
+    every_expression,
+    every_variable,
+    inputs,
+    rebuilt,
+    visible,
+)
+from tidings.sparql.evaluate.calls import is_momentary, names_blanks
+from tidings.sparql.evaluate.pushing import pushable
+from tidings.sparql.rewrite.looking import Look, unhurried
+
+
+def join_existence(node: Node, bound: AbstractSet[Var] = frozenset(), look: Look = unhurried) -> Node:
+    """A pattern with such conditions as joins; `bound` are variables that rows bring along."""
+    look()
+    node = rebuilt(node, lambda inner: join_existence(inner, bound, look))
+    return semijoined(node, bound) if isinstance(node, Filter) else node
+
+
+def semijoined(node: Filter, bound: AbstractSet[Var] = frozenset()) -> Node:
+    """One filter in this way; the node itself, if none of its conditions is of that kind."""
+    inner, kept = node.inner, list[Expression]()
+    for condition in conjuncts(node.condition):
+        joined = _joined(inner, condition, bound)
+        if joined is None:
+            kept.append(condition)
+        else:
+            inner = joined
+    if inner is node.inner:
+        return node
+    rest = conjunction(kept)
+    return inner if rest is None else Filter(rest, inner)
+
+
+def _joined(left: Node, condition: Expression, bound: AbstractSet[Var]) -> Node | None:
+    match condition:
+        case Exists(pattern):
+            shared = _agreeing(left, pattern, bound)
+            return Join(left, Distinct(Project(pattern, shared))) if shared else None
+        case Not(Exists(pattern)):
+            shared = _agreeing(left, pattern, bound)
+            return Minus(left, Project(pattern, shared)) if shared else None
+        case _:
+            return None
+
+
+def _agreeing(left: Node, pattern: Node, bound: AbstractSet[Var]) -> tuple[Var, ...]:
+    """The variables by which a pattern that is evaluated on its own meets rows, all of them bound on both sides; none,
+    if it is not of that kind."""
+    ours, sure = visible(left), certain(left)
+    read = set(every_variable(pattern))
+    if not sure.issuperset(read.intersection(ours)) or not read.intersection(bound).issubset(ours):
+        return ()
+    if pushable(pattern, ours.keys(), ours.keys()) or _is_arbitrary(pattern):
+        return ()
+    shared = tuple(variable for variable in visible(pattern) if variable in ours)
+    return shared if certain(pattern).issuperset(shared) else ()
+
+
+def _is_arbitrary(pattern: Node) -> bool:
+    """Whether two evaluations of the same data may find different solutions."""
+    if any(isinstance(node, Slice) for node in _nodes(pattern)):
+        return True
+    return any(is_momentary(each) or names_blanks(each) for each in every_expression(pattern))
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for inner in inputs(node):
+        yield from _nodes(inner)

@@ -1,0 +1,7 @@
+"""Algebra back to text, for whoever evaluates it elsewhere.
+
+requests     queries, and the patterns of updates
+patterns     graph patterns and solution modifiers
+expressions  expressions, property paths, terms
+surroundings the constants of a request, and the graphs that it sees
+"""
