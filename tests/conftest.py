@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
+SPARK = ROOT / "tests" / "spark"
 OF_HISTORY = ("test_analytics", "test_history", "test_ingest", "test_lake")
 """About half of what tests on Spark take."""
 
@@ -35,7 +36,8 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """In several processes, tests that need Spark run in two of them at most and share their sessions, and those of a
-    module with fixtures of its own share these; all others go wherever there is time.
+    module with fixtures of its own share these; all others go wherever there is time. What is large begins first, so
+    that nobody waits for one long test at the end.
 
     They are told by their files: pytest-xdist 3.8 has groups travel in the names of tests, which pytest 9.2 has not.
     Nothing else is known of them here.
@@ -52,7 +54,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @cache
 def _group(file: str) -> str | None:
     path = ROOT / file
-    if "SparkSession" in path.read_text():
+    text = path.read_text()
+    if "SparkSession" in text or ("mark.spark" in text and SPARK in path.parents):  # these have sessions of their own
         return "spark, history" if path.name.startswith(OF_HISTORY) else "spark"
     fixtures = [each for each in (path, path.with_name("conftest.py")) if each.exists()]
     return file if any('scope="module"' in each.read_text() for each in fixtures) else None

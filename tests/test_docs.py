@@ -12,13 +12,13 @@ from dataclasses import Field
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 import tidings
 from cli.administered import administered
 from cli.shell import ADMINISTERING, AT_SECURED, EXAMPLES, WITH_ENDPOINT, command_of, furnish, shell
 from gates.wire import Broker, serving
+from plain import calls
 from tidings import __version__, cli
 from tidings.extras import EXTRAS
 from tidings.gates.http.monitoring.openapi import openapi
@@ -98,7 +98,7 @@ def test_every_field_that_operators_are_told_to_look_at_is_in_the_status(tmp_pat
     fields = re.findall(r"`(\w+\.\w+)`", operations.partition("in `/status`:")[2])
     assert fields
     with serving(tmp_path) as broker:
-        status = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()
+        status = calls.get(f"{broker.http}/status", timeout=PATIENCE).json()
     for field in fields:
         room, name = field.split(".")
         assert name in status[room], field

@@ -6,12 +6,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-import httpx
 import pytest
 
 import bare
 from bench.samples import a_run
 from gates.wire import SERVE, serving
+from plain import calls
 from tidings import extras
 from tidings.bench.results.json import write_run
 from tidings.bench.targets.kinds import make
@@ -87,7 +87,7 @@ def test_the_broker_needs_no_extra(alone: Path, tmp_path: Path, monkeypatch: pyt
     with serving(tmp_path, program=(*bare.ALONE, *SERVE)) as broker:
         broker.update("INSERT DATA { <http://example.org/a> <http://example.org/p> 1 }")
         assert [row["o"]["value"] for row in broker.query("SELECT ?o { ?s ?p ?o }")] == ["1"]
-        assert httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"] == 1
+        assert calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"] == 1
         assert broker.stop() == 0
 
 

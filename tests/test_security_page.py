@@ -14,7 +14,7 @@ import pytest
 from gates.wire import announced
 from ports import free_ports
 from tidings.cli import command
-from waiting import PATIENCE
+from waiting import WHOLE
 
 PAGE = (Path(__file__).parents[1] / "docs/security.md").read_text()
 _BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -66,7 +66,7 @@ class Windows:
     def run(self, script: str) -> list[str]:
         done = subprocess.run(
             ["bash", "-ec", self.mended(script)],
-            cwd=self._folder, env=self._environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
+            cwd=self._folder, env=self._environment, capture_output=True, text=True, timeout=WHOLE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert "error" not in done.stderr

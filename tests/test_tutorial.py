@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gates.wire import Broker, serving
-from waiting import PATIENCE
+from waiting import WHOLE
 
 TUTORIAL = (Path(__file__).parents[1] / "docs/tutorial.md").read_text()
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -37,7 +37,7 @@ def run(script: str, folder: Path, broker: Broker) -> str:
         env=inherited | {"PATH": paths, "TIDINGS_HTTP": broker.http, "TIDINGS_WS": broker.ws},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=WHOLE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

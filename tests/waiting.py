@@ -12,7 +12,8 @@ from typing import ParamSpec
 
 PATIENCE = 120.0
 """Seconds after which whatever should have happened has not."""
-_WHOLE_TEST = 5 * PATIENCE
+WHOLE = 5 * PATIENCE
+"""The same for a whole test, or a program that does many things before it ends."""
 _LONGEST_PAUSE = 0.05
 P = ParamSpec("P")
 
@@ -26,7 +27,7 @@ def asynchronous(
     @functools.wraps(test)
     def run(*arguments: P.args, **named: P.kwargs) -> None:
         async def limited() -> None:
-            async with asyncio.timeout(_WHOLE_TEST):
+            async with asyncio.timeout(WHOLE):
                 await test(*arguments, **named)
 
         with asyncio.Runner(loop_factory=new_loop) as runner:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-
 from gates.wire import Broker, serving
+from plain import calls
 from waiting import PATIENCE
 
 
@@ -17,7 +16,7 @@ def administered(folder: Path) -> Iterator[tuple[Broker, str]]:
 
 
 def token_of(broker: Broker, name: str, secret: str) -> str:
-    answer = httpx.post(f"{broker.http}/oauth/token", auth=(name, secret), timeout=PATIENCE)
+    answer = calls.post(f"{broker.http}/oauth/token", auth=(name, secret), timeout=PATIENCE)
     assert answer.status_code == 201, answer.text
     token = answer.json()["access_token"]
     assert isinstance(token, str)

@@ -10,7 +10,7 @@ from gates.wire import Broker
 from tidings import cli
 from tidings.cli import COMMANDS, SECURITY
 from tidings.log.folder import Folder
-from waiting import PATIENCE
+from waiting import WHOLE
 
 AT_BROKER = {"subscribe", "load", "dump", "status", "subscriptions", "delayed", "log", "agents"}
 AT_SECURED = {"login", "logout"}
@@ -98,6 +98,6 @@ def shell(script: str, folder: Path, broker: Broker | None = None) -> subprocess
         env=environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=WHOLE,
         check=False,
     )

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from cli.administered import administered, token_of
 from cli.calls import in_terminal
 from cli.shell import EXAMPLES, command_of, furnish, shell
 from gates.wire import Broker
+from plain import calls
 from tidings.cli import SECURITY, main
 from waiting import PATIENCE
 
@@ -50,7 +50,7 @@ def asked(broker: Broker, token: str) -> int:
     """How a query of somebody ends."""
     headers = {"authorization": f"Bearer {token}"}
     form = {"query": "ASK {}"}
-    return httpx.post(f"{broker.http}/query", data=form, headers=headers, timeout=PATIENCE).status_code
+    return calls.post(f"{broker.http}/query", data=form, headers=headers, timeout=PATIENCE).status_code
 
 
 def test_the_life_of_a_client(secure: Broker, capsys: Captured) -> None:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gates.wire import Broker, own_ports, serving
+from plain import calls
 from tidings.client import IRI, Connection, Endpoint, connect, sync
 from tidings.client.errors import CannotConnect, NoAnswer, Refused
 from tidings.client.subscription import Change, Subscription
@@ -317,7 +317,7 @@ async def test_the_log_says_who_published_whatever_the_way(tmp_path: Path) -> No
             script.update("INSERT DATA { <a> <value> 5 }")
         async with connect(kept.ws) as nobody:
             await nobody.update("INSERT DATA { <a> <value> 6 }")
-        lines = httpx.get(f"{kept.http}/log", timeout=PATIENCE).text.splitlines()
+        lines = calls.get(f"{kept.http}/log", timeout=PATIENCE).text.splitlines()
     assert [json.loads(line).get("by") for line in lines] == ["été"] * 5 + [None]
 
 

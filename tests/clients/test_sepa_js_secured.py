@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from clients import sepa_js
 from clients.secured import SecuredBroker
 from clients.sepa_js import Refused, SepaJs
 from clients.test_sepa_js import LAMP, follow, insert, notified, values
+from plain import calls
 from security.making import basic
 from waiting import PATIENCE
 
@@ -71,7 +71,7 @@ def test_a_token_that_counts_no_more_is_replaced_over_http_and_on_the_socket(
     follow(sepa, query, "before")
 
     def revoke() -> None:
-        answer = httpx.post(
+        answer = calls.post(
             f"{secure.plain.http}/oauth/revoke",
             data={"token": sepa.call("token")},
             headers={"authorization": basic(known["id"], known["secret"])},

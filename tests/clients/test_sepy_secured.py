@@ -9,12 +9,12 @@ import warnings
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 from urllib3.exceptions import InsecureRequestWarning
 
 from clients.secured import SecuredBroker
 from clients.test_sepy import LAMP, Listener, end, insert, values
+from plain import calls
 from waiting import PATIENCE
 
 with warnings.catch_warnings():
@@ -80,7 +80,7 @@ def test_sepy_is_told_that_its_token_counts_no_more_and_gets_another_with_the_ne
     client = sepa(secure)
     insert(client, "<urn:a> <urn:p> 1")
     handler = client.connectionManager
-    answer = httpx.post(
+    answer = calls.post(
         f"{secure.plain.http}/oauth/revoke",
         data={"token": handler.token},
         headers={"authorization": handler.client_secret},

@@ -2,12 +2,12 @@
 
 import re
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
 from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
 from gates.wire import Broker
+from plain import calls
 from waiting import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -15,7 +15,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 
 def test_figures_move_and_plans_of_subscriptions_are_explained(visit: Visit, broker: Broker) -> None:
-    quads = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"]
+    quads = calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"]
     visit.page.route("**/status", with_an_mqtt_gate)
     page = visit.open("#/operations")
     expect(page.get_by_text(f"{quads:,}, 1 named graph")).to_be_visible()

@@ -1,11 +1,11 @@
 """The query page in a real browser: subscribe, update from elsewhere, and see the row arrive."""
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
 from gates.wire import Broker
+from plain import calls
 from waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -158,7 +158,7 @@ def test_fifty_thousand_rows_are_a_few_in_the_document(visit: Visit, broker: Bro
     rows = 50_000
     triples = "\n".join(f"<urn:s:{number}> <urn:power> {number} ." for number in range(rows))
     turtle = {"content-type": "text/turtle"}
-    httpx.put(f"{broker.http}/rdf-graphs/service?default", content=triples, headers=turtle, timeout=PATIENCE)
+    calls.put(f"{broker.http}/rdf-graphs/service?default", content=triples, headers=turtle, timeout=PATIENCE)
     visit.page.add_init_script(LONG_TASKS)
     page = visit.open(f"{POWER}&live=1")
     expect(page.locator(f"[data-rows='{rows}']")).to_be_visible()

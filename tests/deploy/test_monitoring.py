@@ -25,6 +25,7 @@ from deploy.places import (
     until,
 )
 from gates.wire import Broker
+from plain import calls
 from ports import free_ports
 from waiting import PATIENCE
 
@@ -47,7 +48,7 @@ def metrics_in(expression: str) -> set[str]:
 @pytest.fixture(scope="session")
 def exported(broker: Broker) -> set[str]:
     """The names of all samples of a real broker."""
-    text = httpx.get(f"{broker.http}/metrics", timeout=PATIENCE).text
+    text = calls.get(f"{broker.http}/metrics", timeout=PATIENCE).text
     return {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
 
 

@@ -10,13 +10,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from deploy import sandbox
 from deploy.places import DEPLOY, ROOT, run, seconds, tool, unit, unit_value, until
 from gates.client import connected
 from gates.wire import SERVE, Broker, serving
+from plain import calls
 from tidings.server import gates
 from tidings.server.config import ENVIRONMENT, SETTINGS, read_settings
 from waiting import PATIENCE, asynchronous
@@ -159,7 +159,7 @@ async def test_a_broker_works_with_the_rights_of_the_unit_and_ends_well(tmp_path
 
 
 def status(broker: Broker) -> Any:
-    return httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()
+    return calls.get(f"{broker.http}/status", timeout=PATIENCE).json()
 
 
 def test_memory_that_is_writable_and_executable_is_refused() -> None:

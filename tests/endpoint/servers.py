@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from plain import calls
 from ports import free_port
 from tidings.bench.targets.started.virtuoso import GRANT, configuration
 from waiting import PATIENCE
@@ -63,7 +64,7 @@ class Server:
 
     def answers(self) -> bool:
         try:
-            return httpx.post(self.query, data={"query": _ASK}, timeout=5).is_success
+            return calls.post(self.query, data={"query": _ASK}, timeout=5).is_success
         except httpx.TransportError:
             return False
 
@@ -79,10 +80,10 @@ class Server:
 
     def told(self, text: str) -> None:
         """An update behind the back of whoever is in front of it."""
-        httpx.post(self.update, data={"update": text}, timeout=PATIENCE).raise_for_status()
+        calls.post(self.update, data={"update": text}, timeout=PATIENCE).raise_for_status()
 
     def rows(self, text: str) -> list[dict[str, dict[str, str]]]:
-        answer = httpx.post(
+        answer = calls.post(
             self.query, data={"query": text}, headers={"accept": "application/sparql-results+json"}, timeout=PATIENCE
         )
         answer.raise_for_status()

@@ -4,12 +4,12 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from cli.shell import EXAMPLES, WITH_ENDPOINT, command_of, shell
 from endpoint.servers import Server, oxigraph
 from gates.wire import Broker, serving
+from plain import calls
 from tidings.client import Refused, connect
 from waiting import PATIENCE, asynchronous, wait_until
 
@@ -36,7 +36,7 @@ def stored(server: Server) -> list[str]:
 
 
 def state(broker: Broker) -> str:
-    return str(httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["endpoint"]["state"])
+    return str(calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["endpoint"]["state"])
 
 
 @pytest.mark.server
@@ -56,10 +56,10 @@ def test_a_broker_and_its_store_agree_whatever_happens_to_either(server: Server,
         assert values(broker) == ["2", "3"], "changes behind its back are found"
 
         server.kill()
-        answer = httpx.post(f"{broker.http}/update", data={"update": f"INSERT DATA {{ {S} {P} 4 }}"}, timeout=PATIENCE)
+        answer = calls.post(f"{broker.http}/update", data={"update": f"INSERT DATA {{ {S} {P} 4 }}"}, timeout=PATIENCE)
         assert (answer.status_code, answer.json()["error"]) == (503, "endpoint_away")
         assert state(broker) == "endpoint_away"
-        asked = httpx.get(f"{broker.http}/query", params={"query": f"ASK {{ {S} {P} 3 }}"}, timeout=PATIENCE)
+        asked = calls.get(f"{broker.http}/query", params={"query": f"ASK {{ {S} {P} 3 }}"}, timeout=PATIENCE)
         assert asked.json()["boolean"] is True, "queries go on from memory"
         assert int(asked.headers["age"]) > 0, "and say how old the answer is"
         assert "endpoint_away" in shell("tidings status", tmp_path, broker).stdout
@@ -72,10 +72,10 @@ def test_a_broker_and_its_store_agree_whatever_happens_to_either(server: Server,
     server.told(f"DELETE DATA {{ {S} {P} 2 }}")
     with serving(tmp_path, *settings) as broker:
         assert values(broker) == stored(server) == ["3", "5"]
-        metrics = httpx.get(f"{broker.http}/metrics", timeout=PATIENCE).text
+        metrics = calls.get(f"{broker.http}/metrics", timeout=PATIENCE).text
         assert "tidings_endpoint_well 1.0" in metrics
         server.kill()
-        answer = httpx.post(f"{broker.http}/update", data={"update": f"INSERT DATA {{ {S} {P} 6 }}"}, timeout=PATIENCE)
+        answer = calls.post(f"{broker.http}/update", data={"update": f"INSERT DATA {{ {S} {P} 6 }}"}, timeout=PATIENCE)
         assert answer.json()["error"] == "endpoint_away"
         assert broker.stop() == 0, "it ends well, although it still waits for its store"
     server.start()
@@ -105,7 +105,7 @@ def test_what_others_commit_at_another_broker_is_followed(tmp_path: Path) -> Non
 
 
 def quads(broker: Broker) -> int:
-    return int(httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"])
+    return int(calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["quads"])
 
 
 @pytest.mark.server

@@ -16,7 +16,7 @@ import pytest
 
 from client import listings
 from gates.wire import Broker, own_ports, serving
-from waiting import PATIENCE, asynchronous, until
+from waiting import PATIENCE, WHOLE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "chat"
 sys.path.append(str(EXAMPLE))
@@ -240,7 +240,7 @@ async def test_two_terminals(broker: Broker) -> None:
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLE / "chat.py"), *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=WHOLE, check=False)
 
 
 def test_the_demonstration_plays_to_its_end() -> None:

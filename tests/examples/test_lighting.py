@@ -24,7 +24,7 @@ from tidings.server.demo import life
 from tidings.server.demo.lighting import PROFILE, Sensors, actuate, aggregate, profile_at
 from tidings.server.demo.people import Reading, Road, readings
 from tidings.server.demo.town import GRAPH, LIGHTS, insertion, town
-from waiting import PATIENCE, asynchronous, until
+from waiting import PATIENCE, WHOLE, asynchronous, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/lighting"
@@ -206,7 +206,7 @@ async def test_who_cannot_reach_a_broker_says_so() -> None:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLE / "run.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WHOLE, check=False)
 
 
 @pytest.mark.server

@@ -21,7 +21,7 @@ from client import listings
 from spark.killing import QUICK
 from tidings.client import Application, Consumer, Endpoint, load
 from tidings.spark.lake.lake import Lake
-from waiting import PATIENCE, asynchronous, until
+from waiting import PATIENCE, WHOLE, asynchronous, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mqtt"
 sys.path.append(str(EXAMPLE))
@@ -310,7 +310,7 @@ def running(*options: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize("options", [(), ("--restarts",)])
 def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
     with running("--seconds", str(PATIENCE), "--values", "12", *options) as process:
-        said, complaints = process.communicate(timeout=PATIENCE)
+        said, complaints = process.communicate(timeout=WHOLE)
     assert (process.returncode, complaints) == (0, "")
     for words in ("Server room temperature", "Soil moisture", "Roof temperature", "unknown", "malformed"):
         assert words in said
@@ -322,7 +322,7 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
 def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
     with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
-        said, complaints = process.communicate(timeout=5 * PATIENCE)
+        said, complaints = process.communicate(timeout=WHOLE)
     assert (process.returncode, complaints) == (0, "")
     count, _, _ = said.partition(" time-stamped values in the store")
     assert Lake(tmp_path / "lake").end().commit == int(count.split()[-1]) > 0  # each in a commit of its own

@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gates.wire import serving
+from plain import calls
 from ports import free_port
 from waiting import PATIENCE, wait_until
 
@@ -26,8 +26,8 @@ def test_the_receiver_verifies_what_it_shows_and_takes_its_hook_with_it(tmp_path
             assert "the hook is" in receiver.stdout.readline()
             broker.update('INSERT DATA { <a> <b> "on" }')
             assert receiver.stdout.readline() == "+ o=on\n"
-            forged = httpx.post(f"http://127.0.0.1:{port}/", content=b"{}", headers={"webhook-id": "x"})
+            forged = calls.post(f"http://127.0.0.1:{port}/", content=b"{}", headers={"webhook-id": "x"})
             assert forged.status_code == 401
             receiver.send_signal(signal.SIGINT)
             assert receiver.wait(PATIENCE) == 0
-        wait_until(lambda: httpx.get(f"{broker.http}/webhooks").json()["total"] == 0)
+        wait_until(lambda: calls.get(f"{broker.http}/webhooks").json()["total"] == 0)

@@ -22,7 +22,7 @@ from threading import Thread
 from types import TracebackType
 from typing import IO
 
-from waiting import PATIENCE
+from waiting import PATIENCE, WHOLE
 
 HERE = Path(__file__).parent
 
@@ -151,5 +151,5 @@ def _opened(wanted: int | None, number: int) -> tuple[IO[str] | None, int]:
 def run(*arguments: str, stdin: str = "", cwd: Path | None = None) -> CompletedProcess[str]:
     """A command, from its beginning to its end."""
     with Forked(*arguments, cwd=cwd, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
-        out, err = process.communicate(stdin, timeout=PATIENCE)
+        out, err = process.communicate(stdin, timeout=WHOLE)
     return CompletedProcess(arguments, process.wait(), out, err)

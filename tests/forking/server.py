@@ -8,11 +8,13 @@ The fork has the arguments, the folder and the environment of the request, and i
 
 import gc
 import json
+import logging
 import os
 import selectors
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -47,7 +49,13 @@ def main(place: str) -> int:
     if request is None:
         return 0
     become(request)
-    return cli.main(request.asked["arguments"])
+    code = cli.main(request.asked["arguments"])
+    if threading.active_count() == 1:  # nobody is left to wait for, and to tidy up takes longer than most commands
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def serve(place: str) -> Request | None:

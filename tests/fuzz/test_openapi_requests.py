@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,6 @@ from gates.wire import Broker, serving
 from tidings.gates.http.monitoring.openapi import openapi
 from waiting import PATIENCE, wait_until
 
-SCHEMA = schemathesis.openapi.from_dict(openapi())
-OPERATIONS = [
-    each
-    for found in SCHEMA.get_all_operations()
-    if isinstance(found, Ok) and (each := found.ok()).method not in {"head", "options"}
-]
 FEW = settings(
     max_examples=6,
     derandomize=True,
@@ -30,6 +25,17 @@ FEW = settings(
     suppress_health_check=list(HealthCheck),
 )
 IDLE = {"sessions": 0, "subscriptions": 0}
+
+
+@cache
+def operations() -> list[Any]:
+    """All that can be asked."""
+    schema = schemathesis.openapi.from_dict(openapi())
+    return [
+        each
+        for found in schema.get_all_operations()
+        if isinstance(found, Ok) and (each := found.ok()).method not in {"head", "options"}
+    ]
 
 
 @contextmanager
@@ -54,7 +60,7 @@ def look(broker: Broker, headers: dict[str, str]) -> dict[str, int]:
 @pytest.mark.parametrize("kind", ["open", "stranger", "administrator"])
 def test_whatever_is_asked_there_is_an_answer_that_is_no_accident(tmp_path: Path, kind: str) -> None:
     with opened(tmp_path, kind) as (broker, headers), requests.Session() as session:
-        for operation in OPERATIONS:
+        for operation in operations():
 
             @FEW
             @given(case=operation.as_strategy())

@@ -13,6 +13,7 @@ import uvicorn
 from picows import ws_create_server
 
 from gates.client import Message
+from plain import async_client
 from tidings.broker.broker import Broker
 from tidings.gates.http.app import HttpGate
 from tidings.log.folder import Folder
@@ -93,7 +94,7 @@ async def listening(folder: Path | None = None, **changes: Any) -> AsyncIterator
         serving = asyncio.create_task(server.serve())
         await until(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+        async with async_client(base_url=f"http://127.0.0.1:{port}") as client:
             try:
                 yield House(broker, gate, client)
             finally:

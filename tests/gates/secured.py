@@ -13,6 +13,7 @@ from picows import ws_create_server
 
 from broker.making import Clock
 from gates.doors import Server
+from plain import async_client
 from security.making import basic
 from tidings.broker.broker import Broker
 from tidings.gates.quotas import Quotas
@@ -130,7 +131,7 @@ async def _served(broker: Broker, settings: Settings, clock: Clock, said: list[s
         await until(lambda: server.started)
         address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
         try:
-            async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+            async with async_client(base_url=address) as client:
                 await broker.update(DATA)
                 ws = f"ws://127.0.0.1:{door.sockets[0].getsockname()[1]}/subscribe"
                 yield House(broker, security, client, ws, clock, said, quotas)

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from gates.client import Message, connected
 from gates.wire import Broker, serving
+from plain import calls
 from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
@@ -51,7 +51,7 @@ async def test_from_published_events_to_the_notification(broker: Broker) -> None
         sarah.send({"subscribe": {"matching": {"predicates": "{empty parking slot~ > 0}"}}})
         (await sarah.next())
         event = {"parking vacancy": 3, "city": "Galway"}
-        answer = httpx.post(f"{broker.http}/events", json=event, timeout=PATIENCE)
+        answer = calls.post(f"{broker.http}/events", json=event, timeout=PATIENCE)
         assert answer.json() == {"response": {"events": 1, "matched": 1}}
         (row,) = bindings(await sarah.next())
         assert json.loads(row["event"]["value"]) == event
@@ -60,16 +60,16 @@ async def test_from_published_events_to_the_notification(broker: Broker) -> None
         assert {"response": {"events": 2, "matched": 1, "alias": "x"}} in answers
         lines = "\n".join(json.dumps(each) for each in (event, event))
         kind = {"content-type": "application/x-ndjson"}
-        answer = httpx.post(f"{broker.http}/events", content=lines, headers=kind, timeout=PATIENCE)
+        answer = calls.post(f"{broker.http}/events", content=lines, headers=kind, timeout=PATIENCE)
         assert answer.json() == {"response": {"events": 2, "matched": 2}}
 
 
 def test_an_event_stream_takes_approximate_subscriptions_as_well(broker: Broker) -> None:
     asked = {"query": "MATCHING {empty parking slot~ > 0}"}
-    with httpx.stream("GET", f"{broker.http}/subscribe", params=asked, timeout=PATIENCE) as stream:
+    with calls.stream("GET", f"{broker.http}/subscribe", params=asked, timeout=PATIENCE) as stream:
         data = (json.loads(line[5:]) for line in stream.iter_lines() if line.startswith("data:"))
         next(data)
-        httpx.post(f"{broker.http}/events", json={"parking vacancy": 3}, timeout=PATIENCE)
+        calls.post(f"{broker.http}/events", json={"parking vacancy": 3}, timeout=PATIENCE)
         assert len(bindings(next(data))) == 1
 
 
@@ -83,7 +83,7 @@ def test_an_event_stream_takes_approximate_subscriptions_as_well(broker: Broker)
     ],
 )
 def test_a_bad_event_is_refused_with_a_code(broker: Broker, body: bytes, status: int, code: str) -> None:
-    answer = httpx.post(f"{broker.http}/events", content=body, timeout=PATIENCE)
+    answer = calls.post(f"{broker.http}/events", content=body, timeout=PATIENCE)
     assert (answer.status_code, answer.json()["error"]) == (status, code)
 
 
@@ -101,10 +101,10 @@ async def test_it_is_listed_explained_and_counted(broker: Broker) -> None:
     async with connected(broker) as client:
         client.send({"subscribe": {"sparql": text}})
         spuid = (await client.next())["notification"]["spuid"]
-        listed = httpx.get(f"{broker.http}/subscriptions", timeout=PATIENCE).json()["subscriptions"]
+        listed = calls.get(f"{broker.http}/subscriptions", timeout=PATIENCE).json()["subscriptions"]
         assert text in [each["sparql"] for each in listed]
-        plan = httpx.get(f"{broker.http}/subscriptions/{spuid}", params={"format": "text"}, timeout=PATIENCE).text
+        plan = calls.get(f"{broker.http}/subscriptions/{spuid}", params={"format": "text"}, timeout=PATIENCE).text
         assert "Matching: {colour~ = red~}" in plan
-        status = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()["matching"]
+        status = calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["matching"]
         assert status["subscriptions"] == len(listed)  # those of the other tests may still come back
         assert status["matches"] > 0

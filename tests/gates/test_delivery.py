@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pyarrow as pa
 import pytest
 
 from broker.jobs import Job
 from gates.client import connected, rows
 from gates.wire import SERVE, Broker, serving
+from plain import calls
 from tidings.spark.log_source.origin import Mark, checked, origin_of
 from tidings.spark.streaming.output.notification_rows import notification_row, packed_rows
 from tidings.spark.streaming.output.sink import NotificationWriter
@@ -131,7 +131,7 @@ async def test_a_client_sees_what_it_would_see_at_an_ordinary_broker(tmp_path: P
             refused = await socket.ask({"subscribe": {"sparql": "SELECT (RAND() AS ?x) {}", "alias": "chance"}})
             assert (refused["error"], refused["alias"]) == ("depends_on_chance", "chance")
 
-            shown = httpx.get(f"{broker.http}/subscriptions/{told.spuid}", timeout=PATIENCE).json()
+            shown = calls.get(f"{broker.http}/subscriptions/{told.spuid}", timeout=PATIENCE).json()
             assert "explain" in shown
             done = await socket.ask({"unsubscribe": {"spuid": told.spuid}})
             assert done == {"unsubscribed": {"spuid": told.spuid}}
@@ -171,7 +171,7 @@ async def test_a_job_that_is_silent_is_answered_for(tmp_path: Path) -> None:
             error = await socket.ask({"subscribe": {"sparql": ALL, "alias": "it"}})
             assert (error["error"], error["status_code"], error["alias"]) == ("not_told_in_time", 504, "it")
             await until(lambda: not _wanted(work))
-            with httpx.stream("GET", f"{broker.http}/subscribe", params={"query": ALL}, timeout=PATIENCE) as answer:
+            with calls.stream("GET", f"{broker.http}/subscribe", params={"query": ALL}, timeout=PATIENCE) as answer:
                 assert answer.status_code == 504  # the same for an event stream
 
 
@@ -207,7 +207,7 @@ def test_an_event_stream_is_delivered_as_well(tmp_path: Path) -> None:
     work = Work(tmp_path)
     with delivering(tmp_path) as broker, work.going_on():
         broker.update("INSERT DATA { <s1> <p> 1 }")
-        with httpx.stream("GET", f"{broker.http}/subscribe", params={"query": ALL}, timeout=PATIENCE) as answer:
+        with calls.stream("GET", f"{broker.http}/subscribe", params={"query": ALL}, timeout=PATIENCE) as answer:
             events = (json.loads(line[6:])["notification"] for line in answer.iter_lines() if line.startswith("data: "))
             assert next(events)["sequence"] == 0
             broker.update("DELETE DATA { <s1> <p> 1 }")

@@ -16,6 +16,7 @@ import pytest
 
 from gates.doors import is_error
 from gates.requests import DATA, QUERY, SELECT, UPDATE, values
+from plain import async_client
 from tidings.server.config import Settings
 from tidings.server.listening import CannotListen, listeners
 from waiting import PATIENCE, asynchronous, until
@@ -106,7 +107,7 @@ async def begin_what_has_no_end(client: httpx.AsyncClient, process: subprocess.P
 @asynchronous
 async def test_an_evaluation_ends_when_its_client_leaves(server: Server) -> None:
     address, process = server
-    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+    async with async_client(base_url=address) as client:
         asking = await begin_what_has_no_end(client, process)
         asking.cancel()
         await until(lambda: not copies(process))  # there is no time limit: it was given up
@@ -117,7 +118,7 @@ async def test_an_evaluation_ends_when_its_client_leaves(server: Server) -> None
 @asynchronous
 async def test_told_twice_to_stop_it_gives_up_what_runs_and_says_so(server: Server) -> None:
     address, process = server
-    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+    async with async_client(base_url=address) as client:
         asking = await begin_what_has_no_end(client, process)
         process.send_signal(signal.SIGINT)
         await until(lambda: is_closed(address))  # it has heard

@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gates.client import Client, Follower, Graphs, Message, Row, connected
 from gates.wire import Broker, serving
-from waiting import PATIENCE, asynchronous
+from plain import async_client
+from waiting import asynchronous
 
 pytestmark = pytest.mark.server
 
@@ -81,7 +81,7 @@ async def test_data_in_the_default_graph_notifies(broker: Broker) -> None:
 
 @asynchronous
 async def test_data_published_over_http_notifies(broker: Broker) -> None:
-    async with stage(broker) as scene, httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
+    async with stage(broker) as scene, async_client(base_url=broker.http) as http:
         follower = await scene.follow("SELECT ?o { :lamp :status ?o }")
         answer = await http.post("/update", data={"update": PREFIX + "INSERT DATA { :lamp :status 1 }"})
         assert set(answer.json()["response"]) >= {"sequence", "time", "added", "removed"}
@@ -351,7 +351,7 @@ async def test_an_error_does_not_close_a_shared_socket_whatever_caused_it(broker
 async def test_an_update_without_effect_is_a_success(broker: Broker) -> None:
     """The reference broker takes its endpoint's 204, "done, nothing to say", for a failure of its own."""
     text = PREFIX + "DELETE DATA { :nothing :of :this }"
-    async with connected(broker) as socket, httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
+    async with connected(broker) as socket, async_client(base_url=broker.http) as http:
         for answer in (
             await http.post("/update", data={"update": text}),
             await http.post("/update", content=text, headers={"content-type": "application/sparql-update"}),

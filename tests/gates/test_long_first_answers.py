@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from gates.client import connected
 from gates.wire import Broker, serving
+from plain import calls
 from waiting import PATIENCE, asynchronous
 
 pytestmark = pytest.mark.server
@@ -99,7 +99,7 @@ async def made(broker: Broker) -> int:
     found: list[int] = []
 
     def is_at_rest() -> bool:
-        status = httpx.get(f"{broker.http}/status", timeout=PATIENCE).json()
+        status = calls.get(f"{broker.http}/status", timeout=PATIENCE).json()
         found.append(status["forks"]["made"] - status["subscriptions"]["aside"])
         return bool(status["subscriptions"]["behind"] == 0)
 

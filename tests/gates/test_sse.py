@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gates.client import rows
 from gates.doors import House, indoors, is_error, listening, subscribed
 from gates.wire import serving
+from plain import calls
 from tidings.broker.subscriptions.outbox import LOST
 from tidings.gates.http.streaming import event_stream as sse
 from waiting import PATIENCE, asynchronous, until
@@ -180,10 +180,10 @@ async def test_streams_end_at_once_when_the_broker_stops() -> None:
 def test_a_broker_that_is_told_to_stop_does_not_wait_for_streams(tmp_path: Path) -> None:
     with serving(tmp_path) as broker:
         parameters = {"query": ALL}
-        with httpx.stream("GET", f"{broker.http}/subscribe", params=parameters, timeout=PATIENCE) as stream:
+        with calls.stream("GET", f"{broker.http}/subscribe", params=parameters, timeout=PATIENCE) as stream:
             lines = stream.iter_lines()
             assert next(lines) == "retry: 1000"
-            with httpx.stream("GET", f"{broker.http}/log?follow=true", timeout=PATIENCE) as feed:
+            with calls.stream("GET", f"{broker.http}/log?follow=true", timeout=PATIENCE) as feed:
                 assert feed.status_code == 200
                 assert broker.stop() == 0
                 assert not "".join(feed.iter_text()).strip()

@@ -4,13 +4,12 @@ import asyncio
 import json
 from contextlib import suppress
 
-import httpx
 import pytest
 from picows import WSHandshakeError
 
 from gates.client import connected, is_error
 from gates.sockets import ALL, asynchronous, door, serving
-from waiting import PATIENCE
+from plain import async_client
 
 
 @asynchronous
@@ -37,7 +36,7 @@ async def test_a_wrong_door_says_which_is_right(path: str) -> None:
 
 @asynchronous
 async def test_plain_http_is_told_that_this_is_another_port() -> None:
-    async with serving() as house, httpx.AsyncClient(timeout=PATIENCE) as client:
+    async with serving() as house, async_client() as client:
         answer = await client.get(f"http://127.0.0.1:{house.port}/subscribe")
         assert answer.status_code == 400
         assert is_error(answer.json(), 400, "bad_message")

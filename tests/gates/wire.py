@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
-
 from forking.process import Forked
 from gates.client import Message
+from plain import calls
 from ports import free_ports
 from waiting import PATIENCE
 
@@ -39,14 +38,14 @@ class Broker:
 
     def update(self, text: str, **parameters: str | list[str]) -> Message:
         """What a commit says about itself."""
-        answer = httpx.post(f"{self.http}/update", data={"update": text} | parameters, timeout=PATIENCE)
+        answer = calls.post(f"{self.http}/update", data={"update": text} | parameters, timeout=PATIENCE)
         assert answer.status_code == 200, answer.text
         response = answer.json()["response"]
         assert isinstance(response, dict)
         return response
 
     def query(self, text: str, **parameters: str | list[str]) -> list[Message]:
-        answer = httpx.post(f"{self.http}/query", data={"query": text} | parameters, timeout=PATIENCE)
+        answer = calls.post(f"{self.http}/query", data={"query": text} | parameters, timeout=PATIENCE)
         assert answer.status_code == 200, answer.text
         bindings = answer.json()["results"]["bindings"]
         assert isinstance(bindings, list)

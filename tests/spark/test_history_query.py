@@ -162,15 +162,15 @@ def test_every_construct_gives_what_it_gives_in_the_engine(spark: SparkSession) 
 
 @pytest.mark.parametrize(
     ("readable", "turn"),
-    [(ONLY_G, 1), (NOT_G, 0), (BY_PREFIX, 1), (Graphs.NONE, 0)],
+    [(ONLY_G, 1), (NOT_G, 0), (BY_PREFIX, 3), (Graphs.NONE, 2)],
     ids=["g", "not g", "prefix", "none"],
 )
 def test_every_construct_sees_the_graphs_that_may_be_read_and_no_others(
     spark: SparkSession, readable: Graphs, turn: int
 ) -> None:
-    """Each of them twice, with other graphs."""
+    """Each of them once, with these or those graphs."""
     texts = [text for text in PATTERNS if any(word in text for word in ("GRAPH", "FROM", "COUNT", "EXISTS", "@FR"))]
-    texts = texts[turn::2]
+    texts = texts[turn::4]
     rows = check(spark, [(PROLOGUE + text, VARIED) for text in texts], readable=readable)
     assert (rows > len(texts) // 2) is bool(readable)
 

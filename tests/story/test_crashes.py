@@ -10,12 +10,12 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import pytest
 
 from endurance import often
 from gates.client import Client, Message, Row, connected, rows
 from gates.wire import Broker, serving
+from plain import calls
 from waiting import PATIENCE, asynchronous, until
 
 KILLS = often(6)
@@ -140,7 +140,7 @@ def acknowledged(publishers: list[Publisher]) -> int:
 
 
 def asked(broker: Broker, text: str) -> Message:
-    answer = httpx.post(f"{broker.http}/query", data={"query": text}, timeout=PATIENCE).json()
+    answer = calls.post(f"{broker.http}/query", data={"query": text}, timeout=PATIENCE).json()
     assert isinstance(answer, dict)
     return answer
 

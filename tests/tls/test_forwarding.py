@@ -4,11 +4,11 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import pytest
 
 from gates.client import connected
 from gates.sockets import asynchronous
+from plain import async_client
 from tidings.gates.errors import BadForwarding
 from tidings.gates.forwarding import Hop, Proxies
 from tidings.server.config import BadSetting, read_settings
@@ -107,7 +107,7 @@ FORWARDED = {"X-Forwarded-For": CLIENT, "X-Forwarded-Proto": "https", "X-Forward
 
 
 async def description(house: House, **headers: str) -> str:
-    async with httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+    async with async_client(base_url=house.http) as http:
         return (await http.get("/", headers=headers | {"accept": "application/n-triples"})).text
 
 
@@ -149,7 +149,7 @@ async def test_requests_know_the_client_behind_the_proxy() -> None:
         (Proxies(("10.0.0.0/8",)), ("127.0.0.1", "http", None)),
     ):
         async with serving(Forwarded(note, proxies)) as house:
-            async with httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+            async with async_client(base_url=house.http) as http:
                 assert (await http.get("/", headers=FORWARDED)).status_code == 204
             host = expected[2] or house.http.removeprefix("http://").encode()
             assert seen.pop() == (*expected[:2], host)
@@ -158,7 +158,7 @@ async def test_requests_know_the_client_behind_the_proxy() -> None:
 @asynchronous
 async def test_a_request_whose_proxy_contradicts_itself_is_refused() -> None:
     async with serving(trusted_proxies=("127.0.0.1/32",)) as house:
-        async with httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+        async with async_client(base_url=house.http) as http:
             answer = await http.get("/query?query=ASK%7B%7D", headers=FORWARDED | {"Forwarded": "for=1.1.1.1"})
         assert (answer.status_code, answer.json()["error"]) == (400, "bad_forwarding")
 

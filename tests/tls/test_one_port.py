@@ -4,11 +4,11 @@ import asyncio
 import json
 from dataclasses import dataclass
 
-import httpx
 import pytest
 
 from gates.client import connected
 from gates.sockets import ALL, asynchronous
+from plain import async_client
 from ports import free_port
 from tidings.client import connect
 from tls.house import Certificates, House, serving
@@ -37,7 +37,7 @@ async def test_ports_of_one_number_are_one() -> None:
         assert (house.http, house.ws) == (f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/subscribe")
         async with connect(house.http) as broker, await broker.subscribe(ALL) as lamps:
             assert list((await asyncio.wait_for(anext(lamps), PATIENCE)).added) == []
-            async with httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+            async with async_client(base_url=house.http) as http:
                 await http.post("/update", data={"update": "INSERT DATA { <s> <p> 1 }"})
             assert len((await asyncio.wait_for(anext(lamps), PATIENCE)).added) == 1
 
@@ -58,7 +58,7 @@ async def test_the_http_port_takes_websockets(path: str) -> None:
 
 @asynchronous
 async def test_a_websocket_at_a_wrong_path_is_told_the_right_address() -> None:
-    async with serving() as house, httpx.AsyncClient(base_url=house.http, timeout=PATIENCE) as http:
+    async with serving() as house, async_client(base_url=house.http) as http:
         for path in ("/", "/query", "/update", "/healthz"):
             answer = await http.get(path, headers=WEBSOCKET)
             assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
@@ -67,7 +67,7 @@ async def test_a_websocket_at_a_wrong_path_is_told_the_right_address() -> None:
 
 @asynchronous
 async def test_http_at_the_port_for_websockets_is_told_the_right_address() -> None:
-    async with serving() as house, httpx.AsyncClient(timeout=PATIENCE) as http:
+    async with serving() as house, async_client() as http:
         answer = await http.get(house.ws.replace("ws", "http"))
         assert house.http in answer.json()["error_description"]
 

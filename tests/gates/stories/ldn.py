@@ -13,7 +13,7 @@ import httpx
 from gates.stories.driver import BAD_QUERY, EXAMPLE, Row, Subscription, World
 from gates.stories.receiver import Receiver
 from gates.wire import Broker
-from waiting import PATIENCE
+from plain import async_client
 
 
 @dataclass
@@ -37,7 +37,7 @@ class InboxSubscription:
         self.answer += Counter(map(_row, told["added"]))
 
     async def end(self) -> None:
-        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        async with async_client() as client:
             answer = await client.delete(f"{self.http}/webhooks/{self.id}")
             assert answer.status_code == 200, answer.text
 
@@ -124,7 +124,7 @@ class LdnDriver:
 
     @asynccontextmanager
     async def client(self, broker: Broker, world: World) -> AsyncIterator[InboxClient]:
-        async with httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
+        async with async_client(base_url=broker.http) as http:
             yield InboxClient(http, self.receiver, world)
 
     async def restart_peer(self) -> None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from gates.stories.driver import BAD_QUERY, EXAMPLE, Row, World
 from gates.stories.driver import Subscription as Told
 from gates.wire import Broker
+from plain import calls
 
 sys.path.append(str(Path(__file__).parents[3] / "examples" / "smart_m3"))
 
@@ -105,7 +105,7 @@ class SmartM3Driver:
 
     @asynccontextmanager
     async def client(self, broker: Broker, world: World) -> AsyncIterator[SmartM3Client]:
-        address = httpx.get(f"{broker.http}/status").json()["gates"]["smart_m3"]["address"]
+        address = calls.get(f"{broker.http}/status").json()["gates"]["smart_m3"]["address"]
         place = urlsplit(address)
         assert place.hostname is not None
         assert place.port is not None

@@ -15,7 +15,7 @@ from gates.client import rows
 from gates.stories.driver import BAD_QUERY, Row, Subscription, World
 from gates.stories.receiver import Receiver
 from gates.wire import Broker
-from waiting import PATIENCE
+from plain import async_client
 
 
 @dataclass
@@ -43,7 +43,7 @@ class HookSubscription:
         self.answer += Counter(rows(told["addedResults"]))
 
     async def end(self) -> None:
-        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        async with async_client() as client:
             answer = await client.delete(f"{self.http}/webhooks/{self.id}")
             assert answer.status_code == 200, answer.text
 
@@ -112,7 +112,7 @@ class WebhookDriver:
 
     @asynccontextmanager
     async def client(self, broker: Broker, world: World) -> AsyncIterator[HookClient]:
-        async with httpx.AsyncClient(base_url=broker.http, timeout=PATIENCE) as http:
+        async with async_client(base_url=broker.http) as http:
             yield HookClient(http, self.receiver, world)
 
     async def restart_peer(self) -> None:

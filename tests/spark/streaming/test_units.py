@@ -80,12 +80,12 @@ class Cluster:
         assert self.quads == expected
 
 
-@pytest.mark.parametrize("seed", range(often(12)))
+@pytest.mark.parametrize("seed", range(often(5)))
 def test_units_tell_what_one_engine_tells(seed: int, tmp_path: Path) -> None:
     live(random_day(seed), Random(seed), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(100, 100 + often(12)))
+@pytest.mark.parametrize("seed", range(100, 100 + often(7)))
 def test_units_tell_what_an_engine_tells_that_has_just_the_graphs_that_may_be_seen(seed: int, tmp_path: Path) -> None:
     cluster = live(random_day(seed, seen=SEEN), Random(seed), tmp_path)
     seen: dict[int, set[Graphs]] = {}
