@@ -50,6 +50,14 @@ def test_updates_bring_states_about_in_portions_that_are_not_too_large(
     assert {tuple(map(incoming, quad)) for quad in core.store} == expected
 
 
+@pytest.mark.parametrize("most", range(300, 420, 7))
+def test_what_is_between_operations_counts(most: int) -> None:
+    states = {(S, P, f'"{"ä" * number}"', ""): number % 2 == 0 for number in range(12)}
+    texts = list(updates(states, replace(DIALECTS["generic"], request_bytes=most)))
+    assert any(";" in text for text in texts)
+    assert max(len(text.encode()) for text in texts) <= most
+
+
 def test_a_graph_can_stand_for_the_default_graph_and_have_an_operation_of_its_own() -> None:
     (text,) = updates({(S, P, '"1"', ""): True, (S, P, '"2"', G): True}, DIALECTS["virtuoso"])
     assert text.count("INSERT DATA") == 2

@@ -311,16 +311,19 @@ class Broker:
         self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused, *,
         asker: str | None = None, rights: Rights = ALL_RIGHTS, encode: Encode | None = None,
     ) -> None:  # fmt: skip
-        """Take up a subscription of one's own again, after the notification of this number.
-
-        Raises UnknownSubscription, NotYours."""
+        """Go on with a subscription of one's own after this notification. Raises UnknownSubscription, NotYours."""
         self._check_open()
         self.resumption.begin(session, spuid, sequence, alias, answered, refused, encode, asker, rights)
 
     def unsubscribe(
-        self, session: Session | None, spuid: str, ended: Ended, *, asker: str | None = None,
+        self,
+        session: Session | None,
+        spuid: str,
+        ended: Ended,
+        *,
+        asker: str | None = None,
         rights: Rights = ALL_RIGHTS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
         self.subscriptions.unsubscribe(session, spuid, ended, asker, rights)
 
@@ -334,8 +337,7 @@ class Broker:
 
     @property
     def roll(self) -> Roll:
-        """Who came and who ended, in order: what a reader of all subscriptions goes by. Which of them it may see is
-        said by `may_manage`."""
+        """Who came and who ended, in order. Whom a reader may see is said by `may_manage`."""
         return self.subscriptions.roll
 
     def subscribers(self, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Iterator[Subscriber]:

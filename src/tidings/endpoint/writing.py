@@ -9,6 +9,7 @@ from tidings.endpoint.blanks import outgoing
 from tidings.endpoint.dialects import Dialect
 from tidings.model.terms import Quad, Term
 
+_NEXT = " ;\n"
 _ROOM = 200
 """Bytes for what is around the data of a portion."""
 
@@ -20,13 +21,14 @@ def updates(states: Mapping[Quad, bool], dialect: Dialect) -> Iterator[str]:
     for verb, there in (("DELETE DATA", False), ("INSERT DATA", True)):
         for block in _blocks((quad for quad, state in states.items() if state is there), dialect):
             text = f"{verb} {{{block}}}"
-            if held and size + len(text) > dialect.request_bytes:
-                yield " ;\n".join(held)
+            length = len(text.encode()) + len(_NEXT)
+            if held and size + length > dialect.request_bytes:
+                yield _NEXT.join(held)
                 held, size = [], 0
             held.append(text)
-            size += len(text.encode()) if not text.isascii() else len(text)
+            size += length
     if held:
-        yield " ;\n".join(held)
+        yield _NEXT.join(held)
 
 
 def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[str]:
