@@ -299,10 +299,8 @@ class Broker:
         self, session: Session, text: str, dataset: Dataset | None, alias: Alias, answered: Answered, refused: Refused,
         *, rights: Rights = ALL_RIGHTS, owner: str | None = None, encode: Encode | None = None,
     ) -> None:  # fmt: skip
-        """Begin a subscription. What cannot be answered is refused, and leaves nothing.
-
-        Raises what can be told at once; `refused` is called with what turns out later. `encode` is how the gate writes
-        a first answer that is so long that a fork has to do it; without, it is done here."""
+        """Begin a subscription. Raises what speaks against it at once; `refused` is called with what turns out later,
+        and nothing is left. `encode` is how a fork writes a first answer that is long; without, it is done here."""
         self._check_open()
         self._pauses.count()
         self.admission.begin(Subscribe(session, text, dataset, alias, rights, answered, refused, owner, encode))
