@@ -314,14 +314,9 @@ class Broker:
         self.resumption.begin(session, spuid, sequence, alias, answered, refused, encode, asker, rights)
 
     def unsubscribe(
-        self,
-        session: Session | None,
-        spuid: str,
-        ended: Ended,
-        *,
-        asker: str | None = None,
+        self, session: Session | None, spuid: str, ended: Ended, *, asker: str | None = None,
         rights: Rights = ALL_RIGHTS,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
         self.subscriptions.unsubscribe(session, spuid, ended, asker, rights)
 
