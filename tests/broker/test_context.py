@@ -264,3 +264,21 @@ async def test_a_literal_that_the_store_spells_otherwise_comes_and_goes_as_it_wa
             await broker.update(text)
             assert is_right({row[1] or "" for row in client.only.answer}), (text, client.only.answer)
             assert len(connection.quads()) == len(client.only.answer), text
+
+
+@asynchronous
+async def test_rights_that_change_leave_a_subscription_with_what_is_in_memory_or_end_it(clock: Clock) -> None:
+    connection = holding("GRAPH <g1> { <s> <p> 1 } GRAPH <g2> { <s> <p> 2 }")
+    one, both = (Graphs(names=frozenset(f"<{BASE}{name}>" for name in names)) for names in (("g1",), ("g1", "g2")))
+    async with in_context(clock, connection) as (broker, _):
+        client = Client(broker, "ada", Rights(read=both, subscribe=both))
+        await subscribed(client, "SELECT ?o { GRAPH ?g { <s> <p> ?o } }")
+        assert len(client.only.answer) == 2
+        broker.rights_changed("ada", Rights(read=one, subscribe=one), "less")
+        await until(lambda: len(client.only.answer) == 1)
+        await until(lambda: len(broker.store) == 1)
+        await broker.update("INSERT DATA { GRAPH <g1> { <s> <p> 3 } GRAPH <g2> { <s> <p> 4 } }")
+        assert len(client.only.answer) == len(broker.store) == 2
+        broker.rights_changed("ada", Rights(read=both, subscribe=both), "more")
+        await until(lambda: client.line.dismissed)
+        await until(lambda: len(broker.store) == 0)

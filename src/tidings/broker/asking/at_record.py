@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from tidings.broker.durability.commit_log import CommitLog
@@ -52,7 +53,8 @@ class AtRecord:
         query, parameters = await self._read(text, dataset, client)
         result = await self._record.answer(narrowed(query, rights.read), parameters)
         await self._commit_log.settled()  # nobody is shown what a crash could still undo
-        return await asyncio.to_thread(self._written, write, result)
+        spool = await asyncio.to_thread(self._written, write, result)
+        return replace(spool, warnings=query.warnings) if query.warnings else spool
 
     def _written(self, write: Writer, result: Result) -> Spool:
         media_type, chunks = write(result)

@@ -58,12 +58,15 @@ class Held:
     def leave(self, subscriber: Subscriber) -> None:
         self.forget(self.contexts.release(self._keys.pop(subscriber, ())))
 
-    def check_move(self, subscriber: Subscriber, rights: Rights) -> None:
+    def move(self, subscriber: Subscriber, rights: Rights) -> None:
         """Raises MayNotSubscribe if more would have to be seen than is kept here."""
         now = self._engine.core.moment.now
-        keys = keys_for(self._engine, subscriber.text, subscriber.dataset, rights, now=now)
+        keys = tuple(keys_for(self._engine, subscriber.text, subscriber.dataset, rights, now=now))
         if not all(map(self.contexts.covers, keys)):
             raise MayNotSubscribe("what you may see now has to be fetched first; subscribe again")
+        self.contexts.hold(keys)
+        self.leave(subscriber)
+        self._keys[subscriber] = keys
 
     def _forget_at_once(self, keys: list[Key]) -> None:
         for _ in self.contexts.forget(keys):

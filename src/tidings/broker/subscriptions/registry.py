@@ -44,7 +44,7 @@ class Context(Protocol):
 
     def enter(self, subscriber: Subscriber) -> None: ...
     def leave(self, subscriber: Subscriber) -> None: ...
-    def check_move(self, subscriber: Subscriber, rights: Rights) -> None:
+    def move(self, subscriber: Subscriber, rights: Rights) -> None:
         """Raises what keeps it from seeing other graphs."""
 
 
@@ -182,7 +182,7 @@ class Subscriptions:
         """Go on under other rights; the answer with these, found as it is read."""
         now = self._commit_log.now()
         if self.context is not None:
-            self.context.check_move(subscriber, rights)
+            self.context.move(subscriber, rights)
         rows = self._engine.move(subscriber.handle, subscriber.text, subscriber.dataset, now=now, rights=rights)
         subscriber.rights = rights
         self.roll.move(subscriber)
