@@ -238,7 +238,8 @@ def test_a_running_subscription_is_listed_and_explained(broker: Broker, capsys: 
         try:
             assert process.stdout.readline().startswith("sequence 0, ")
             _, row = (line.split("\t") for line in said(capsys, "subscriptions").splitlines())
-            assert row[1:] == ["0", "there", "by delta rules", query]
+            assert (row[1:4], row[5:]) == (["0", "there", "by delta rules"], [query])
+            assert re.fullmatch(r"\d+ s", row[4])  # what its plan has cost
             assert "<http://example.org/power> *" in said(capsys, "explain", row[0])
             assert isinstance(json.loads(said(capsys, "explain", "--json", row[0])), dict)
             assert json.loads(said(capsys, "subscriptions", "--json"))["spuid"] == row[0]
