@@ -175,7 +175,10 @@ async def measure(place: Place, folder: str, factor: float, mode: str, ballast: 
     say("starting the broker ...")
     limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
     with broker(place, folder, mode) as (http, ws, process):
-        async with httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client, connect(ws) as line:
+        async with (
+            httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client,
+            connect(ws, timeout=_PATIENCE) as line,
+        ):
             async with asyncio.TaskGroup() as group:
                 begun = [group.create_task(line.subscribe(text)) for text in subscriptions()]
             told = [each.result() for each in begun]

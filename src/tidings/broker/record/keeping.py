@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from msgspec import Struct
+
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.durability.facts import Facts
 from tidings.broker.pending import PendingBarrier
@@ -99,8 +101,15 @@ def held_by(subscriptions: Subscriptions, engine: Engine, facts: Facts) -> Held 
     return held
 
 
+class _Wanted(Struct, eq=False):
+    """Patterns that somebody waits for, who is told once they are held."""
+
+    keys: list[Key]
+    held: "asyncio.Future[None]"
+
+
 class Keeping:
-    """Fetches contexts, one after the other, up to `most` quads in all."""
+    """Fetches contexts, those together that are waited for at the same time, up to `most` quads in all."""
 
     def __init__(
         self,
@@ -122,6 +131,7 @@ class Keeping:
         self._spawn = spawn
         self._most = most
         self._turn = asyncio.Lock()
+        self._wanted: list[_Wanted] = []
         self._left: list[Key] = []
         """Patterns that nobody holds any more, whose quads are still here."""
         held.forget = self._forget  # from here on there is a loop that is not to be held up
@@ -133,20 +143,39 @@ class Keeping:
         """Everything that concerns a subscription is here, and stays. Raises ContextTooLarge, EndpointAway, and what is
         wrong with its query."""
         keys = keys_for(self._engine, text, dataset, rights, now=self._commit_log.now())
+        wanted = _Wanted(keys, asyncio.get_running_loop().create_future())
+        self._wanted.append(wanted)
         async with self._turn:
-            await self._forget_left()
-            lacking = [key for key in keys if not self._contexts.covers(key)]
-            self._contexts.hold(keys)
-            try:
-                if lacking:
-                    await self._fetch(lacking)
-            except BaseException:
-                self._forget(self._contexts.release(keys))
-                raise
+            if wanted in self._wanted:  # else whoever was before has seen to it
+                together, self._wanted = self._wanted, []
+                await self._hold(together)
+        await wanted.held
         try:
             yield
         finally:
             self._forget(self._contexts.release(keys))
+
+    async def _hold(self, wanted: list["_Wanted"]) -> None:
+        """Have what some wait for here, and held for each of them; or tell them why not."""
+        await self._forget_left()
+        keys = dict.fromkeys(key for each in wanted for key in each.keys)
+        lacking = [key for key in keys if not self._contexts.covers(key)]
+        for each in wanted:
+            self._contexts.hold(each.keys)
+        try:
+            if lacking:
+                await self._fetch(lacking)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, whoever waits hears of it
+            for each in wanted:
+                self._forget(self._contexts.release(each.keys))
+            if len(wanted) == 1:
+                wanted[0].held.set_exception(error)
+                return
+            for each in wanted:  # one of them asks for too much, perhaps
+                await self._hold([each])
+        else:
+            for each in wanted:
+                each.held.set_result(None)
 
     async def _fetch(self, keys: list[Key]) -> None:
         if self._delivery.outage.trouble is not None:
