@@ -32,6 +32,8 @@ class Worker:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._printed: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._has_begun = False
+        """Whether Spark runs, and the answer to the last question is being worked out."""
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -62,7 +64,8 @@ class Worker:
             raise
         except TimeoutError:
             await self.end()
-            raise LakeTooSlow("the history lake did not answer in time; ask for less, or a later commit") from None
+            said = "answer in time; ask for less, or a later commit" if self._has_begun else "start Spark in time"
+            raise LakeTooSlow(f"the process that reads the history lake did not {said}") from None
         except BaseException:
             await self.end()
             raise
@@ -73,6 +76,7 @@ class Worker:
         """Raises TimeoutError as well."""
         loop, got = asyncio.get_running_loop(), 0
         until: float | None = loop.time() + starting
+        self._has_begun = False
         self._send(question)
         while True:
             async with asyncio.timeout_at(until):
@@ -80,6 +84,7 @@ class Worker:
             got += len(line)
             match said := _read(line):
                 case Ready():
+                    self._has_begun = True
                     until = None if seconds is None else loop.time() + seconds
                 case Refused(error):
                     raise LakeRefused(error)
