@@ -69,6 +69,13 @@ def test_every_lemma_of_an_index_is_found_and_no_other(lemmas: set[str]) -> None
         assert not any(words.has(lemma + "z") for lemma in lemmas)
 
 
+def test_lemmas_are_found_wherever_they_are_in_a_large_index(tmp_path: Path) -> None:
+    lemmas = tuple(f"lemma{number:x}" for number in range(2_000))
+    words = WordNet(small_wordnet(tmp_path, lemmas))
+    assert all(words.has(lemma) for lemma in lemmas)
+    assert not any(words.has(lemma) for lemma in ("", "a", "lemm", "lemma", "lemma1g", "lemmaz", "zebra"))
+
+
 def test_opposites_come_in_all_their_forms_and_by_what_a_word_is_like() -> None:
     words = load_wordnet()
     assert {"close", "closed", "closing"} <= words.opposites("opened")

@@ -4,7 +4,6 @@ The package's own loader asks a hub on the network; here its files are read, and
 """
 
 import importlib.util
-from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,19 +28,19 @@ class StaticVectors:
     def __init__(self, weights: "NDArray[np.float32]", tokenizer: Any) -> None:
         self._weights = weights
         self._tokenizer = tokenizer
-        self._kept: OrderedDict[str, NDArray[np.float32] | None] = OrderedDict()
+        self._kept: dict[str, NDArray[np.float32] | None] = {}
 
     @property
     def dimensions(self) -> int:
         return int(self._weights.shape[1])
 
     def vector(self, item: str) -> "NDArray[np.float32] | None":
-        if item in self._kept:
-            self._kept.move_to_end(item)
-            return self._kept[item]
-        found = self._kept[item] = self._made(item)
-        if len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        kept = self._kept
+        if item in kept:
+            return kept[item]
+        if len(kept) >= _KEPT:
+            kept.clear()  # words come again soon; an order of use would cost more than it saves
+        found = kept[item] = self._made(item)
         return found
 
     def _made(self, item: str) -> "NDArray[np.float32] | None":
@@ -50,9 +49,9 @@ class StaticVectors:
         pieces = self._tokenizer.encode(item[:_LONGEST], add_special_tokens=False).ids
         if not pieces:
             return None
-        mean = self._weights[pieces].astype(np.float32).mean(axis=0)
-        length = float(np.sqrt((mean * mean).sum()))
-        return np.asarray(mean / np.float32(length), np.float32) if length else None
+        total = self._weights[pieces].astype(np.float32).sum(axis=0)  # of length 1, it is what their mean is
+        length = np.sqrt((total * total).sum())
+        return np.asarray(total / length, np.float32) if length else None
 
 
 def load_static_vectors() -> StaticVectors:

@@ -82,8 +82,10 @@ class Witness:
         self._mentioning = _table((number, _words(thesaurus.explained(item))) for number, item in enumerate(items))
         self._known = np.array([bool(thesaurus.senses(item)) for item in items], bool)
         explained = [self._meanings(item) for item in items]
-        self._owner = np.repeat(np.arange(len(items)), [len(each) for each in explained])
         self._meant = np.concatenate([np.zeros((0, vectors.dimensions), np.float32), *explained])
+        sizes = np.array([len(each) for each in explained], np.intp)
+        self._having = np.flatnonzero(sizes)
+        self._starts = (np.cumsum(sizes) - sizes)[self._having]
 
     def similarities(
         self, item: str, cosines: NDArray[np.float32], stretched: NDArray[np.float32]
@@ -112,9 +114,11 @@ class Witness:
     def _explained(self, item: str) -> NDArray[np.float32]:
         """The greatest cosine of an explanation of the item with one of each other."""
         greatest = np.zeros(self._size, np.float32)
-        for meaning in self._meanings(item):
-            # einsum: the same sum for each row, however many there are
-            np.maximum.at(greatest, self._owner, np.einsum("id,d->i", self._meant, meaning))
+        # einsum: the same sum for each row, however many there are
+        found = [np.einsum("id,d->i", self._meant, meaning) for meaning in self._meanings(item)]
+        if found and self._starts.size:
+            nearest = np.maximum.reduceat(np.maximum.reduce(found), self._starts)
+            greatest[self._having] = np.maximum(nearest, 0)
         return greatest
 
     def _meanings(self, item: str) -> NDArray[np.float32]:
@@ -125,9 +129,9 @@ class Witness:
         known = [vector for word in words if (vector := self._vectors.vector(word)) is not None]
         if not known:
             return None
-        mean = np.add.reduce(known) / np.float32(len(known))
-        length = np.sqrt((mean * mean).sum())
-        return np.asarray(mean / length, np.float32) if length else None
+        total = np.add.reduce(known)  # of length 1, it is what their mean is
+        length = np.sqrt((total * total).sum())
+        return np.asarray(total / length, np.float32) if length else None
 
 
 def _words(explained: Iterable[Sequence[str]]) -> frozenset[str]:

@@ -29,7 +29,7 @@ class Vocabulary:
     events: tuple[tuple[Slot, ...], ...]
 
 
-VOCABULARIES = ("city", "farm", "office")
+VOCABULARIES = ("city", "farm", "office", "airport")
 CALIBRATION = ("clinic", "harbour")
 """Parameters are chosen on these, and nothing is reported of them."""
 

@@ -1,10 +1,11 @@
-"""WordNet as its own programs read it: a binary search in the sorted index files finds the senses of a word.
+"""WordNet as its own programs read it: a search in the sorted index files finds the senses of a word.
 
-Nothing is loaded: the files are mapped, and what was found is kept, up to a bound. A sense is as `n00001740`, part of
+The files are mapped, not loaded, and what was found is kept, up to a bound. A sense is as `n00001740`, part of
 speech and place in the data file.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from mmap import ACCESS_READ, mmap
@@ -32,13 +33,16 @@ _IRREGULAR = {
 _LETTERS = re.compile(r"[a-z]+")
 _SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
+_BETWEEN = 4_096
+_LONGEST = 256
+"""Bytes of a lemma, and more."""
 
 
 class WordNet:
     """Implements what `matching` asks of a thesaurus, and of who knows opposites."""
 
     def __init__(self, folder: Path) -> None:
-        self._index = {_PART[part]: _mapped(folder / f"index.{part}") for part in PARTS}
+        self._index = {_PART[part]: _Index(folder / f"index.{part}") for part in PARTS}
         self._data = {_PART[part]: _mapped(folder / f"data.{part}") for part in PARTS}
         self._folder = folder
         self._synset = lru_cache(_KEPT)(self._read)
@@ -94,7 +98,7 @@ class WordNet:
     def _lines(self, lemma: str) -> dict[str, str]:
         """The line of each index that has the lemma."""
         key = lemma.replace(" ", "_").encode()
-        found = {part: _line_of(index, key) for part, index in self._index.items()}
+        found = {part: index.line(key) for part, index in self._index.items()}
         return {part: line for part, line in found.items() if line}
 
     def _read(self, sense: str) -> Synset:
@@ -118,23 +122,34 @@ def _mapped(path: Path) -> mmap:
         raise WordNetDamaged(f"{path} cannot be read: {error}") from error
 
 
-def _line_of(index: mmap, key: bytes) -> str:
-    """The line that begins with a key; empty if there is none. Lines are sorted by their bytes."""
-    low, high = 0, len(index)
-    while low < high:
-        middle = (low + high) // 2
-        start = index.rfind(b"\n", low, middle) + 1 or low
-        end = index.find(b"\n", middle)
-        end = len(index) if end < 0 else end
-        line = index[start:end]
-        lemma = line.split(b" ", 1)[0]  # empty for a line of the licence, which comes first
-        if lemma == key:
-            return line.decode("utf-8", "replace")
-        if lemma < key:
-            low = end + 1
-        else:
-            high = start
-    return ""
+class _Index:
+    """An index file, whose lines are sorted by their bytes. Some lines are marked, one in each 4 KB: looking a lemma up
+    takes a search among the marks, and one in the text between two of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._text = text = _mapped(path)
+        self._starts, self._lemmas = [0], [_lemma(text, 0)]
+        while start := text.find(b"\n", self._starts[-1] + _BETWEEN) + 1:
+            self._starts.append(start)
+            self._lemmas.append(_lemma(text, start))
+        self._starts.append(len(text))
+
+    def line(self, lemma: bytes) -> str:
+        """That of a lemma; empty if there is none."""
+        place = bisect_right(self._lemmas, lemma) - 1
+        if place < 0 or not lemma:
+            return ""
+        begin, end = self._starts[place], self._starts[place + 1]
+        if self._lemmas[place] != lemma:
+            begin = self._text.find(b"\n%b " % lemma, begin, end) + 1
+            if not begin:
+                return ""
+        return self._text[begin:end].partition(b"\n")[0].decode("utf-8", "replace")
+
+
+def _lemma(text: mmap, start: int) -> bytes:
+    """With which a line begins; empty for a line of the licence, which comes first."""
+    return text[start : start + _LONGEST].split(b" ", 1)[0]
 
 
 def _explaining(synset: Synset) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tidings.lexicons.errors import WordNetDamaged
 from tidings.lexicons.wordnet.finding import PARTS
@@ -15,8 +16,7 @@ _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(NamedTuple):
     """A relation: `@` hypernym, `~` hyponym, `!` antonym and others, of a whole synset or of two of its words."""
 
     symbol: str

@@ -60,10 +60,12 @@ class Guards:
     def _by_opposites(self, phrase: str) -> set[int]:
         """Whichever of two words knows the other as its opposite. Who has both words of a pair is not ruled out."""
         mine = frozenset(words(phrase))
+        having = self._having
         out: set[int] = set()
         for word in mine:
-            for other in (self._opposed(word) | set(self._ruling.get(word, ()))) - mine:
-                out.update(place for place in self._having.get(other, ()) if word not in self._words[place])
+            for other in self._opposed(word).union(self._ruling.get(word, ())):
+                if other in having and other not in mine:
+                    out.update(place for place in having[other] if word not in self._words[place])
         return out
 
     def _opposed(self, word: str) -> set[str]:

@@ -131,10 +131,13 @@ class _Ready(Generic[Key]):
         greatest = scores.max(axis=1).tolist() if event.tuples else []
         for place in candidates.tolist():
             kind = self._kinds[place]
-            picked = [columns[member] for member in kind.members] if event.tuples else []
+            picked = tuple([columns[member] for member in kind.members]) if event.tuples else ()
             if kind.mappings == 1 and len(set(picked)) == len(kind.members):  # the shortcut of `assignment.best`
                 chosen = tuple([greatest[member] for member in kind.members])
-                found = [BestMapping(tuple(picked), chosen, geometric_mean(chosen))]
+                degree = geometric_mean(chosen)
+                if degree < kind.threshold or degree <= 0:
+                    continue
+                found = [BestMapping(picked, chosen, degree)]
             else:
                 found = best_mappings(scores[list(kind.members)], kind.mappings)
             reached = tuple([each for each in found if each.degree >= kind.threshold and each.degree > 0])

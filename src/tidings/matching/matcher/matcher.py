@@ -9,6 +9,7 @@ every event, with degree 1.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,4 @@ def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:
 
 def geometric_mean(scores: Sequence[float]) -> float:
     """1 if there are none."""
-    product = 1.0
-    for score in scores:
-        product *= score
-    return float(product ** (1 / len(scores))) if scores else 1.0
+    return float(prod(scores) ** (1 / len(scores))) if scores else 1.0

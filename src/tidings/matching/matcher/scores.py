@@ -14,7 +14,7 @@ A table has the predicates of one subscription or the distinct ones of thousands
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,10 @@ from tidings.matching.language.values import (
     Value,
 )
 from tidings.matching.matcher.guards import Guard, Guards
+from tidings.matching.matcher.recent import Recent
 from tidings.matching.opposites import BuiltInOpposites, Opposites
 from tidings.matching.relatedness import Relatedness, against
 from tidings.matching.words import spelled
-
-Column: TypeAlias = NDArray[np.float32]
 
 CACHED_BYTES = 64 * 2**20
 """Of what a table remembers about tuples."""
@@ -110,29 +109,16 @@ class ScoreTable:
         self._low, self._high = bounds[:, 0], bounds[:, 1]
         self._floors = np.array([each.floor for each in scored], np.float32)
         self._exponents = np.array([_exponent(each) for each in scored], np.float32)
-        self._most = max(64, cached // (4 * max(1, self._size)))
-        self._columns: dict[EventTuple, Column] = {}
+        self._columns: Recent[EventTuple] = Recent(cached, self._size)
 
     def __len__(self) -> int:
         return self._size
 
     def matrix(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
         """A row for each predicate, a column for each tuple."""
-        columns = self._columns
-        missing = [each for each in dict.fromkeys(tuples) if each not in columns]
-        fresh = dict(zip(missing, self._scored(missing), strict=True)) if missing else {}
-        found = [columns[each] if each in columns else fresh[each] for each in tuples]
-        self._remember(fresh)
-        if not found:
+        if not tuples:
             return np.empty((self._size, 0), np.float32)
-        return np.array(found).T
-
-    def _remember(self, fresh: dict[EventTuple, Column]) -> None:
-        room = self._most - len(self._columns)
-        if len(fresh) > room:
-            self._columns.clear()
-        for each, column in list(fresh.items())[: self._most]:
-            self._columns[each] = column
+        return np.array(self._columns.of(tuples, self._scored)).T
 
     def anatomy(self, place: int, each: EventTuple) -> Anatomy:
         """How one score came about."""
@@ -194,18 +180,22 @@ class _Terms:
         self._index = np.array([self._place[spelled(each)] for each in asked], np.intp)
         self._related = against(relatedness, distinct)
         self._guards = Guards(distinct, knowledge.opposites)
+        self._known: Recent[str] = Recent(CACHED_BYTES // 4, len(distinct))
 
     def relate(self, others: Sequence[str]) -> NDArray[np.float32]:
         return self._related(others)[:, self._index]
 
     def guarded(self, others: Sequence[str]) -> NDArray[np.float32]:
         """Relatedness, 0 where a guard rules it out."""
+        return np.array(self._known.of(others, self._found))[:, self._index]
+
+    def _found(self, others: Sequence[str]) -> NDArray[np.float32]:
         related = self._related(others)
         for row, other in enumerate(others):
             out = self._guards.ruled_out(other)
             if out:
                 related[row, list(out)] = 0.0
-        return related[:, self._index]
+        return related
 
     def same(self, others: Sequence[str]) -> NDArray[np.bool_]:
         places = np.array([self._place.get(spelled(each), -1) for each in others])

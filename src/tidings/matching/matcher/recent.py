@@ -1,0 +1,44 @@
+"""What was found of late, by what was asked: arrays of one length, up to so many bytes."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Asked = TypeVar("Asked", bound=Hashable)
+Row: TypeAlias = NDArray[np.float32]
+
+_FEWEST = 64
+
+
+class Recent(Generic[Asked]):
+    """When it is full, it is emptied: what is asked again is soon there again."""
+
+    def __init__(self, size: int, length: int) -> None:
+        self._most = max(_FEWEST, size // (4 * max(1, length)))
+        self._rows: dict[Asked, Row] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def of(
+        self, asked: Sequence[Asked], find: Callable[[list[Asked]], Sequence[Row] | NDArray[np.float32]]
+    ) -> list[Row]:
+        """A row for each; `find` gives those that are missing, each of which it is asked for once."""
+        rows = self._rows
+        found = [rows.get(each) for each in asked]
+        missing = [each for each, row in zip(asked, found, strict=True) if row is None]
+        if not missing:
+            return [row for row in found if row is not None]
+        missing = list(dict.fromkeys(missing))
+        fresh = dict(zip(missing, find(missing), strict=True))
+        complete = [fresh[each] if row is None else row for each, row in zip(asked, found, strict=True)]
+        self._remember(fresh)
+        return complete
+
+    def _remember(self, fresh: dict[Asked, Row]) -> None:
+        if len(fresh) > self._most - len(self._rows):
+            self._rows.clear()
+        for each in list(fresh)[: self._most]:
+            self._rows[each] = fresh[each]
