@@ -64,8 +64,8 @@ class Worker:
             raise
         except TimeoutError:
             await self.end()
-            said = "answer in time; ask for less, or a later commit" if self._has_begun else "start Spark in time"
-            raise LakeTooSlow(f"the process that reads the history lake did not {said}") from None
+            failed = "answer in time; ask for less, or a later commit" if self._has_begun else "start Spark in time"
+            raise LakeTooSlow(f"the process that reads the history lake did not {failed}") from None
         except BaseException:
             await self.end()
             raise
