@@ -285,7 +285,7 @@ class UpdateQueue:
             begun = time.perf_counter()
             found = await elsewhere.work_out(asked, self._commit_log.now()) if asked else []
             self._engine.timing.update += time.perf_counter() - begun
-            while self._holds > 1:
+            while found and self._holds > 1 and self.accepted:  # who is refused meanwhile is not waited for
                 await asyncio.sleep(_HELD)
             for update, outcome in zip(updates, found, strict=False):
                 if taken_back != self._taken_back or not self._conclude(update, outcome):
