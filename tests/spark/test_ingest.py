@@ -148,8 +148,9 @@ def test_damage_in_the_log_is_told_and_nothing_is_written(spark: SparkSession, t
     data = log_with(tmp_path / "data", history(8, 200))
     lake = Lake.make(tmp_path / "lake")
     segment_path(data, segments(data)[1]).unlink()
-    with pytest.raises(LogDamaged, match="missing"):
+    with pytest.raises(LogDamaged, match="missing") as told:
         ingest(spark, lake, data)
+    assert told.value.__cause__ is not told.value, "whoever looks for the cause would never find it"
     assert lake.batches() == []
 
 

@@ -83,7 +83,9 @@ class Ingest:
                 while not query.awaitTermination(1) and not stop.is_set():
                     pass
         except TidingsError as error:
-            raise self._failure or error from error
+            if self._failure is None:
+                raise
+            raise self._failure from error
         finally:
             query.stop()
 
