@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from broker.making import ALL, BASE, Client, Clock, Gate, in_memory, long, opened, settled, work_aside_waits_for
+from tidings.broker.asking.in_memory import InMemory
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NotYours, UnknownSubscription
 from tidings.broker.ownership import everything
@@ -51,14 +52,15 @@ async def test_a_query_sees_the_readable_graphs_also_in_a_fork(clock: Clock) -> 
     for seconds in (5.0, -1.0):  # within the slice, and in a fork
         async with in_memory(clock, Policy(slice_seconds=5.0)) as broker:
             await broker.update(DATA)
-            broker.queries = Queries(
+            queries = Queries(
                 broker.engine, broker.commit_log, broker.forks,
                 slice_seconds=seconds, seconds=30.0, rows=None, clock=clock.monotonic,
             )  # fmt: skip
+            broker.asking = InMemory(broker.engine, queries, broker.forks, broker.updates.whole, broker.now)
             assert (await asked(broker, EVERY, rights("a"))).count(iri("s")) == 1
             assert (await asked(broker, EVERY, NO_RIGHTS)) == "[]"
             assert (await asked(broker, EVERY, ALL_RIGHTS)).count(iri("s")) == 2
-            assert broker.queries.aside == (0 if seconds > 0 else 3)
+            assert queries.aside == (0 if seconds > 0 else 3)
 
 
 @asynchronous
