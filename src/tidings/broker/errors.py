@@ -20,12 +20,13 @@ NotAllowed
 └── NotInContextMode     not_in_context_mode   403   it takes the whole graph, of which only a part is in memory
 WorkLost                 work_lost             500   a copy of the process died at work
 LakeLost                 lake_lost             502   the process that reads the history lake died, or talks nonsense
-LakeRefused              (that of the error)         what that process says is wrong
+LakeRefused              lake_refused          502   that process says what is wrong, mostly under a code of its own
 """
 
 from typing import Any
 
 from tidings.model.errors import LimitExceeded, NotAllowed, NotFound, TidingsError
+from tidings.protocol.errors import Refusal
 
 
 class UnknownSubscription(NotFound):
@@ -113,14 +114,16 @@ class LakeLost(TidingsError):
 
 
 class LakeRefused(TidingsError):
-    """What the process that reads the history lake says is wrong. `code` and `status` are those of its error."""
+    """What the process that reads the history lake says is wrong; `code` and `status` are those of its error."""
 
-    def __init__(self, envelope: dict[str, Any]) -> None:
-        rest = dict(envelope)
-        self.code = str(rest.pop("error", self.code))  # type: ignore[misc]  # here they are those of the process
-        self.status = int(rest.pop("status_code", self.status))  # type: ignore[misc]
-        super().__init__(str(rest.pop("error_description", "the history lake cannot answer")))
-        self.rest = rest
+    status = 502
+    code = "lake_refused"
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.description)
+        self.code = refusal.code  # type: ignore[misc]  # here they are those of the process
+        self.status = refusal.status  # type: ignore[misc]
+        self._refusal = refusal
 
     def data(self) -> dict[str, Any]:
-        return self.rest
+        return self._refusal.data

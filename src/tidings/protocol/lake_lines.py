@@ -77,7 +77,7 @@ class Refused(msgspec.Struct, frozen=True, tag_field="said", tag="refused"):
     """There is none, or no more of it."""
 
     error: dict[str, Any]
-    """The envelope of the error."""
+    """The envelope of the error, as `protocol/errors.py` has it."""
 
 
 Said: TypeAlias = Ready | Columns | Truth | Rows | Done | Refused

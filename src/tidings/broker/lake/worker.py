@@ -15,7 +15,7 @@ import msgspec
 
 from tidings.broker.errors import LakeLost, LakeRefused, LakeTooSlow
 from tidings.model.errors import AnswerTooLarge
-from tidings.protocol.errors import brief
+from tidings.protocol.errors import brief, error_of
 from tidings.protocol.lake_lines import Columns, Done, Question, Ready, Refused, Rows, Said, Truth, read_said, written
 
 log = logging.getLogger("tidings")
@@ -87,7 +87,7 @@ class Worker:
                     self._has_begun = True
                     until = None if seconds is None else loop.time() + seconds
                 case Refused(error):
-                    raise LakeRefused(error)
+                    raise LakeRefused(error_of(error))
                 case Done():
                     return
                 case Columns() | Rows() | Truth():
