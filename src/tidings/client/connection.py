@@ -111,7 +111,7 @@ class Connection:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._link is not None:
-            self._link.close()
+            await self._link.close()
         for subscription in self._subscriptions.values():
             subscription.ended()
 

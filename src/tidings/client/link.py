@@ -34,6 +34,9 @@ _REDIRECTS = 5
 _LOGGER = "tidings"
 logging.getLogger(f"picows.{_LOGGER}").setLevel(logging.DEBUG)  # one step below, picows logs whole handshakes
 
+_GOODBYE = 2.0
+"""Seconds that the other side has to close the connection as well."""
+
 
 class Link(WSListener):
     """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
@@ -79,10 +82,15 @@ class Link(WSListener):
         self._transport.send(WSMsgType.TEXT, msgspec.json.encode(message))
         return answer
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Say goodbye, and be there until the socket is closed: over TLS, that takes an exchange or two."""
         if self.is_open:
             self._transport.send_close(WSCloseCode.OK)
             self._transport.disconnect()
+            try:
+                await asyncio.wait_for(self._transport.wait_disconnected(), _GOODBYE)
+            except TimeoutError:
+                self._transport.disconnect(graceful=False)
 
     # -- the socket ---------------------------------------------------------------------------------------------
 
