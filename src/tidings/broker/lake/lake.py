@@ -124,7 +124,7 @@ class HistoryLake:
         try:
             await self._turn.acquire()
         finally:
-            self._waiting[client] -= 1
+            self._waiting -= Counter((client,))  # whoever has none waiting is forgotten
         task = asyncio.create_task(self._converse(question))
         self._tasks.add(task)
         task.add_done_callback(self._over)
