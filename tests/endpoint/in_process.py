@@ -57,7 +57,7 @@ class InProcess(Connection):
         assert document is not None
         return read_json(document)
 
-    async def rows(self, text: str) -> list[Row]:
+    async def rows(self, text: str, most: int | None = None) -> list[Row]:
         found = await self._result(text)
         assert isinstance(found, Solutions)
         return [tuple(None if term is None else incoming(term) for term in row) for row in found.rows]
@@ -67,7 +67,7 @@ class InProcess(Connection):
         assert isinstance(found, Boolean)
         return found.value
 
-    async def triples(self, text: str) -> list[Triple]:
+    async def triples(self, text: str, most: int | None = None) -> list[Triple]:
         await asyncio.sleep(0)
         self._check()
         self.queries.append(text)

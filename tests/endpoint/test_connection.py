@@ -10,7 +10,7 @@ import pytest
 
 from tidings.endpoint.connection import Address, Connection, Scheme, read_secret
 from tidings.endpoint.dialects import DIALECTS
-from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused
+from tidings.model.errors import AnswerTooLarge, BadRequest, EndpointAway, EndpointRefused
 from waiting import PATIENCE, asynchronous
 
 GENERIC = DIALECTS["generic"]
@@ -83,6 +83,23 @@ async def test_what_is_no_answer_counts_as_away_and_a_no_as_a_refusal() -> None:
                 await connection.update("INSERT DATA {}", GENERIC)
         with pytest.raises(EndpointAway, match="stopping"):
             await connection.rows("SELECT * {}")
+
+
+@asynchronous
+async def test_no_more_is_read_than_an_answer_may_have() -> None:
+    body = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"literal","value":"x"}}]}}'
+    with stub() as there:
+        async with Connection(Address(there.url, there.url), seconds=PATIENCE) as connection:
+            there.answer = (200, JSON, body)
+            assert await connection.rows("SELECT * {}", len(body)) == [('"x"',)]
+            with pytest.raises(AnswerTooLarge):
+                await connection.rows("SELECT * {}", len(body) - 1)
+            there.answer = (200, "application/n-triples", b"<urn:s> <urn:p> <urn:o> .\n" * 100_000)
+            with pytest.raises(AnswerTooLarge):
+                await connection.triples("CONSTRUCT {} {}", 1000)
+            there.answer = (400, "text/plain", b"no")
+            with pytest.raises(EndpointRefused, match="no"):
+                await connection.rows("SELECT * {}", 1000)
 
 
 @asynchronous

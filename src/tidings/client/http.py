@@ -22,6 +22,7 @@ from tidings.client.login.credentials import Shown
 from tidings.client.login.login import Login, login_of
 from tidings.client.responses import decoded, headers_of, refused, translated
 from tidings.client.trust import SYSTEM, Trust
+from tidings.model.errors import AnswerTooLarge
 
 PATIENCE = 60.0
 """Seconds that an answer may take, unless whoever asks says otherwise."""
@@ -181,6 +182,21 @@ class AsyncHttpClient:
         """The answer, whole; `sent` is what httpx makes a request of."""
         with translated(url):
             answer = await self._client.request(method, url, **sent)
+        if not answer.is_success:
+            raise refused(answer)
+        return answer
+
+    async def send_within(self, most: int, method: str, url: str, **sent: Any) -> httpx.Response:
+        """As `send`, and no more is read than `most` bytes. Raises AnswerTooLarge."""
+        content = bytearray()
+        with translated(url):
+            async with self._client.stream(method, url, **sent) as begun:
+                async for piece in begun.aiter_bytes():
+                    content += piece
+                    if len(content) > most:
+                        raise AnswerTooLarge(f"{url} answers with more than {most:,} bytes; ask for less", most)
+        headers = [(name, value) for name, value in begun.headers.multi_items() if name != "content-encoding"]
+        answer = httpx.Response(begun.status_code, headers=headers, content=bytes(content), request=begun.request)
         if not answer.is_success:
             raise refused(answer)
         return answer

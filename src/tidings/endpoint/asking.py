@@ -28,23 +28,26 @@ Found: TypeAlias = list[list[Row] | TidingsError]
 
 
 class Asking:
-    """Asks an endpoint in its dialect. Everything raises EndpointAway and EndpointRefused."""
+    """Asks an endpoint in its dialect. Everything raises EndpointAway and EndpointRefused. `largest` is how many bytes
+    the answer to a query may have."""
 
-    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+    def __init__(self, connection: Connection, dialect: Dialect, largest: int | None = None) -> None:
         self._connection = connection
         self._dialect = dialect
+        self._largest = largest
 
     async def answer(self, query: Query, parameters: Parameters) -> Result:
+        """Raises AnswerTooLarge."""
         text = written_query(query, self._around(query.dataset, parameters))
         match query:
             case Select(_, variables):
                 width = len(variables)
-                rows = [row[:width] for row in await self._connection.rows(text)]
+                rows = [row[:width] for row in await self._connection.rows(text, self._largest)]
                 return Solutions(tuple(variable[1:] for variable in variables), rows)
             case Ask():
                 return Boolean(await self._connection.boolean(text))
             case Construct() | Describe():
-                return Triples(await self._connection.triples(text))
+                return Triples(await self._connection.triples(text, self._largest))
             case _:
                 assert_never(query)
 

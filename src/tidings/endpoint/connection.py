@@ -18,7 +18,7 @@ from tidings.client.http import AsyncHttpClient
 from tidings.client.responses import headers_of
 from tidings.endpoint.blanks import incoming
 from tidings.endpoint.dialects import Dialect
-from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, TidingsError
+from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, LimitExceeded, TidingsError
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.formats.results.json import read_json
@@ -101,9 +101,9 @@ class Connection:
             read_json(answer.content)
         return " ".join((answer.headers.get("server", ""), *answer.headers))
 
-    async def rows(self, text: str) -> list[Row]:
-        """The answer to SELECT."""
-        answer = await self._send(self._address.query, _JSON, data={"query": text})
+    async def rows(self, text: str, most: int | None = None) -> list[Row]:
+        """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes."""
+        answer = await self._send(self._address.query, _JSON, most=most, data={"query": text})
         with _understood(self._address.query):
             return await _aside(_rows, answer.content)
 
@@ -116,9 +116,9 @@ class Connection:
                 raise BadRequest("this is no answer to ASK")
             return result.value
 
-    async def triples(self, text: str) -> list[Triple]:
-        """The answer to CONSTRUCT."""
-        answer = await self._send(self._address.query, _TRIPLES, data={"query": text})
+    async def triples(self, text: str, most: int | None = None) -> list[Triple]:
+        """The answer to CONSTRUCT. Raises AnswerTooLarge beyond `most` bytes."""
+        answer = await self._send(self._address.query, _TRIPLES, most=most, data={"query": text})
         with _understood(self._address.query):
             if not answer.headers.get("content-type", "").startswith((_TRIPLES, "text/plain", "text/ntriples")):
                 raise BadRequest(f"this is {answer.headers.get('content-type')}, and not N-Triples")
@@ -132,14 +132,20 @@ class Connection:
         else:
             await self._send(url, "*/*", data={"update": text})
 
-    async def _send(self, url: str, accept: str, *, kind: str | None = None, **sent: Any) -> httpx.Response:
+    async def _send(
+        self, url: str, accept: str, *, kind: str | None = None, most: int | None = None, **sent: Any
+    ) -> httpx.Response:
         if self._closed:  # whoever still waits for the endpoint is told so, and ends
             raise EndpointAway("the broker is stopping")
         headers = headers_of(accept, self._publisher)
         if kind is not None:
             headers["content-type"] = kind
         try:
-            return await self._client.send("POST", url, headers=headers, **sent)
+            if most is None:
+                return await self._client.send("POST", url, headers=headers, **sent)
+            return await self._client.send_within(most, "POST", url, headers=headers, **sent)
+        except LimitExceeded:
+            raise
         except Refused as error:
             if error.status in _PASSING:
                 raise EndpointAway(str(error)) from error

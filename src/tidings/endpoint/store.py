@@ -40,8 +40,11 @@ class SparqlStore:
         dialect: str | None = None,
         default_graph: Term | None = None,
         part: Callable[[], Collection[Key]] | None = None,
+        largest: int | None = None,
     ) -> None:
-        """`part` says which patterns of quads are in memory, if not all of the graph is."""
+        """`part` says which patterns of quads are in memory, if not all of the graph is; `largest` is how many bytes
+        the answer to a query may have."""
+        self._largest = largest
         self._connection = connection
         self._part = part
         self._named = dialect
@@ -130,7 +133,7 @@ class SparqlStore:
 
     async def _asking(self) -> Asking:
         self.queries += 1
-        return Asking(self._connection, await self.dialect())
+        return Asking(self._connection, await self.dialect(), self._largest)
 
 
 def _question(rows: list[str], *, named: bool) -> str:

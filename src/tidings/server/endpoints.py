@@ -54,7 +54,7 @@ async def behind(broker: Broker, settings: Settings) -> AsyncIterator[Mirror]:
         contexts, patience = broker.engine.contexts, settings.endpoint_patience
         store = SparqlStore(
             connection, settings.endpoint_dialect, None if default is None else f"<{default}>",
-            None if contexts is None else contexts.keys,
+            None if contexts is None else contexts.keys, broker.policy.answer,
         )  # fmt: skip
         if contexts is None:
             mirror = Mirror(broker, store, patience)

@@ -8,6 +8,7 @@ from functools import partial
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NotInContextMode
 from tidings.broker.forks import Forks
+from tidings.broker.policy import Policy
 from tidings.broker.queries import LONG_QUERY, Writer
 from tidings.broker.record.seam import AskedStore
 from tidings.broker.record.working_out import WorkingOut, has_graph
@@ -35,7 +36,7 @@ class AtRecord:
         commit_log: CommitLog,
         forks: Forks,
         clock: Callable[[], int],
-        most_bytes: int | None,
+        policy: Policy,
     ) -> None:
         self._engine = engine
         self._record = record
@@ -43,7 +44,7 @@ class AtRecord:
         self._commit_log = commit_log
         self._forks = forks
         self._clock = clock
-        self._most_bytes = most_bytes
+        self._policy = policy
 
     async def answer(
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, client: str | None, at: int | None
@@ -58,11 +59,15 @@ class AtRecord:
 
     def _written(self, write: Writer, result: Result) -> Spool:
         media_type, chunks = write(result)
-        return Spool.of(media_type, chunks, self._most_bytes)
+        return Spool.of(media_type, chunks, self._policy.answer)
 
     async def _read(self, text: str, dataset: Dataset | None, client: str | None) -> tuple[Query, Parameters]:
         read = partial(self._engine.core.prepare_query, text, dataset)
-        return read() if len(text) <= LONG_QUERY else await self._forks.run(read, seconds=None, client=client)
+        return (
+            read()
+            if len(text) <= LONG_QUERY
+            else await self._forks.run(read, seconds=self._policy.seconds, client=client)
+        )
 
     async def has_graph(self, name: Term) -> bool:
         return await has_graph(self._record, name)

@@ -26,7 +26,7 @@ async def begin_in_context_mode(broker: Broker, record: AskedStore, patience: fl
     mirror = Mirror(broker, record, patience)
     delivery, updates, forks = mirror.delivery, broker.updates, broker.forks
     updates.elsewhere = working_out = WorkingOut(engine, record, delivery, forks, updates.whole, most)
-    broker.asking = AtRecord(engine, record, working_out, log, forks, broker.now, broker.policy.answer)
+    broker.asking = AtRecord(engine, record, working_out, log, forks, broker.now, broker.policy)
     broker.admission.context = Keeping(engine, held, record, delivery, log, updates, broker.spawn, most)
     await mirror.begin()
     return mirror
