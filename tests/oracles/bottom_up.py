@@ -27,7 +27,6 @@ from tidings.sparql.algebra import (
     Path,
     PathPattern,
     Project,
-    Reduced,
     Service,
     Slice,
     TriplePattern,
@@ -92,7 +91,7 @@ class BottomUp:
                 return self._ordered(self.solve(inner, graph), conditions, graph)
             case Project(inner, variables):
                 return [{v: mu[v] for v in variables if v in mu} for mu in self.solve(inner, graph)]
-            case Distinct(inner) | Reduced(inner):
+            case Distinct(inner):
                 return list({frozenset(mu.items()): mu for mu in reversed(self.solve(inner, graph))}.values())[::-1]
             case Slice(inner, offset, limit):
                 return self.solve(inner, graph)[offset : None if limit is None else offset + limit]

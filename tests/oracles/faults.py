@@ -17,6 +17,7 @@ from tidings.sparql.algebra import (
     Node,
     Path,
     PathPattern,
+    Project,
     Repeat,
     Sequence,
     Service,
@@ -34,7 +35,9 @@ BOTH_WAYS = "18.2.2.3: a negated set that walks both ways is a union; pyoxigraph
 ALTERNATIVE = "18.4: an alternative path is a union; pyoxigraph gives each pair once"
 ZERO_LENGTH = "18.4: zero steps lead from any term to itself; pyoxigraph wants the term in the graph"
 MERGE = "13.2.1: FROM graphs are merged, so a triple of two of them is there once; pyoxigraph matches it twice"
-GRAPH_OF_NOTHING = "18.6: GRAPH ?g goes through all named graphs; pyoxigraph only if a triple pattern asks for it"
+GRAPH_OF_NOTHING = (
+    "18.6: GRAPH ?g goes through all named graphs; pyoxigraph only if a triple pattern asks for it, in no sub-SELECT"
+)
 
 EARLY_NAME = "18.6: the name of GRAPH ?g is joined to what was found inside; pyoxigraph lets the inside see it"
 
@@ -81,7 +84,7 @@ def _faults(node: Node, *, in_exists: bool) -> Iterator[str]:
 
 
 def _touches(node: Node) -> bool:
-    """Whether every solution of a pattern comes from at least one triple of the active graph."""
+    """Whether every solution of a pattern comes from at least one triple of the active graph, in no sub-SELECT."""
     match node:
         case BGP(patterns):
             return bool(patterns)
@@ -91,7 +94,7 @@ def _touches(node: Node) -> bool:
             return _touches(left) or _touches(right)
         case Union(left, right):
             return _touches(left) and _touches(right)
-        case Values() | Graph() | Group() | Service():
+        case Values() | Graph() | Group() | Project() | Service():
             return False
         case _:
             return _touches(inputs(node)[0])

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from strategies.access import only
+from strategies.histories import Steps, net_delta
+from strategies.subscriptions import about_another
+from tidings.engine.behind.straggler import Straggler
 from tidings.engine.commit import Notification
 from tidings.engine.engine import Engine
 from tidings.engine.plans.lift import canonical, ordered_slices
@@ -19,7 +22,7 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Dataset, Query
-from tidings.sparql.evaluate.context import Moment
+from tidings.sparql.evaluate.context import UNLIMITED, Moment
 from tidings.sparql.evaluate.query import evaluate
 from tidings.sparql.parser import parse_query
 
@@ -98,3 +101,28 @@ def commit(engine: Engine, delta: ZSet[Quad], followers: Iterable[Follower] = ()
     for follower in followers:
         follower.hear(notifications)
     return notifications
+
+
+def bring_up_to_date(engine: Engine, straggler: Straggler, followers: list[Follower]) -> None:
+    """What a broker does with a fork, in one go."""
+    found = straggler.begin()
+    caught_up = straggler.work_out(found, engine.store, engine.before, UNLIMITED)
+    plan = straggler.fresh()
+    for _ in straggler.take(plan, found, caught_up):
+        pass
+    for late in engine.stragglers.rejoin(straggler, plan, found, caught_up):
+        for follower in followers:
+            follower.hear(late.notifications)
+
+
+def check_through(texts: Iterable[str], before: list[Steps], history: list[Steps]) -> None:
+    """Subscribe to queries, and to the same about something else, where something has happened: every answer is right
+    after every step of what happens then."""
+    engine = Engine()
+    for steps in before[1:]:
+        commit(engine, net_delta(engine.core.store, steps))
+    followers = [Follower(engine, text) for each in texts for text in dict.fromkeys((each, about_another(each)))]
+    for steps in history:
+        commit(engine, net_delta(engine.core.store, steps), followers)
+        for follower in followers:
+            follower.check()

@@ -1,5 +1,6 @@
 """A time limit and a row limit end any evaluation with a clear error, and change nothing."""
 
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 
@@ -8,8 +9,10 @@ import pytest
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
-from tidings.model.results import Solutions
-from tidings.sparql.evaluate.context import Limits
+from tidings.model.results import Solutions, Triples
+from tidings.sparql.evaluate.context import Limits, Meter, Spent
+from tidings.sparql.evaluate.query import evaluate
+from tidings.sparql.parser import parse_query
 
 THREE_WAYS = "SELECT * { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f }"
 EVERY_OPERATOR = [
@@ -102,3 +105,39 @@ def test_the_time_limit_of_a_request_covers_all_its_operations() -> None:
 def test_a_time_limit_without_a_clock_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="clock"):
         drain(Core(store(1)), THREE_WAYS, Limits(seconds=1))
+
+
+TEN = "{ 1 2 3 4 5 6 7 8 9 10 }"
+BY_THE_THOUSAND = {
+    "inline data": f"SELECT (COUNT(*) AS ?n) {{ VALUES ?a {TEN} VALUES ?b {TEN} VALUES ?c {TEN} VALUES ?d {TEN} }}",
+    "unions": "SELECT (COUNT(*) AS ?n) {" + "{ {} UNION {} }" * 12 + "}",
+    "templates": "CONSTRUCT {" + "".join(f"<urn:s> <urn:p> {n} . " for n in range(4096)) + "} {}",
+    "descriptions": "DESCRIBE <urn:hub>",
+    "patterns that nothing fits": "SELECT * { ?x ?p ?x }",
+    "patterns that nothing fits in any graph": "SELECT * { GRAPH ?g { ?x ?p ?x } }",
+    "names of graphs": "SELECT * { GRAPH ?g { FILTER(?g = 1) } }",
+}
+
+
+@pytest.mark.parametrize("text", BY_THE_THOUSAND.values(), ids=BY_THE_THOUSAND.keys())
+def test_work_that_looks_up_little_or_gives_no_row_looks_at_the_clock_as_well(text: str) -> None:
+    many = [("<urn:hub>", "<urn:p>", f"<urn:o{n}>") for n in range(4096)]
+    core = Core(Store([*((*each, "") for each in many), *((*each, f"<urn:g{n}>") for n, each in enumerate(many))]))
+    clock = ticking()
+    result = core.query(text, now=0, limits=Limits(seconds=1e9, clock=clock))
+    planned = clock()
+    deque(result.triples if isinstance(result, Triples) else result.rows, maxlen=0)  # type: ignore[union-attr]
+    assert clock() - planned > 4096 / 512
+
+
+@pytest.mark.parametrize("call", ["UCASE(?o)", "SHA512(?o)", "REPLACE(?o, 'b', 'c')", "xsd:string(?o)"])
+def test_what_is_done_to_long_texts_looks_at_the_clock_and_counts_by_their_length(call: str) -> None:
+    long = Store([("<urn:s>", "<urn:p>", f'"{"a" * 100_000}"', "")])
+    prefix = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+    query = f"{prefix}SELECT ?n {{ ?s ?p ?o BIND({' || '.join([f'STRLEN({call}) = 1'] * 20)} AS ?n) }}"
+    with pytest.raises(TimeLimitExceeded):
+        drain(Core(long), query, Limits(seconds=20, clock=ticking()))
+    meter = Meter()
+    meter.begin(20_000)
+    with pytest.raises(Spent):
+        deque(evaluate(parse_query(query), long, meter=meter).rows, maxlen=0)  # type: ignore[union-attr]

@@ -181,3 +181,24 @@ def test_a_triple_of_two_merged_graphs_is_there_once() -> None:
     assert our_rows(data, f"{PREFIX}SELECT (COUNT(*) AS ?n) FROM :g FROM :h {{ ?s ?p ?o }}")[0][0] == (
         '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
     )
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "?a :p ?b",
+        "?a :p ?v FILTER(?v != ?b)",
+        "?a :p ?v FILTER EXISTS { ?v :p ?b }",
+        "{ ?a :p ?b } UNION { ?a :q ?c }",
+        "?a :p ?v OPTIONAL { ?b :p ?v } FILTER(!BOUND(?b))",
+    ],
+)
+def test_minus_inside_exists_sees_the_row_that_asks(right: str) -> None:
+    text = f"{PREFIX} SELECT * {{ ?c :q ?b FILTER EXISTS {{ ?a :q :a MINUS {{ {right} }} }} }}"
+    edges = [("a", "q", "a"), ("c", "q", "a"), ("b", "q", "c"), ("a", "p", "b"), ("c", "p", "a"), ("b", "p", "b")]
+    quads = [(ex(s), ex(p), ex(o), "") for s, p, o in edges]
+    query = parse_query(text)
+    assert isinstance(query, Select)
+    word_for_word = bag(BottomUp(quads, query.dataset).rows(query.pattern, query.variables))
+    assert bag(our_rows(quads, text)) == word_for_word
+    assert bag(their_rows(quads, text, query.variables)) == word_for_word

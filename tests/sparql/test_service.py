@@ -63,3 +63,15 @@ def test_a_silent_service_that_fails_binds_nothing() -> None:
 def test_a_service_needs_an_iri() -> None:
     with pytest.raises(ServiceFailed, match="variable"):
         rows(Core(Store(STORE), service=Far()), "SELECT * { ?s <urn:p> ?e SERVICE ?e { ?a ?b ?c } }")
+
+
+def test_a_label_is_one_blank_node_within_an_answer_and_another_in_the_next() -> None:
+    def labelled(endpoint: str, query: str) -> Solutions:
+        return Solutions((endpoint[-1],), iter([("_:b",), ("_:b",), ("<urn:a>",)]))
+
+    text = "SELECT * { SERVICE <http://far/x> { ?x <urn:p> 1 } SERVICE <http://far/y> { ?y <urn:p> 1 } }"
+    found = rows(Core(service=labelled), text)
+    nodes = [{term for term in column if term and term[0] == "_"} for column in zip(*found, strict=True)]
+    assert (len(found), [len(each) for each in nodes]) == (9, [1, 1])
+    assert not nodes[0] & nodes[1]
+    assert ("<urn:a>", "<urn:a>") in found

@@ -174,6 +174,11 @@ FEATURES: dict[str, tuple[str, ...]] = {
         'SELECT * { ?s ?p ?o MINUS { ?s ?q "s"@en } }',
         'SELECT * { BIND ("s"@en AS ?o) ?s :p ?o }',
         'SELECT * { VALUES ?o { "s"@en "s"@EN } ?s ?p ?o }',
+        'SELECT * { VALUES (?s ?o) { (:a "s"@en) (:b "s"@en) (UNDEF 1) } ?s :p ?o }',
+        'SELECT ?s ("s"@en AS ?l) { ?s :p ?o OPTIONAL { ?o :q ?v } }',
+        'SELECT ?l (COUNT(*) AS ?n) { ?s :p ?o BIND (IF(?o = :a, "s"@EN, "none") AS ?l) } GROUP BY ?l',
+        'SELECT ?s { ?s :p ?o VALUES ?o { "s"@En :a } MINUS { ?s :q ?o } } ORDER BY ?s LIMIT 2',
+        'CONSTRUCT { ?s :label ?l } { ?s :p ?o BIND ("s"@en AS ?l) FILTER NOT EXISTS { ?s :q ?l } }',
         'SELECT * { ?s ?p ?o FILTER (?o = "s"@en) }',
         'SELECT * { ?s ?p ?o FILTER (?o IN (1, "s"@EN)) }',
         'SELECT * { ?s ?p ?o FILTER sameTerm(?o, "s"@en) }',
@@ -185,7 +190,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     ),
     "blank nodes of an expression": (
         "SELECT * { ?s :p ?o BIND (BNODE() AS ?b) }",
-        "SELECT ?s (BNODE(str(?o)) AS ?b) { ?s :p ?o }",
+        "SELECT ?s (BNODE(str(?o)) AS ?b) (BNODE() AS ?x) (BNODE() AS ?y) { ?s :p ?o }",
     ),
 }
 

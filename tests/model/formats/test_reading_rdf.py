@@ -12,6 +12,7 @@ from interning import interning
 from tidings.model import terms
 from tidings.model.errors import BadRequest, RdfSyntaxError
 from tidings.model.formats.blanks import KEEP_LABELS, BlankScope
+from tidings.model.formats.nesting import DEEPEST_XML, check_xml
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
 
@@ -346,3 +347,31 @@ def test_a_bomb_in_another_encoding_does_not_get_through() -> None:
     )
     with pytest.raises(RdfSyntaxError):
         list(parse_rdf(document.encode("utf-16"), RdfFormat.RDF_XML))
+
+
+@pytest.mark.parametrize(
+    ("format_", "document"),
+    [
+        (RdfFormat.JSON_LD, b'{"http://p.example/":' * 6000 + b"1" + b"}" * 6000),
+        (RdfFormat.TURTLE, b"<urn:s> <urn:p> " + b"<<( <urn:s> <urn:p> " * 100_000 + b"1" + b" )>>" * 100_000 + b" ."),
+    ],
+    ids=["JSON-LD", "Turtle"],
+)
+def test_a_document_that_is_nested_so_deeply_that_the_parser_would_fall_is_refused(
+    format_: RdfFormat, document: bytes
+) -> None:
+    with pytest.raises(RdfSyntaxError, match="nested"):
+        list(parse_rdf(document, format_))
+
+
+def test_xml_that_is_nested_too_deeply_or_is_none_is_told_from_xml() -> None:
+    def nested(depth: int) -> bytes:
+        return b"<a>" * depth + b"</a>" * depth
+
+    check_xml(nested(DEEPEST_XML))
+    check_xml(b'<?xml version="1.0"?><a b=">"><![CDATA[<a>]]><!-- <a> --></a>')
+    with pytest.raises(RdfSyntaxError, match="nested"):
+        check_xml(nested(DEEPEST_XML + 1))
+    with pytest.raises(RdfSyntaxError, match="no XML") as told:
+        check_xml(b"<a>\n<b></a>")
+    assert told.value.line == 2

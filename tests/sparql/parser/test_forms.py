@@ -53,6 +53,21 @@ def test_keywords_may_be_written_in_any_case() -> None:
     )
 
 
+def test_reduced_is_read_and_every_duplicate_stays() -> None:
+    assert parse_query("SELECT REDUCED ?s { ?s ?p ?o } LIMIT 3") == parse_query("SELECT ?s { ?s ?p ?o } LIMIT 3")
+
+
+def test_a_variable_that_is_grouped_in_brackets_may_be_projected() -> None:
+    bare = parse_query("SELECT ?s ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s ?p")
+    assert parse_query("SELECT ?s ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY (?s) (($p))") == bare
+
+
+def test_exists_may_be_a_key_of_a_group_after_others() -> None:
+    head = "SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s"
+    for key in ("EXISTS { ?s <urn:p> 1 }", "NOT EXISTS { ?s <urn:p> 1 }"):
+        assert parse_query(f"{head} {key} ?p") == parse_query(f"{head} ({key}) ?p")
+
+
 def test_white_space_and_comments_may_stand_between_any_tokens() -> None:
     plain = parse_query("SELECT * { ?s ?p <urn:a#b> . ?s a 'c#d' }")
     assert parse_query("#x\nSELECT#x\n*#x\r{#x\n?s\t?p\r\n<urn:a#b>#x\n.?s a'c#d'}#x") == plain

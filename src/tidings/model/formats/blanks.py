@@ -29,6 +29,10 @@ class BlankScope:
             return f"_:{label}"
         return f"_:b{blake2b(label.encode(), key=self.key, digest_size=12).hexdigest()}"
 
+    def apart(self, term: Term | None) -> Term | None:
+        """A term as it is, unless it is a blank node of the document."""
+        return self.term(term[2:]) if term and term[0] == "_" else term
+
 
 KEEP_LABELS = BlankScope(b"")
 """For documents whose labels are the store's own: our dumps."""

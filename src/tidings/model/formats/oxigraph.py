@@ -16,6 +16,7 @@ from tidings.model.errors import BadRequest, RdfSyntaxError
 from tidings.model.formats.blanks import BlankScope
 from tidings.model.formats.casing import AT_SIGN, XML_LANG, TagCases
 from tidings.model.formats.entities import without_bombs
+from tidings.model.formats.nesting import shallow_json, shallow_terms
 from tidings.model.formats.streams import ChunkReader
 from tidings.model.terms import Quad, Term
 
@@ -58,7 +59,7 @@ def read_turtle(
     """The statements of a Turtle document or, with `graphs`, a TriG document."""
     cases = TagCases(AT_SIGN)
     syntax = pyoxigraph.RdfFormat.TRIG if graphs else pyoxigraph.RdfFormat.TURTLE
-    return _read(ChunkReader(cases.hide(chunks)), syntax, base, _Terms(graph, blanks, cases), cases)
+    return _read(ChunkReader(cases.hide(shallow_terms(chunks))), syntax, base, _Terms(graph, blanks, cases), cases)
 
 
 def read_rdf_xml(chunks: Iterable[bytes], *, base: str | None, graph: Term, blanks: BlankScope) -> Iterator[Quad]:
@@ -75,7 +76,7 @@ def read_json_ld(chunks: Iterable[bytes], *, base: str | None, graph: Term, blan
     checks no term; so each is checked here, and a statement with an ill-formed one is left out, as JSON-LD 1.1 asks.
     """
     known = _Terms(graph, blanks, None)
-    reader = ChunkReader(chunks)
+    reader = ChunkReader(shallow_json(chunks))
     return _read(reader, pyoxigraph.RdfFormat.JSON_LD, base, known, None, lenient=True)
 
 

@@ -36,7 +36,7 @@ from tidings.sparql.algebra.nodes import (
     Path,
     PathPattern,
     Project,
-    Reduced,
+    QuadPattern,
     Repeat,
     Sequence,
     Service,
@@ -65,6 +65,27 @@ def visible(node: Node) -> dict[Var, None]:
     return found
 
 
+def matched(node: Node, graph: str | None) -> Iterator[QuadPattern]:
+    """Quads that are there whenever a node has a solution, with the terms of that; None is a graph that has no name."""
+    match node:
+        case BGP(patterns):
+            if graph is not None:
+                yield from ((s, p, o, graph) for s, p, o in patterns)
+        case Join(left, right):
+            yield from matched(left, graph)
+            yield from matched(right, graph)
+        case LeftJoin(inner) | Minus(inner) | Filter(_, inner) | Extend(inner):
+            yield from matched(inner, graph)
+        case Graph(name, inner):
+            yield from matched(inner, name)
+        case PathPattern() | Union() | Values() | Service():
+            pass
+        case Group() | OrderBy() | Project() | Distinct() | Slice():
+            pass  # they may know other variables by the same names
+        case _:
+            assert_never(node)
+
+
 def _collect_visible(node: Node, found: dict[Var, None]) -> None:
     match node:
         case BGP(patterns):
@@ -76,7 +97,7 @@ def _collect_visible(node: Node, found: dict[Var, None]) -> None:
             _collect_visible(right, found)
         case Minus(left, _):
             _collect_visible(left, found)
-        case Filter(_, inner) | OrderBy(inner) | Distinct(inner) | Reduced(inner) | Slice(inner):
+        case Filter(_, inner) | OrderBy(inner) | Distinct(inner) | Slice(inner):
             _collect_visible(inner, found)
         case Extend(inner, variable):
             _collect_visible(inner, found)
@@ -105,7 +126,7 @@ def certain(node: Node) -> frozenset[Var]:
             return certain(left)
         case Union(left, right):
             return certain(left) & certain(right)
-        case Filter(_, inner) | OrderBy(inner) | Distinct(inner) | Reduced(inner) | Slice(inner):
+        case Filter(_, inner) | OrderBy(inner) | Distinct(inner) | Slice(inner):
             return certain(inner)
         case Extend(inner, variable, expression):
             sure = certain(inner)
@@ -187,7 +208,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case Filter(_, inner) | Graph(_, inner) | Service(_, inner):
             return (inner,)
-        case Extend(inner) | Group(inner) | OrderBy(inner) | Project(inner) | Distinct(inner) | Reduced(inner):
+        case Extend(inner) | Group(inner) | OrderBy(inner) | Project(inner) | Distinct(inner):
             return (inner,)
         case Slice(inner):
             return (inner,)

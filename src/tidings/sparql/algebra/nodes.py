@@ -203,10 +203,6 @@ class Distinct(Struct, frozen=True):
     inner: "Node"
 
 
-class Reduced(Struct, frozen=True):
-    inner: "Node"
-
-
 class Slice(Struct, frozen=True):
     inner: "Node"
     offset: int
@@ -229,7 +225,6 @@ Node: TypeAlias = (
     | OrderBy
     | Project
     | Distinct
-    | Reduced
     | Slice
 )
 

@@ -14,6 +14,7 @@ from tidings.model.terms import XSD, Term, blank, iri, lexical_form, literal, sp
 from tidings.sparql.algebra import Call, Expression, operands
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS, regexes
+from tidings.sparql.functions.hashes import ALGORITHMS
 from tidings.sparql.functions.regexes import TIME_LIMIT
 from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number
 
@@ -30,7 +31,12 @@ _MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", MICROS})
 _TIMED: dict[str, Callable[..., Term | None]] = {"REGEX": regexes.matches, "REPLACE": regexes.replace}
 _MOMENT = 0.1
 """Seconds that one match may take in a subscription."""
+_READS_TEXTS = frozenset(
+    {"STR", "STRLEN", "UCASE", "LCASE", "ENCODE_FOR_URI", "CONTAINS", "STRSTARTS", "STRENDS", "STRBEFORE", "STRAFTER",
+     "STRDT", "STRLANG", "CONCAT", "SUBSTR", *ALGORITHMS}
+)  # fmt: skip
 _LONG = 1 << 15
+_CHARACTERS_OF_A_ROW = 32
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -68,14 +74,13 @@ def compile_call(
         return _strict(_resolved, values)
     if function in _TIMED:
         return _strict(_timed(_TIMED[function], scope), values)
-    if function == "CONCAT":
-        return _strict(_looking(FUNCTIONS[function].call, scope), values)
     if function in FUNCTIONS:
-        return _strict(FUNCTIONS[function].call, values)
+        call = FUNCTIONS[function].call
+        return _strict(_looking(call, scope) if function in _READS_TEXTS else call, values)
     cast = CASTS.get(function[1:-1])
     if cast is None or len(values) != cast.least:
         return _error  # 17.6: a function that is not supported raises an error, once a row; the parser has warned
-    return _strict(cast.call, values)
+    return _strict(_looking(cast.call, scope), values)
 
 
 def _timed(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
@@ -90,17 +95,19 @@ def _timed(function: Callable[..., Term | None], scope: "Scope") -> Callable[...
             context.look()
         return value
 
-    return call
+    return _looking(call, scope)
 
 
 def _looking(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
-    """A function that may make long texts of short ones: it looks at the clock after each of them."""
+    """A function that takes as long as texts are: it looks at the clock after those that are long, be it what it was
+    given or what came of it. What they cost counts as rows do, of which so much is looked up in the same time."""
     context = scope.context
 
     def call(*terms: Term) -> Term | None:
         value = function(*terms)
-        if value is not None and len(value) > _LONG:
-            context.look()
+        characters = sum(map(len, terms)) if value is None else sum(map(len, terms), len(value))
+        if characters > _LONG:
+            context.look(characters // _CHARACTERS_OF_A_ROW)
         return value
 
     return call
@@ -142,9 +149,10 @@ def _uuid(bits: int) -> str:
 def _bnode(values: "list[Value]", scope: "Scope") -> "Value":
     context = scope.context
     column = scope.layout.index.get(SOLUTION)
+    fresh = context.call_for(scope.variable)  # 17.4.2.9: each call without an argument makes another blank node
 
     def value(row: Row) -> Term | None:
-        term: Term | None = "" if not values else values[0](row)
+        term: Term | None = fresh if not values else values[0](row)
         if term is None or (values and (term[0] != '"' or term[-1] != '"')):
             return None
         if column is None or (not values and not context.stable):

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import assert_never
 
 from tidings.model.errors import NotAllowed, RowLimitExceeded, ServiceFailed, TidingsError
+from tidings.model.formats.blanks import BlankScope
 from tidings.model.terms import Term, Var
 from tidings.sparql.algebra import (
     BGP,
@@ -23,7 +24,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     PathPattern,
     Project,
-    Reduced,
     Service,
     Slice,
     Union,
@@ -41,6 +41,7 @@ from tidings.sparql.evaluate.graphs import graph_by_graph
 from tidings.sparql.evaluate.joins import (
     Meeting,
     anti_join,
+    asked_minus,
     hash_join,
     hash_left_join,
     hash_minus,
@@ -48,7 +49,7 @@ from tidings.sparql.evaluate.joins import (
     rejoin,
 )
 from tidings.sparql.evaluate.layout import EMPTY, Columns, Layout, Plan, Row, Step, batches, named, picker, tiebreak
-from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
+from tidings.sparql.evaluate.pushing import asked_in, binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.evaluate.scan import ActiveGraph, scan_into
 from tidings.sparql.evaluate.steps import STACKED, agreeing, distinct, extended, filtered, in_stages, in_turn, numbered
 from tidings.sparql.evaluate.walk import walk
@@ -79,21 +80,20 @@ class Compiler:
             if asked is not None:
                 return asked
             alone = Compiler(self._context, self._graph).plan(node)
-            return hash_join(given, alone, self._context)
+            return self._watched(hash_join(given, alone, self._context))
         layout = given or EMPTY
         match node:
             case BGP(patterns):
                 return self._bgp(patterns, layout)
             case PathPattern():
-                plan = walk(node, self._graph, layout, self._context, self._substituted)
-                return Plan(plan.layout, self._in_time(plan.run))
+                return self._watched(walk(node, self._graph, layout, self._context, self._substituted))
             case Join(left, right):
                 first = self.plan(left, given)
                 return _chained(first, self.plan(right, first.layout))
             case LeftJoin(left, right, condition):
                 return self.left_join(self.plan(left, given), right, condition)
             case Union(left, right):
-                return _union(self.plan(left, given), self.plan(right, given), layout)
+                return self._watched(_union(self.plan(left, given), self.plan(right, given), layout))
             case Minus(left, right):
                 return self.minus(self.plan(left, given), left, right)
             case Filter(condition, inner):
@@ -108,15 +108,14 @@ class Compiler:
             case Values(variables, rows):
                 spelled = self._context.spelled
                 data = tuple(tuple([cell and spelled(cell) for cell in row]) for row in rows)
-                return _values(variables, data, layout)
+                return self._watched(_values(variables, data, layout, self._context))
             case Group():
                 return self._group(node)
             case OrderBy(inner, conditions):
                 return self._order_by(inner, conditions)
             case Project(inner, variables):
                 return _projected(self.plan(inner, given), variables, layout)
-            case Distinct(inner) | Reduced(inner):
-                # REDUCED may keep any number of duplicates; none is the number that needs no memory of the past
+            case Distinct(inner):
                 plan = self.plan(inner)
                 return Plan(plan.layout, partial(distinct, plan.run, self._context))
             case Slice(inner, offset, limit):
@@ -167,9 +166,13 @@ class Compiler:
         if len(asking) == len(given.variables) or not pushable(node, set(asking), self._substituted):
             return None
         start = Layout(tuple(asking), given.certain.intersection(asking))
-        return rejoin(given, start, self.plan(node, start))
+        return self._watched(rejoin(given, start, self.plan(node, start), self._context))
 
     # -- patterns -----------------------------------------------------------------------------------------------
+
+    def _watched(self, plan: Plan) -> Plan:
+        """A plan that may give many rows for each that it gets, so that its own rows have to be looked at, too."""
+        return Plan(plan.layout, self._in_time(plan.run))
 
     def _in_time(self, run: Step) -> Step:
         """Under the time limit, if there is one, and counted, if it is."""
@@ -198,7 +201,8 @@ class Compiler:
             return left_join(first, second, self._condition(condition, second.layout))
         alone = Compiler(self._context, self._graph).plan(right)
         meeting = Meeting(first.layout, alone.layout)
-        return hash_left_join(first, alone, self._condition(condition, meeting.layout), meeting, self._context)
+        joined = hash_left_join(first, alone, self._condition(condition, meeting.layout), meeting, self._context)
+        return self._watched(joined)
 
     def _condition(self, condition: Expression | None, layout: Layout) -> Test | None:
         return None if condition is None else self.test(condition, layout)
@@ -208,6 +212,11 @@ class Compiler:
         shared = shared_variables(left, right)
         if not shared:
             return first
+        seen = asked_in(right, shared, self._substituted)
+        asking = [variable for variable in first.layout.variables if variable in seen]
+        if asking:
+            start = Layout(tuple(asking), first.layout.certain.intersection(asking))
+            return asked_minus(first, self.plan(right, start), start, shared, self._context)
         sure = first.layout.certain & certain(right)
         if sure.issuperset(shared) and pushable(right, set(shared)):
             second = Compiler(self._context, self._graph).plan(right, Layout(tuple(shared), frozenset(shared)))
@@ -220,7 +229,7 @@ class Compiler:
             settle = picker([plan.layout.index[each] for each in named(plan.layout)])
             numbering = partial(numbered, plan.run, settle, self._context)
             plan = Plan(plan.layout.extended((SOLUTION,), (SOLUTION,)), numbering)
-        value = self.value(expression, plan.layout)
+        value = compile_value(expression, Scope(plan.layout, self._context, self._exists, variable))
         if variable in plan.layout.index:
             return Plan(plan.layout.extended((), (variable,)), partial(agreeing, plan, variable, value))
         constant = isinstance(expression, str) and (expression[0] != "?" or expression in plan.layout.certain)
@@ -238,7 +247,7 @@ class Compiler:
             return self._inside(name).plan(inner, given)
         source: list[TripleSource] = [NOTHING]
         alone = self._inside(lambda: source[0]).plan(inner, given)
-        return graph_by_graph(name, alone, source, given or EMPTY, view)
+        return self._watched(graph_by_graph(name, alone, source, given or EMPTY, self._context))
 
     def _inside(self, graph: ActiveGraph) -> "Compiler":
         return Compiler(self._context, graph, self._substituted)
@@ -326,14 +335,14 @@ def _union(left: Plan, right: Plan, layout: Layout) -> Plan:
     return Plan(Layout(after.variables, sure), run)
 
 
-def _values(variables: tuple[Var, ...], data: tuple[Row, ...], layout: Layout) -> Plan:
+def _values(variables: tuple[Var, ...], data: tuple[Row, ...], layout: Layout, context: Context) -> Plan:
     sure = frozenset(v for i, v in enumerate(variables) if all(row[i] is not None for row in data))
     meeting = Meeting(layout, Layout(variables, sure))
     buckets = meeting.buckets(data)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            yield from meeting.matches(buckets, row)
+            yield from meeting.matches(buckets, row, context)
 
     return Plan(meeting.layout, run)
 
@@ -355,7 +364,8 @@ def _ask_service(node: Service, variables: tuple[Var, ...], context: Context) ->
         answer = context.service(node.name[1:-1], node.text)
         column = {name: at for at, name in enumerate(answer.variables)}
         pick = picker([column.get(variable[1:]) for variable in variables])
-        rows = [pick(row) for row in answer.rows]
+        labels = BlankScope(context.moment.fresh_blank().encode())  # they mean something within one answer only
+        rows = [tuple(map(labels.apart, pick(row))) for row in answer.rows]
     except TidingsError:
         if not node.silent:
             raise

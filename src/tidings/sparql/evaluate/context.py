@@ -1,5 +1,6 @@
 """The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import compress, count, islice, repeat
 from operator import length_hint
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 from tidings.model.errors import RowLimitExceeded, TimeLimitExceeded
 from tidings.model.results import Solutions
-from tidings.model.terms import Term, blank, fold, is_tagged
+from tidings.model.terms import Term, Var, blank, fold, is_tagged
 from tidings.sparql.evaluate.dataset import View
 from tidings.sparql.evaluate.layout import Row
 
@@ -152,7 +153,18 @@ class Meter:
 class Context:
     """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
 
-    __slots__ = ("_deadline", "_spellings", "limits", "meter", "moment", "parameters", "service", "stable", "view")
+    __slots__ = (
+        "_calls",
+        "_deadline",
+        "_spellings",
+        "limits",
+        "meter",
+        "moment",
+        "parameters",
+        "service",
+        "stable",
+        "view",
+    )
 
     def __init__(
         self,
@@ -177,6 +189,7 @@ class Context:
         """Whether the same data must always give the same answer: blank nodes are named after the solution they stand
         in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
         self._spellings: dict[Term, Term] = {}
+        self._calls: Counter[Var] = Counter()
         self._deadline = limits.deadline() if deadline is None else deadline
 
     def begin(self, moment: Moment, parameters: tuple[Term, ...], limits: Limits, deadline: float) -> None:
@@ -185,6 +198,11 @@ class Context:
         self.parameters = parameters
         self.limits = limits
         self._deadline = deadline
+
+    def call_for(self, variable: Var) -> str:
+        """A name that no other call has, for a call that is compiled in an expression for a variable."""
+        self._calls[variable] += 1
+        return f"{variable} {self._calls[variable]}"
 
     def spelled(self, term: Term) -> Term:
         """A constant as the store spells it, or else as it was first spelt in this request."""
@@ -202,12 +220,12 @@ class Context:
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)
 
-    def look(self) -> None:
+    def look(self, work: int = _WORK_OF_A_LOOK) -> None:
         """At the clock, and at what may be spent, while a plan works on one row for long. Raises TimeLimitExceeded,
         Spent."""
         self.glance()
         if self.meter is not None:
-            self.meter.spend(_WORK_OF_A_LOOK)
+            self.meter.spend(work)
 
     def left(self, most: float) -> float:
         """Seconds that something may take that cannot look at the clock itself. Raises TimeLimitExceeded."""
@@ -223,14 +241,18 @@ class Context:
         """The same rows, under the time limit if there is one, and counted if they are."""
         if self.meter is not None:
             rows = self.meter.watch(rows)
-        return rows if self.limits.seconds is None else self._timed(rows, self.limits.seconds)
+        return self.timed(rows)
 
-    def _timed(self, rows: Iterator[Row], seconds: float) -> Iterator[Row]:
+    def timed(self, items: Iterator[T]) -> Iterator[T]:
+        """The same items, under the time limit if there is one: for work that gives no row."""
+        return items if self.limits.seconds is None else self._timed(items, self.limits.seconds)
+
+    def _timed(self, items: Iterator[T], seconds: float) -> Iterator[T]:
         clock = self.limits.clock
-        for number, row in enumerate(rows):
+        for number, item in enumerate(items):
             if number % _ROWS_BETWEEN_LOOKS == 0 and clock is not None and clock() > self._deadline:
                 raise TimeLimitExceeded(seconds)
-            yield row
+            yield item
 
     def hold(self, rows: Iterable[Row]) -> Iterable[Row]:
         """The same rows, for whoever keeps them all in memory: under the row limit if there is one."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
-from tidings.model.terms import FALSE, TRUE, Term
+from tidings.model.terms import FALSE, TRUE, Term, Var
 from tidings.sparql.algebra import (
     Aggregate,
     And,
@@ -39,12 +39,14 @@ _ARITHMETIC = {"+": add, "-": subtract, "*": multiply, "/": divide}
 class Scope:
     """What an expression is compiled against: the columns it may read, and how EXISTS gets its pattern evaluated."""
 
-    __slots__ = ("context", "exists", "layout")
+    __slots__ = ("context", "exists", "layout", "variable")
 
-    def __init__(self, layout: Layout, context: Context, exists: ExistsCompiler) -> None:
+    def __init__(self, layout: Layout, context: Context, exists: ExistsCompiler, variable: Var = "") -> None:
         self.layout = layout
         self.context = context
         self.exists = exists
+        self.variable = variable
+        """The variable that the value is for, if it is for one."""
 
 
 def compile_value(expression: Expression, scope: Scope) -> Value:

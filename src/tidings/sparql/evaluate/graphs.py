@@ -6,15 +6,17 @@ eval(D(G), Graph(?name, P)) = ∪ over the named graphs n of eval(D(n), P) ⋈ {
 from collections.abc import Iterable, Iterator
 
 from tidings.model.terms import Term, Var
-from tidings.sparql.evaluate.dataset import TripleSource, View
+from tidings.sparql.evaluate.context import Context
+from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
 
 
-def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: Layout, view: View) -> Plan:
+def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: Layout, context: Context) -> Plan:
     """Rows of a layout through a plan that looks into the `source`, with each named graph in turn there.
 
     A row that has the name already, as only rows inside EXISTS may, asks for that graph alone.
     """
+    view = context.view
     after = inner.layout.extended((name,), (name,))
     at = after.index[name]
     bound = at < len(inner.layout.variables)
@@ -28,7 +30,7 @@ def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: La
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            for graph in names(row):
+            for graph in context.timed(iter(names(row))):
                 source[0] = view.named(graph)
                 for found in inner.run((row,)):
                     if not bound:

@@ -25,11 +25,13 @@ class Key:
         self._left = picker([left.index[variable] for variable in sure])
         self.of_right = picker([right.index[variable] for variable in sure])
 
-    def found(self, buckets: Mapping[Row, B], row: Row) -> Iterable[B]:
-        """The buckets of all rows that may go with one of the left."""
+    def found(self, buckets: Mapping[Row, B], row: Row, context: Context | None = None) -> Iterable[B]:
+        """The buckets of all rows that may go with one of the left. Within a context, its time limit holds."""
         key = self._left(row)
         if self._leans and None in key:
-            return [bucket for at, bucket in buckets.items() if _agree(key, at)]
+            all_of_them = iter(buckets.items())
+            looked_at = all_of_them if context is None else context.timed(all_of_them)
+            return [bucket for at, bucket in looked_at if _agree(key, at)]
         bucket = buckets.get(key)
         return () if bucket is None else (bucket,)
 
@@ -73,9 +75,9 @@ class Meeting:
             found.setdefault(key(row), []).append(row)
         return found
 
-    def matches(self, buckets: Buckets, row: Row) -> Iterator[Row]:
-        for bucket in self.key.found(buckets, row):
-            for candidate in bucket:
+    def matches(self, buckets: Buckets, row: Row, context: Context) -> Iterator[Row]:
+        for bucket in self.key.found(buckets, row, context):
+            for candidate in context.timed(iter(bucket)) if self._loose else bucket:
                 merged = self.merged(row, candidate)
                 if merged is not None:
                     yield merged
@@ -88,19 +90,19 @@ def hash_join(layout: Layout, right: Plan, context: Context) -> Plan:
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         buckets = meeting.buckets(context.hold(right.run(ONE)))
         for row in rows:
-            yield from meeting.matches(buckets, row)
+            yield from meeting.matches(buckets, row, context)
 
     return Plan(meeting.layout, run)
 
 
-def rejoin(layout: Layout, start: Layout, right: Plan) -> Plan:
+def rejoin(layout: Layout, start: Layout, right: Plan, context: Context) -> Plan:
     """Rows of a layout with the rows of a plan that starts from those columns of theirs which `start` has."""
     pick = picker([layout.index[variable] for variable in start.variables])
     meeting = Meeting(layout, right.layout)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            yield from meeting.matches(meeting.buckets(right.run((pick(row),))), row)
+            yield from meeting.matches(meeting.buckets(right.run((pick(row),))), row, context)
 
     return Plan(meeting.layout, run)
 
@@ -131,7 +133,7 @@ def hash_left_join(left: Plan, right: Plan, test: Test | None, meeting: Meeting,
         buckets = meeting.buckets(context.hold(right.run(ONE)))
         for row in left.run(rows):
             alone = True
-            for extended in meeting.matches(buckets, row):
+            for extended in meeting.matches(buckets, row, context):
                 if test is None or test(extended):
                     alone = False
                     yield extended
@@ -165,7 +167,27 @@ def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> 
         for row in context.hold(right.run(ONE)):
             buckets.setdefault(key.of_right(row), {})[theirs(row)] = None
         for row in left.run(rows):
-            if not excluded(ours(row), chain.from_iterable(key.found(buckets, row))):
+            others = chain.from_iterable(key.found(buckets, row, context))
+            if not excluded(ours(row), context.timed(others)):
+                yield row
+
+    return Plan(left.layout, run)
+
+
+def asked_minus(left: Plan, right: Plan, start: Layout, shared: list[Var], context: Context) -> Plan:
+    """MINUS inside EXISTS: the right side sees those columns of a row which `start` has, those of the row that asks."""
+    asker = picker([left.layout.index[variable] for variable in start.variables])
+    ours = picker([left.layout.index[variable] for variable in shared])
+    theirs = picker([right.layout.index[variable] for variable in shared])
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        asked: Row | None = None
+        others: dict[Row, None] = {}
+        for row in left.run(rows):
+            if asker(row) != asked:  # one row asks at a time, mostly
+                asked = asker(row)
+                others = dict.fromkeys(map(theirs, context.hold(right.run((asked,)))))
+            if not excluded(ours(row), others):
                 yield row
 
     return Plan(left.layout, run)

@@ -5,6 +5,7 @@ if nothing in it could notice: no filter that reads a variable the pattern itsel
 whose right side shares a variable with the outside that its left side does not settle first.
 """
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import assert_never
 
@@ -25,7 +26,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     PathPattern,
     Project,
-    Reduced,
     Service,
     Slice,
     Union,
@@ -59,7 +59,8 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
                 and (condition is None or _settled(condition, brought, left))
             )
         case Minus(left, right):
-            return pushable(left, outer, substituted) and outer & set(every_variable(right)) <= certain(left)
+            brought = _brought(outer, substituted)
+            return pushable(left, outer, substituted) and brought & set(every_variable(right)) <= certain(left)
         case Extend(BGP(()), _, str() as term) if term[0] != "?":
             return True  # one row of one constant
         case Extend(inner, variable, expression):
@@ -76,7 +77,7 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
         case Project(inner, variables):
             hidden = set(every_variable(inner)) - set(variables)
             return not hidden & outer and pushable(inner, outer, substituted)
-        case Group() | OrderBy() | Distinct() | Reduced() | Slice() | Service():
+        case Group() | OrderBy() | Distinct() | Slice() | Service():
             return False
         case _:
             assert_never(node)
@@ -163,6 +164,16 @@ def _ignores(expression: Expression, name: Var) -> bool:
     if isinstance(expression, Exists) or expression == name:
         return False
     return all(_ignores(part, name) for part in operands(expression))
+
+
+def asked_in(right: Node, shared: Iterable[Var], substituted: AbstractSet[Var]) -> AbstractSet[Var]:
+    """Inside EXISTS, what the right side of MINUS sees of the row that asks.
+
+    That is every variable of its own, but a shared one only if it binds it anyway: it would seem to have bound it.
+    """
+    if not substituted:
+        return frozenset()
+    return substituted & (certain(right) | set(every_variable(right)).difference(shared))
 
 
 def shared_variables(left: Node, right: Node) -> list[Var]:

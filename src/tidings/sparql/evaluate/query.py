@@ -41,10 +41,12 @@ def evaluate(
             return Boolean(next(rows_of(compile_pattern(pattern, context), context), None) is not None)
         case Construct(template, pattern):
             plan = compile_pattern(pattern, context)
-            return Triples(_distinct(instantiate(template, plan.layout, rows_of(plan, context), context)))
+            return Triples(
+                _distinct(context.timed(instantiate(template, plan.layout, rows_of(plan, context), context)))
+            )
         case Describe(targets, pattern):
             plan = compile_pattern(pattern, context)
-            return Triples(_distinct(describe(targets, plan, context)))
+            return Triples(_distinct(context.timed(describe(targets, plan, context))))
         case _:
             assert_never(query)
 

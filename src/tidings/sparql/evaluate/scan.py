@@ -119,6 +119,12 @@ def _places(terms: Iterable[str], index: Mapping[Var, int]) -> Places:
     return [(position, index[term]) for position, term in enumerate(terms) if term[0] == "?"]
 
 
+def _is_twice(terms: tuple[str, ...]) -> bool:
+    """Whether a variable comes twice: much may be looked at then that fits nowhere, and gives no row."""
+    variables = [term for term in terms if term[0] == "?"]
+    return len(set(variables)) < len(variables)
+
+
 def _filled(row: Row, extra: int, places: Places, found: tuple[Term, ...]) -> Row | None:
     """The row with what was found put into its columns; None if they disagree."""
     cells = [*row, *[None] * extra]
@@ -140,13 +146,15 @@ def _scan_any(pattern: TriplePattern, graph: Callable[[], TripleSource], columns
     columns.add(term for term in pattern if term[0] == "?")
     places = _places(pattern, columns.index)
     extra = len(columns.index) - before
+    twice = _is_twice(pattern)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         source = graph()
         constants = [None if term is None else context.constant(term) for term in known]
         for row in rows:
             s, p, o = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
-            for found in match(source, s, p, o):
+            triples = match(source, s, p, o)
+            for found in context.timed(iter(triples)) if twice else triples:
                 filled = _filled(row, extra, places, found)
                 if filled is not None:
                     yield filled
@@ -163,14 +171,16 @@ def _scan_graphs(pattern: TriplePattern, graph: Var, columns: Columns, context: 
     columns.add(term for term in quad if term[0] == "?")
     places = _places(quad, columns.index)
     extra = len(columns.index) - before
+    twice = _is_twice(quad)
     view = context.view
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         constants = [None if term is None else context.constant(term) for term in known]
         for row in rows:
             s, p, o, g = [row[at] if at >= 0 else term for at, term in zip(given, constants, strict=True)]
-            for name in view.graphs_with(s, p, o) if g is None else (g,):
-                for found in match(view.named(name), s, p, o):
+            for name in context.timed(iter(view.graphs_with(s, p, o))) if g is None else (g,):
+                triples = match(view.named(name), s, p, o)
+                for found in context.timed(iter(triples)) if twice else triples:
                     filled = _filled(row, extra, places, (*found, name))
                     if filled is not None:
                         yield filled

@@ -21,7 +21,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     Project,
     Query,
-    Reduced,
     Select,
     Slice,
     TriplePattern,
@@ -88,10 +87,10 @@ def _where(c: Cursor) -> Node:
 class _Selection:
     """The SELECT clause as read, before its pattern is known."""
 
-    __slots__ = ("aggregates", "distinct", "items", "reduced", "star")
+    __slots__ = ("aggregates", "distinct", "items", "star")
 
     def __init__(self) -> None:
-        self.distinct = self.reduced = False
+        self.distinct = False
         self.star: int | None = None
         """Where the asterisk stands, if there is one."""
         self.items: list[tuple[Var, Expression | None, int]] = []
@@ -116,7 +115,8 @@ def _selection(c: Cursor) -> _Selection:
     c.expect_word("SELECT")
     selection = _Selection()
     selection.distinct = c.accept_word("DISTINCT")
-    selection.reduced = not selection.distinct and c.accept_word("REDUCED")
+    if not selection.distinct:
+        c.accept_word("REDUCED")  # it permits to drop duplicates (18.2.5.4); all of them are kept
     if c.accept("*"):
         selection.star = c.i - 1
         return selection
@@ -152,8 +152,6 @@ def _selected(c: Cursor, selection: _Selection, pattern: Node) -> tuple[Node, tu
     node = Project(node, variables)
     if selection.distinct:
         node = Distinct(node)
-    elif selection.reduced:
-        node = Reduced(node)
     return _sliced(node, window), variables
 
 
@@ -192,13 +190,13 @@ def _group_by(c: Cursor, node: Node) -> tuple[Node, list[Var] | None]:
     c.expect_word("BY")
     noted, c.aggregates = c.aggregates, None
     keys: list[Var] = []
-    while not keys or c.toks[c.i] == "(" or c.toks[c.i][:1] in {"?", "$"} or _at_call(c):
-        token = c.toks[c.i]
-        if token[:1] in {"?", "$"}:
+    while not keys or c.toks[c.i][:1] in {"?", "$"} or _at_condition(c):
+        if c.toks[c.i][:1] in {"?", "$"}:
             keys.append(c.variable())
             continue
         variable, value = _group_condition(c, node)
-        node = Extend(node, variable, value)
+        if variable != value:
+            node = Extend(node, variable, value)
         keys.append(variable)
     c.aggregates = noted
     return node, list(dict.fromkeys(keys))
@@ -209,6 +207,8 @@ def _group_condition(c: Cursor, node: Node) -> tuple[Var, Expression]:
         return c.new_variable(), expressions.constraint(c)
     c.i += 1
     value = expressions.expression(c)
+    if isinstance(value, str) and value[0] == "?" and c.accept(")"):
+        return value, value  # section 11.4: such a variable may be projected
     variable = c.new_variable()
     if c.accept_word("AS"):
         at = c.i

@@ -68,7 +68,7 @@ def write_duration(duration: Duration) -> str:
     return f"{sign}P{date}{'T' if time else ''}{time}"
 
 
-def _lengths(duration: Duration) -> list[Decimal]:
+def lengths(duration: Duration) -> list[Decimal]:
     """Seconds from each of the reference dates."""
     months, seconds = duration.months, duration.seconds
     days = (days_from_civil(*plus_months(*start, months)) - days_from_civil(*start) for start in _STARTS)
@@ -81,5 +81,5 @@ def duration_less(left: Duration, right: Duration) -> bool | None:
         return left.seconds < right.seconds
     if left.seconds == right.seconds:
         return left.months < right.months
-    verdicts = {a.compare(b) for a, b in zip(_lengths(left), _lengths(right), strict=True)}
+    verdicts = {a.compare(b) for a, b in zip(lengths(left), lengths(right), strict=True)}
     return verdicts == {Decimal(-1)} if len(verdicts) == 1 else None

@@ -19,7 +19,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     PathPattern,
     Project,
-    Reduced,
     Service,
     Slice,
     TriplePattern,
@@ -69,7 +68,7 @@ class PatternWriter:
                 return self._values(variables, rows)
             case Service():
                 raise NotAllowed("SERVICE is switched off here")
-            case Group() | OrderBy() | Project() | Distinct() | Reduced() | Slice():
+            case Group() | OrderBy() | Project() | Distinct() | Slice():
                 return self.select(node)
             case _:
                 assert_never(node)
@@ -118,8 +117,8 @@ class PatternWriter:
         if isinstance(node, Slice):
             limit = "" if node.limit is None else f" LIMIT {node.limit}"
             window, node = f"{limit} OFFSET {node.offset}" if node.offset else limit, node.inner
-        if isinstance(node, Distinct | Reduced):
-            mark, node = "DISTINCT " if isinstance(node, Distinct) else "REDUCED ", node.inner
+        if isinstance(node, Distinct):
+            mark, node = "DISTINCT ", node.inner
         variables = tuple(visible(node))
         if isinstance(node, Project):
             node = node.inner

@@ -5,7 +5,18 @@ from typing import assert_never
 from msgspec import Struct
 
 from tidings.model.terms import Var
-from tidings.sparql.algebra import WHOLE, Ask, Construct, Dataset, Describe, Node, Query, Select, TriplePattern
+from tidings.sparql.algebra import (
+    WHOLE,
+    Ask,
+    Construct,
+    Dataset,
+    Describe,
+    Node,
+    QuadPattern,
+    Query,
+    Select,
+    TriplePattern,
+)
 from tidings.sparql.prepared import Parameters
 from tidings.sparql.writing.patterns import PatternWriter
 from tidings.sparql.writing.surroundings import HIDDEN, Surroundings, written_variable
@@ -43,13 +54,31 @@ class Where(Struct, frozen=True):
     parameters: Parameters = ()
     distinct: bool = False
     """Whether to know each solution once is enough."""
+    quads: tuple[QuadPattern, ...] = ()
+    """Of these it is asked for each solution whether they are there; nobody says so who cannot be asked that."""
+
+    @property
+    def width(self) -> int:
+        """Columns of an answer: variables, then quads."""
+        return len(self.variables) + len(self.quads)
 
 
 def written_where(where: Where, around: Surroundings, number: int) -> str:
     """SELECT of a number and of these variables by their places, for where a group may stand beside others."""
-    names = "".join(f" ({written_variable(each)} AS {PLACE}{place})" for place, each in enumerate(where.variables))
+    terms = [written_variable(each) for each in where.variables]
+    if around.tests and not around.merged:
+        terms += [f"EXISTS {{ {_quad(each, around)} }}" for each in where.quads]
+    names = "".join(f" ({each} AS {PLACE}{place})" for place, each in enumerate(terms))
     mark = "DISTINCT " if where.distinct else ""
     return f"SELECT {mark}({number} AS {NUMBER}){names} WHERE {PatternWriter(around).group(where.pattern)}"
+
+
+def _quad(quad: QuadPattern, around: Surroundings) -> str:
+    """A quad wherever it is, whichever graphs the pattern sees."""
+    *triple, graph = quad
+    text = " ".join(map(around.term, triple))
+    name = around.term(graph) if graph else around.home
+    return f"GRAPH {name} {{ {text} }}" if name else text
 
 
 def prologue(around: Surroundings) -> str:

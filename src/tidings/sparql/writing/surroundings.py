@@ -23,14 +23,16 @@ def _as_it_is(term: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`spell` says how a constant is written; `home` is the graph that stands for the default graph, if any does, and
-    `ignored` is how the names of graphs begin that are nobody's business."""
+    """`spell` says how a constant is written; `home` is the graph that stands for the default graph, if any does,
+    `ignored` is how the names of graphs begin that are nobody's business, and `tests` says whether EXISTS may be asked
+    for as if it were a value."""
 
     parameters: tuple[Term, ...] = ()
     dataset: Dataset = WHOLE
     spell: Callable[[Term], Term] = _as_it_is
     home: Term = DEFAULT_GRAPH
     ignored: tuple[str, ...] = ()
+    tests: bool = False
     bases: dict[str, None] = field(default_factory=dict)
     """By which relative IRIs are resolved, as far as the text depends on it."""
 
