@@ -15,20 +15,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from measure import NOW, check, report, rounded, say
+from shape_table.clock import CLOCK
 from shape_table.joins import JOINS
 from shape_table.mixed import MIXED
 from shape_table.nested import NESTED
 from shape_table.paths import PATHS
 from shape_table.shape import Shape
 from shape_table.summaries import SUMMARIES
-from tidings.engine.commit import Commit
+from tidings.engine.commit import NOTHING, Commit
 from tidings.engine.engine import Engine
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED
+SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + CLOCK
 MANY = 10
 """Rows told for an update that are worth dividing by."""
 PORTION = 1000
@@ -50,6 +51,8 @@ class Watcher:
         self._text = shape.text(size)
         quads = list(dict.fromkeys(shape.data(size)))
         self.engine = Engine(Core(Store(() if shape.early else quads)))
+        self.engine.clock.is_kept = True
+        self._now, self._passing = NOW, shape.passing
         subscription, first = self.engine.subscribe(self._text, now=NOW)
         self._id = subscription.id
         self.answer: Counter[Any] = Counter(first)
@@ -65,10 +68,13 @@ class Watcher:
         self._hear(self.engine.absorb(ZSet.change(added=quads), now=NOW))
 
     def apply(self, text: str) -> float:
-        """Seconds that an update takes, until everybody is told."""
+        """Seconds that an update takes, until everybody is told; and the time that passes before it."""
+        self._now += self._passing
         start = time.process_time()
-        commit = self.engine.apply(text, now=NOW)
+        tick = self.engine.tick(self._now) if self._passing else NOTHING
+        commit = self.engine.apply(text, now=self._now)
         seconds = time.process_time() - start
+        self._hear(tick)
         check(bool(commit.delta), f"{text} changes nothing")
         self._hear(commit)
         return seconds
@@ -83,7 +89,7 @@ class Watcher:
     def evaluated(self) -> tuple[Counter[Any], float]:
         """The answer in full, and the seconds that it takes."""
         start = time.process_time()
-        rows = Counter(self.engine.first_answer(self._text, now=NOW))
+        rows = Counter(self.engine.first_answer(self._text, now=self._now))
         return rows, time.process_time() - start
 
     def explain(self) -> str:

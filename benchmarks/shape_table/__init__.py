@@ -5,5 +5,6 @@ paths       reachability: lattices, cycles, chains, trees
 joins       many patterns, hubs, empty stores, IN, OPTIONAL, MINUS, UNION
 summaries   aggregates, windows, DISTINCT
 nested      sub-SELECT and EXISTS
+clock       comparisons with NOW()
 mixed       operators on top of each other
 """

@@ -33,6 +33,14 @@ def _owners(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"g{at}", "owner", f"p{at}") for at in scattered(TOGGLES, size // 140))
 
 
+def _mutes(size: int) -> Iterator[tuple[str, str]]:
+    """Said beside what somebody else said in the same graph."""
+    count = size // 7
+    for at in scattered(TOGGLES, count):
+        text = f"{{ GRAPH :g{_graph(at, count)} {{ :p{at} :muted true }} }}"
+        yield f"INSERT DATA {text}", f"DELETE DATA {text}"
+
+
 def _homes(size: int) -> Iterator[tuple[str, str]]:
     """Of people in the first city, where others live as well."""
     cities = max(size // 7 // 50, 1)
@@ -72,6 +80,20 @@ MIXED = (
         "SELECT ?p ?o { GRAPH ?g { ?p :said ?x } ?g :owner ?o . ?p :age ?a }",
         staff,
         _owners,
+    ),
+    Shape("BIND of a tagged constant", 'SELECT ?p ?b ("boss"@en AS ?l) { ?p :boss ?b ; :age ?a }', staff, _bosses),
+    Shape(
+        "VALUES with tagged constants",
+        'SELECT ?p ?l ?a { VALUES (?c ?l) { (:city0 "first"@en) (:city1 "second"@en) } ?p :lives ?c ; :age ?a }',
+        staff,
+        _homes,
+    ),
+    Shape("MINUS in GRAPH ?g", "SELECT ?g ?p { GRAPH ?g { ?p :said ?x MINUS { ?p :muted ?m } } }", staff, _mutes),
+    Shape(
+        "NOT EXISTS in GRAPH ?g",
+        "SELECT ?g ?p { GRAPH ?g { ?p :said ?x FILTER NOT EXISTS { ?p :muted ?m } } }",
+        staff,
+        _mutes,
     ),
     Shape(
         "EXISTS, the same for all rows", "SELECT ?p { ?p :age ?a FILTER EXISTS { ?x :lives :city0 } }", staff, _homes

@@ -14,13 +14,15 @@ Toggles = Callable[[int], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Shape:
-    """One row of the table. `early`: subscribed while the store is empty, so that its plan knows no counts."""
+    """One row of the table. `early`: subscribed while the store is empty, so that its plan knows no counts. `passing`:
+    microseconds that pass before each update."""
 
     name: str
     query: str | Callable[[int], str]
     data: Data
     toggles: Toggles
     early: bool = False
+    passing: int = 0
 
     def text(self, size: int) -> str:
         return PREFIX + (self.query if isinstance(self.query, str) else self.query(size))

@@ -9,7 +9,7 @@ from oracles.recomputation import Follower
 from tidings.engine.engine import Engine
 from tidings.engine.updates.executor import Core
 from tidings.model.results import Row
-from tidings.model.terms import lexical_form
+from tidings.model.terms import FALSE, lexical_form
 
 FIRST = 1_700_000_000_000_000
 MINUTE = 60_000_000
@@ -95,3 +95,14 @@ def test_chance_is_asked_again_at_each_commit(function: str) -> None:
         publish(follower, ANYTHING % number, FIRST + number)
         seen.add(only_row(follower))
     assert len(seen) == 5
+
+
+def test_every_call_of_bnode_without_an_argument_makes_another_node_and_the_next_commit_the_same_ones() -> None:
+    calls = "(BNODE() AS ?a) (BNODE() AS ?b) (BNODE('x') AS ?c) (BNODE('x') AS ?d) (BNODE() = BNODE() AS ?e)"
+    follower = Follower(Engine(), f"SELECT {calls} {{ OPTIONAL {{ ?s <urn:p> ?o }} }}", now=FIRST)
+    before = a, b, c, d, e = only_row(follower)
+    assert (len({a, b, c}), c, e) == (3, d, FALSE)
+    publish(follower, "INSERT DATA { <urn:s> <urn:q> 1 }", FIRST + MINUTE)
+    assert only_row(follower) == before
+    twice = Follower(Engine(), "SELECT * { { BIND(BNODE() AS ?b) } UNION { BIND(BNODE() AS ?b) } }", now=FIRST)
+    assert len(set(twice.answer.elements())) == 2

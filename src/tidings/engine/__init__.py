@@ -9,6 +9,7 @@ In reading order:
     lutt       which triple patterns of which plans a quad matches; `routing` files them there
     plans      from a query to the plan that keeps its answer up to date
     operators  one delta rule each
+    clock      what time it is for answers that compare with NOW(), and when they change; `due_times` has the order
     behind     plans whose steps would hold up the others, and how they catch up
     explain, timing, pauses   what can be seen from outside: plans, counters, pauses
 

@@ -37,6 +37,10 @@ class Commit(Struct, frozen=True):
     behind: tuple[Straggler, ...] = ()
 
 
+NOTHING = Commit(ZSet(), [])
+"""What nobody has to be told of."""
+
+
 def notifications_of(told: Iterable[tuple[Routed, dict[Row, Changes]]]) -> list[Notification]:
     """What the subscribers of members are told whose answers have changed."""
     notifications: list[Notification] = []

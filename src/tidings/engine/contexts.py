@@ -6,7 +6,7 @@ By that, the answer of a subscription whose patterns are held is the same over t
 only the part that is selected concerns the store; for what concerns nobody, a look-up says so.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 
@@ -29,6 +29,10 @@ class Contexts:
         self._lutt: Lutt[Key] = Lutt()
         self._holders: dict[Key, int] = {}
         self._watchers: list[dict[Quad, bool]] = []
+        self.most: int | None = None
+        """Quads that there is room for, if that is limited."""
+        self.overfull: Callable[[], None] = _nothing
+        """Called when a delta may have brought more than that; it must not change anything at once."""
 
     def __len__(self) -> int:
         return len(self._holders)
@@ -71,9 +75,10 @@ class Contexts:
         for states in self._watchers:
             states.update((quad, weight > 0) for quad, weight in delta.items())
         store, found = self._store, self._lutt.find(self._spelled(delta).items()).values()
-        return ZSet.owning(
-            {quad: weight for items in found for quad, weight in items if (quad in store) == (weight < 0)}
-        )
+        part = {quad: weight for items in found for quad, weight in items if (quad in store) == (weight < 0)}
+        if self.most is not None and len(store) + len(part) > self.most:
+            self.overfull()
+        return ZSet.owning(part)
 
     def _spelled(self, delta: ZSet[Quad]) -> ZSet[Quad]:
         others = {quad: other for quad, weight in delta.items() if weight < 0 and (other := self._other(quad))}
@@ -99,6 +104,12 @@ class Contexts:
         finally:
             self._watchers.remove(states)
 
+    def size(self, key: Key) -> float:
+        """About how many quads a pattern selects."""
+        s, p, o, g = key
+        graphs = map(self._store.graph, _graphs(self._store, g))
+        return sum(graph.count(s, p, o) for graph in graphs if graph is not None)
+
     # -- what is kept -----------------------------------------------------------------------------------------------
 
     def learn(self, quads: Iterable[Quad]) -> None:
@@ -114,6 +125,10 @@ class Contexts:
                 for s, p, o, g in unseen[start : start + PORTION]:
                     self._store.remove(s, p, o, g)
                 yield min(PORTION, len(unseen) - start)
+
+
+def _nothing() -> None:
+    pass
 
 
 def matching(store: Store, key: Key) -> Iterator[Quad]:

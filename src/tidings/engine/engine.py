@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec.structs import replace
 
 from tidings.engine.behind.stragglers import Stragglers
+from tidings.engine.clock import Clock
 from tidings.engine.commit import Commit, Failure, notifications_of
 from tidings.engine.contexts import Contexts
 from tidings.engine.explain import Explained
@@ -80,6 +81,11 @@ class Engine:
         return self._routing.lutt
 
     @property
+    def clock(self) -> Clock:
+        """What time it is for answers that compare with NOW()."""
+        return self._plans.clock
+
+    @property
     def plans(self) -> int:
         """How many there are; subscriptions that differ in constants only share one."""
         return len(self._sizes)
@@ -120,11 +126,15 @@ class Engine:
         self, text: str, dataset: Dataset | None, now: int, rights: Rights
     ) -> tuple[QueryTemplate, Spu, Row, Iterable[Row]]:
         """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
-        self.core.tell_time(now)
+        self._tell_time(now)
         template, spu, member = self.planning.find(text, dataset, rights)
         self.stragglers.check(spu)
         answer = spu.answer(member) if member in spu.members else self._admit(spu, member)
         return template, spu, member, answer
+
+    def _tell_time(self, now: int) -> None:
+        self.core.tell_time(now)
+        self.clock.go_on(now)
 
     def _seat(self, spu: Spu, member: Row, variables: tuple[str, ...]) -> Subscription:
         self._next += 1
@@ -153,6 +163,7 @@ class Engine:
         finally:
             spu.meter.begin(None)
         self._routing.file(spu, member)
+        self.clock.look(spu)
         return answer
 
     # -- first answers that are found in a fork -----------------------------------------------------------------
@@ -163,7 +174,7 @@ class Engine:
     ) -> Newcomer:  # fmt: skip
         """Somebody who is to be subscribed: `begin` finds the first answer, in a fork of now. Until it is welcome, or
         given up, what concerns it is added up, `most` quads of it. Its plan may have been made `apart`."""
-        self.core.tell_time(now)
+        self._tell_time(now)
         template, spu, member = self.planning.find(text, dataset, rights)
         make = self._plans.maker(spu)
         plan = apart.plan if apart is not None and apart.make is make else make(UNLIMITED)
@@ -189,7 +200,7 @@ class Engine:
         """A subscription, and what has changed since its first answer; if it cannot be had, nothing is left of it.
 
         All that the fork found must have been taken up."""
-        self.core.tell_time(now)
+        self._tell_time(now)
         wish = newcomer.wish
         template, spu, member = self.planning.find(wish.text, wish.dataset, wish.rights)
         self.stragglers.check(spu)
@@ -200,6 +211,7 @@ class Engine:
             if not is_there:
                 newcomer.move_in(spu)
                 self._routing.file(spu, member)
+                self.clock.look(spu)
             return self._seat(spu, member, template.variables), ZSet.owning(changes)
         except BaseException:
             if not spu.members:
@@ -224,6 +236,7 @@ class Engine:
             return
         if spu not in self.stragglers:  # what that remembers is of no use any more
             spu.dismiss(member)
+            self.clock.look(spu)
         self._routing.unfile(spu, member)
         if not spu.members:
             self.stragglers.forget(spu)
@@ -243,7 +256,7 @@ class Engine:
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
         """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""
-        return not self._plans.naive and subscription.spu in self._routing.every_commit
+        return not self._plans.naive and self.is_evaluated_every_time(subscription)
 
     def explain(self, number: int) -> Explained:
         """The plan of a subscription."""
@@ -256,18 +269,13 @@ class Engine:
         return Explained(spu.explain(), spu.routes, spu.variables, members, size, warnings, times, cost)
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
-        """Whether its plan evaluates the query after every commit; for such queries no evaluation is like the other."""
-        return subscription.spu in self._routing.every_commit
+        """Whether only its plan knows the answer: it depends on chance, or on an instant that only the plan knows."""
+        return subscription.spu in self._routing.every_commit or subscription.spu.is_clocked
 
     def first_answer(
-        self,
-        text: str,
-        dataset: Dataset | None = None,
-        *,
-        now: int,
-        limits: Limits = UNLIMITED,
+        self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
-    ) -> list[Row]:
+    ) -> list[Row]:  # fmt: skip
         """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
         deadline = limits.deadline()
         query, parameters = self._understood.prepare(text, self.core.base, dataset)
@@ -277,28 +285,18 @@ class Engine:
         return list(answer_rows(answer))
 
     def query(
-        self,
-        text: str,
-        dataset: Dataset | None = None,
-        *,
-        now: int,
-        limits: Limits = UNLIMITED,
+        self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
-    ) -> Result:
+    ) -> Result:  # fmt: skip
         """The answer of a query at an instant; rows are found as they are read."""
         return self.core.query(text, dataset, now=now, limits=limits, rights=rights)
 
     # -- updates ------------------------------------------------------------------------------------------------
 
     def apply(
-        self,
-        text: str,
-        dataset: Dataset | None = None,
-        *,
-        now: int,
-        limits: Limits = UNLIMITED,
+        self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
-    ) -> Commit:
+    ) -> Commit:  # fmt: skip
         """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
         return self.execute(*self.prepare(text, dataset), now=now, limits=limits, rights=rights)
 
@@ -311,14 +309,9 @@ class Engine:
         return self.core.prepare_template(text, dataset)
 
     def execute(
-        self,
-        request: PreparedUpdate,
-        parameters: Parameters,
-        *,
-        now: int,
-        limits: Limits = UNLIMITED,
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
-    ) -> Commit:
+    ) -> Commit:  # fmt: skip
         """Carry out an update that has been read already."""
         timing = self.timing
         clock = timing.clock or _no_clock
@@ -329,14 +322,9 @@ class Engine:
         return self.advance(delta) if delta else Commit(delta, [])
 
     def work_out(
-        self,
-        request: PreparedUpdate,
-        parameters: Parameters,
-        *,
-        now: int,
-        limits: Limits = UNLIMITED,
+        self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
-    ) -> ZSet[Quad]:
+    ) -> ZSet[Quad]:  # fmt: skip
         """In a fork: the delta of an update, for the original to absorb. The answers are not brought up to date."""
         self.begin_apart(now)
         return self.core.execute(request, parameters, now=now, limits=limits, rights=rights)
@@ -354,15 +342,23 @@ class Engine:
         commit = self.advance(part) if part else Commit(delta, [])
         return commit if part is delta else replace(commit, delta=delta)
 
-    def advance(self, delta: ZSet[Quad]) -> Commit:
-        """Bring all answers up to date with a delta that the store has just taken up."""
+    def tick(self, now: int) -> Commit:
+        """It is now this instant: bring the answers up to date that this changes. There is no delta."""
+        self.core.tell_time(now)
+        return self.advance(ZSet(), self.clock.strike(now))
+
+    def advance(self, delta: ZSet[Quad], struck: Iterable[Routed] = ()) -> Commit:
+        """Bring all answers up to date with a delta that the store has just taken up, or with a tick of the clock."""
         timing = self.timing
         clock = timing.clock or _no_clock
         begun = clock()
-        timing.commits += 1
+        if delta:
+            timing.commits += 1
+            self.clock.go_on(self.core.moment.now)
         timing.quads += len(delta)
         self.before.begin(delta)
         touched, concerned = self._routing.find(delta)
+        touched.update((spu, {}) for spu in struck)
         timing.hits += concerned
         routed = clock()
         told: list[tuple[Routed, dict[Row, Changes]]] = []
@@ -378,6 +374,8 @@ class Engine:
             else:
                 if changed:
                     told.append((spu, changed))
+        if self._plans.clock:
+            self.stragglers.look(touched)
         boosted = clock()
         notifications = notifications_of(told) if told else []
         timing.lutt += routed - begun

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.engine.behind.costs import Cost
 from tidings.engine.operators.base import Explanation, Route, shown
@@ -22,6 +23,10 @@ class Explained(Struct, frozen=True):
     """How often it was brought up to date in a fork, because that took longer than the others may be held up."""
     cost: Cost | None = None
     """What it has cost, if it is this engine that works it."""
+
+    def alone(self) -> "Explained":
+        """For somebody who is not to know what others subscribe to."""
+        return replace(self, members=1, subscribers=1)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -49,6 +49,17 @@ def drop(leaves: dict[K, Leaf[V]], key: K, value: V) -> bool:
     return True
 
 
+def put_all(leaves: dict[K, Leaf[V]], more: dict[K, Leaf[V]]) -> None:
+    """Add the values of other leaves, which are of no use afterwards."""
+    for key in leaves.keys() & more.keys():
+        mine, theirs = leaves[key], more.pop(key)
+        if type(mine) is dict:
+            mine.update(dict.fromkeys(values_of(theirs), 1))
+        elif mine != theirs:
+            leaves[key] = {mine: 1, **dict.fromkeys(values_of(theirs), 1)}  # type: ignore[dict-item]  # as in `put`
+    leaves.update(more)
+
+
 def put_again(leaves: dict[K, Leaf[V]], key: K, value: V) -> None:
     """Add a value under a key, once more if it is there already."""
     leaf = leaves.get(key)

@@ -84,9 +84,12 @@ class Journal:
         commits = bool(entry.delta)
         if entry.commit != self._commit + commits or entry.time < self._time or not (commits or entry.notes):
             raise ValueError(f"commit {entry.commit} at {entry.time} cannot follow {self._commit} at {self._time}")
+        if not self._segment:
+            self._rotate(entry)
         data, crc = encode(entry, self._crc)
-        if not self._segment or (commits and self._is_full(len(data), entry.time)):
-            data, crc = self._rotate(entry)
+        if commits and self._is_full(len(data), entry.time):
+            self._rotate(entry)
+            data, crc = encode(entry, self._crc)
         self._pending.append(data)
         self._offset += len(data)
         self._crc, self._commit, self._time = crc, entry.commit, entry.time
@@ -97,15 +100,13 @@ class Journal:
             return False
         return self._offset + more > self._settings.segment_bytes or time - self._opened >= self._oldest
 
-    def _rotate(self, entry: Entry) -> tuple[bytes, int]:
-        """Begin a segment with this entry: its lines, chained to the name."""
+    def _rotate(self, entry: Entry) -> None:
+        """Begin a segment with this entry: its lines are chained to the name."""
         first = self._commit + 1
-        data, crc = encode(entry, seed(first))
         if self._pending:
             self._finished.append(Part(self._segment, b"".join(self._pending)))
         self._pending = []
-        self._segment, self._offset, self._opened = first, 0, entry.time
-        return data, crc
+        self._segment, self._offset, self._opened, self._crc = first, 0, entry.time, seed(first)
 
     def take(self) -> Batch | None:
         """All that was appended since the last time, for `write`."""

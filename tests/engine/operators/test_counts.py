@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from oracles.recomputation import Follower, commit
+from oracles.recomputation import Follower, check_through, commit
 from strategies.examples import share
-from strategies.histories import Steps, histories, net_delta
-from strategies.subscriptions import FEATURES, about_another, text_of
+from strategies.histories import Steps, histories
+from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.operators import counts
 from tidings.engine.store.store import Store
@@ -77,12 +77,4 @@ def test_objects_of_a_subject_are_counted_while_they_come_and_go() -> None:
 @share(3)
 @given(before=histories, history=histories)
 def test_answers_are_right_while_plans_are_made_again(feature: str, before: list[Steps], history: list[Steps]) -> None:
-    engine = Engine()
-    for steps in before[1:]:
-        commit(engine, net_delta(engine.core.store, steps))
-    texts = [text_of(query) for query in FEATURES[feature]]
-    followers = [Follower(engine, text) for each in texts for text in dict.fromkeys((each, about_another(each)))]
-    for steps in history:
-        commit(engine, net_delta(engine.core.store, steps), followers)
-        for follower in followers:
-            follower.check()
+    check_through(map(text_of, FEATURES[feature]), before, history)

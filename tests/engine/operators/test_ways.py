@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from oracles.recomputation import Follower, commit
+from oracles.recomputation import Follower, check_through, commit
 from strategies.examples import share
-from strategies.histories import Steps, histories, net_delta
-from strategies.subscriptions import FEATURES, about_another, text_of
+from strategies.histories import Steps, histories
+from strategies.subscriptions import FEATURES, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.operators.conjunction import ways
 from tidings.model.terms import Quad
@@ -34,15 +34,7 @@ def _always_another_way() -> Iterator[None]:
 def test_answers_are_right_whichever_pattern_comes_first(
     feature: str, before: list[Steps], history: list[Steps]
 ) -> None:
-    engine = Engine()
-    for steps in before[1:]:
-        commit(engine, net_delta(engine.core.store, steps))
-    texts = [text_of(query) for query in FEATURES[feature]]
-    followers = [Follower(engine, text) for each in texts for text in dict.fromkeys((each, about_another(each)))]
-    for steps in history:
-        commit(engine, net_delta(engine.core.store, steps), followers)
-        for follower in followers:
-            follower.check()
+    check_through(map(text_of, FEATURES[feature]), before, history)
 
 
 def world() -> list[Quad]:

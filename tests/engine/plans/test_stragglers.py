@@ -8,29 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles.recomputation import Follower, commit
+from oracles.recomputation import Follower, bring_up_to_date, commit
 from strategies.examples import share
 from strategies.histories import Steps, histories, net_delta
 from strategies.subscriptions import FEATURES, about_another, text_of
-from tidings.engine.behind.straggler import Straggler
 from tidings.engine.behind.stragglers import REFILLED_IN, PlanIsBehind
 from tidings.engine.engine import Engine
-from tidings.sparql.evaluate.context import UNLIMITED, Meter, Overrun
+from tidings.sparql.evaluate.context import Meter, Overrun
 
 PREFIX = "PREFIX : <http://example.org/> "
 JOIN = PREFIX + "SELECT ?a ?c { ?a :p ?b . ?b :q ?c }"
-
-
-def bring_up_to_date(engine: Engine, straggler: Straggler, followers: list[Follower]) -> None:
-    """What a broker does with a fork, in one go."""
-    found = straggler.begin()
-    caught_up = straggler.work_out(found, engine.store, engine.before, UNLIMITED)
-    plan = straggler.fresh()
-    for _ in straggler.take(plan, found, caught_up):
-        pass
-    for late in engine.stragglers.rejoin(straggler, plan, found, caught_up):
-        for follower in followers:
-            follower.hear(late.notifications)
 
 
 @pytest.mark.parametrize("feature", FEATURES)

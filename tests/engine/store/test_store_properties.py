@@ -3,6 +3,7 @@
 Language tags are compared without case (RDF 1.1 Concepts, 3.3), so the set is one of folded quads.
 """
 
+from copy import deepcopy
 from itertools import product
 
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from strategies.data import objects as plain_objects
 from tidings.engine.store.graph import GraphIndex
 from tidings.engine.store.store import Store
 from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
+from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.dataset import match
 
 TAGGED = ('"s"@en', '"s"@EN', '"s"@En')
@@ -143,3 +145,31 @@ def leftovers(holder: object, path: str = "store") -> list[str]:
         elif hasattr(type(value), "__slots__") and not isinstance(value, str | int | float | tuple):
             found += leftovers(value, f"{path}.{name}")
     return found
+
+
+def indexes(store: Store) -> list[object]:
+    """Everything that a store knows, down to what it counts."""
+    graphs_there = {"": store.default, **store.named}
+    known = [
+        {name: (graph.spo, graph.pos, graph.op, graph.sizes, graph.subjects_of) for name, graph in graphs_there.items()}
+    ]
+    lookups = [sorted(map(str, store.graphs_with(*probe))) for probe in product(*PROBES)]
+    return deepcopy([*known, lookups, len(store), [store.spelling(term) for term in TAGGED]])
+
+
+@SETTINGS
+@given(histories, st.lists(quads, max_size=30))
+def test_a_delta_that_was_staged_leaves_the_same_indexes(history: list[tuple[bool, Quad]], more: list[Quad]) -> None:
+    one, other = played(history)[0], played(history)[0]
+    removed = [quad for quad in dict.fromkeys(one) if len(quad[0] + quad[2]) % 2]
+    added = [quad for quad in one.spelled(more) if quad not in one and quad not in removed]
+    delta = ZSet.change(removed=removed, added=added)
+    before = indexes(other)
+    for _ in other.stage(delta, large=0):
+        assert indexes(other) == before  # nobody sees a part of it
+    one.apply(delta)
+    other.apply(delta)
+    assert indexes(one) == indexes(other)
+    for store in (one, other):
+        store.apply(-delta)
+    assert indexes(one) == indexes(other) == before

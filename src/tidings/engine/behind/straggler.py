@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.engine.clock import Clock
 from tidings.engine.operators.base import Cache, Changes, Hits, Route
 from tidings.engine.operators.stateful.memory import PORTION, Memory
 from tidings.engine.plans.plan_cache import Maker
@@ -36,6 +37,10 @@ class Round(Struct, frozen=True):
     hits: Hits
     commits: int
     """How many commits it is about."""
+    since: int
+    """The instant of the answers that were told last, for plans that go by the clock."""
+    until: int
+    """And that of the answers that are to be found."""
 
 
 class CaughtUp(Struct, frozen=True):
@@ -51,10 +56,12 @@ class CaughtUp(Struct, frozen=True):
 class Straggler:
     """One plan that is behind."""
 
-    __slots__ = ("_commits", "_is_over", "_make", "_sums", "is_spoilt", "spu", "told")
+    __slots__ = ("_clock", "_commits", "_is_over", "_make", "_since", "_sums", "is_spoilt", "spu", "told")
 
-    def __init__(self, spu: Spu, make: Maker) -> None:
+    def __init__(self, spu: Spu, make: Maker, clock: Clock) -> None:
         self.spu = spu
+        self._clock = clock
+        self._since = clock.before
         self._make = make
         self._sums: dict[Route, dict[Quad, int]] = {}
         self._commits = 0
@@ -98,13 +105,14 @@ class Straggler:
     def begin(self) -> Round:
         """Take what was added up, to work it out; what comes from here on is for later."""
         hits: Hits = {route: list(sums.items()) for route, sums in self._sums.items() if sums}
-        found = Round(tuple(self.spu.members), hits, self._commits)
-        self._sums, self._commits = {}, 0
+        found = Round(tuple(self.spu.members), hits, self._commits, self._since, self._clock.instant)
+        self._sums, self._commits, self._since = {}, 0, found.until
         return found
 
     def put_back(self, found: Round) -> None:
         """It could not be worked out here."""
         self._commits += found.commits
+        self._since = found.since
         for route, items in found.hits.items():
             absorb(self._sums.setdefault(route, {}), items)
 
@@ -114,17 +122,19 @@ class Straggler:
         """The changes of the answers, and all that has to be remembered then."""
         if isinstance(self.spu, ReevaluatedSpu):  # only its last answer says what it was told
             plan: Spu = self.spu
-            changes = plan.advance({})
+            changes = self.spu.again()
         else:
             plan = self._make(limits)
             delta = delta_of(found.hits)
             store.apply(-delta)
             before.begin(ZSet())
+            self._clock.moment.now = found.since
             for member in found.members:
                 plan.admit(member)
                 plan.members[member] = {}
             store.apply(delta)
             before.begin(delta)
+            self._clock.moment.now = found.until
             changes = plan.advance(translated(found.hits, self.spu.routes, plan.routes))
         memories = [memory.packed(key) for memory, key in _memories(plan, found.members)]
         return CaughtUp(changes, memories, [_portions(cache) for cache in plan.caches])

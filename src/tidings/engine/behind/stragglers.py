@@ -4,7 +4,7 @@ Work is counted, not timed. A plan that uses up a slice gets the next one bit by
 costs little less than a slice each time does not hold everybody up each time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeAlias, cast
 
@@ -172,7 +172,7 @@ class Stragglers:
 
     def _fall_behind(self, spu: Routed) -> Straggler:
         plan = cast(Spu, spu)
-        straggler = self._behind[spu] = Straggler(plan, self._plans.maker(plan))
+        straggler = self._behind[spu] = Straggler(plan, self._plans.maker(plan), self._plans.clock)
         self._left[spu] = 0, self._commit
         self._new.append(straggler)
         return straggler
@@ -196,7 +196,7 @@ class Stragglers:
         first = _late(spu, caught_up.changes, found.commits)
         if not straggler.is_hit:
             self._left[spu] = 0, self._commit
-            del self._behind[spu]
+            self._is_back(spu)
             return (first,)
         if straggler.is_outdated:
             return (first,)
@@ -207,8 +207,22 @@ class Stragglers:
         if changes is None:
             straggler.put_back(rest)
             return (first,)
-        del self._behind[spu]
+        self._is_back(spu)
         return first, _late(spu, changes, rest.commits)
+
+    def look(self, touched: Iterable[Routed]) -> None:
+        """At when the answers of plans change next; nothing is due of those that are behind."""
+        clock = self._plans.clock
+        for spu in touched:
+            if spu in self._behind:
+                clock.wait(spu)
+            elif spu in clock and spu in self._plans:
+                clock.look(cast(Spu, spu))
+
+    def _is_back(self, spu: Spu) -> None:
+        """It has caught up."""
+        del self._behind[spu]
+        self._plans.clock.look(spu)
 
 
 def _late(spu: Spu, changes: dict[Row, Changes], commits: int) -> Late:

@@ -43,6 +43,13 @@ class DescribedSpu:
         return self._inner.dataset
 
     @property
+    def is_clocked(self) -> bool:
+        return False
+
+    def due(self) -> int | None:
+        return None
+
+    @property
     def meter(self) -> Meter:
         return self._inner.meter
 

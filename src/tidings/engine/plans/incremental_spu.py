@@ -23,6 +23,7 @@ class IncrementalSpu:
     __slots__ = (
         "__weakref__",
         "_build",
+        "_clocked",
         "_counts",
         "_form",
         "_index",
@@ -35,6 +36,7 @@ class IncrementalSpu:
         "_states",
         "caches",
         "dataset",
+        "is_clocked",
         "members",
         "meter",
         "reevaluates",
@@ -54,6 +56,8 @@ class IncrementalSpu:
         self._build = planner.build(query.pattern, states)
         self.reevaluates = planner.reevaluates
         self._pinned = planner.pinned
+        self._clocked = planner.clocked
+        self.is_clocked = bool(planner.clocked)
         self._is_pinned = False
         self.routes = tuple(dict.fromkeys(planner.routes))
         self._own = {route: _places(route, parameters) for route in self.routes}
@@ -88,6 +92,8 @@ class IncrementalSpu:
     def seat(self, member: Row) -> None:
         self._is_pinned = True
         self._index.admit(member)
+        for part in self._clocked:
+            part.seat(member)
 
     def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
         pinned: list[tuple[Memory[Any], Row]] = [(memory, ()) for part in self._pinned for memory in part.memories]
@@ -155,7 +161,10 @@ class IncrementalSpu:
         return {member: out for member, mine in told.items() if mine and (out := self._form.tell(member, mine))}
 
     def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
-        return self.advance(hits).get(member, {}) if hits else {}
+        return self.advance(hits or {}).get(member, {}) if hits or self.is_clocked else {}
+
+    def due(self) -> int | None:
+        return min((at for part in self._clocked if (at := part.due()) is not None), default=None)
 
     def _merged(self, hits: Hits) -> Hits:
         """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""

@@ -175,7 +175,7 @@ def _core(node: Node, top: bool = True) -> BGP | None:
             return _core(inner, top)
         case algebra.Project(inner):
             return _core(inner, False) if top else None
-        case algebra.Distinct(inner) | algebra.Reduced(inner) | algebra.OrderBy(inner) | algebra.Slice(inner):
+        case algebra.Distinct(inner) | algebra.OrderBy(inner) | algebra.Slice(inner):
             return _core(inner, top)
         case algebra.Group(inner):
             return _core(inner, False)
@@ -229,7 +229,7 @@ def ordered_slices(node: Node) -> Node:
 
 def _ordered(node: Node) -> Node:
     match node:
-        case algebra.Distinct() | algebra.Reduced() | algebra.Project():
+        case algebra.Distinct() | algebra.Project():
             return algebra.rebuilt(node, _ordered)
         case algebra.OrderBy(inner, conditions):
             return algebra.OrderBy(ordered_slices(inner), conditions)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
+from tidings.engine.plans.regrouping.by_the_clock import goes_by_the_clock
 from tidings.engine.plans.routes import exists_patterns
-from tidings.model.terms import is_tagged
+from tidings.model.terms import fold, is_tagged
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Expression, Node, Query, every_expression
+from tidings.sparql.algebra import Describe, Expression, Node, Query, every_expression
 from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 
 SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after a hit"
@@ -76,14 +77,27 @@ def is_momentary_query(query: Query) -> bool:
     return any(map(is_momentary, every_expression(query.pattern)))
 
 
-def why_not_maintained(query: Query, naive: bool) -> str:
+def why_not_maintained(query: Query, naive: bool, is_clock_kept: bool) -> str:
     """Why a query has to be evaluated in full; empty if it has not."""
     if naive:
         return "naive: evaluated in full after every commit"
-    if is_momentary_query(query):
+    if is_momentary_query(query) and not (is_clock_kept and goes_by_the_clock(query)):
         return "depends on the moment (NOW, RAND, UUID): evaluated in full after every commit"
     if _spells(query.pattern):
         return SPELT
+    return _why_not(query)
+
+
+def is_kept_while_spelt(query: Query) -> bool:
+    """Whether a query that binds language-tagged constants can be kept up to date until one is spelt otherwise. If it
+    spells the same literal in two ways itself, the first that is met decides, and plans meet them in another order."""
+    constants = set(spelt_constants(query))
+    is_one = len({fold(constant) for constant in constants}) == len(constants)
+    return is_one and not isinstance(query, Describe) and not is_momentary_query(query) and not _why_not(query)
+
+
+def _why_not(query: Query) -> str:
+    """Why a query cannot be kept up to date, whatever it binds."""
     if any(map(names_blanks, every_expression(query.pattern))):
         return "BNODE: evaluated in full after a hit"
     if _depth(query.pattern) > DEEPEST:

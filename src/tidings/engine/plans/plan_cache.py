@@ -5,14 +5,15 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeAlias
 
+from tidings.engine.clock import Clock
 from tidings.engine.operators.base import ANY_TRIPLE, Route, States
 from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.described_spu import DescribedSpu
 from tidings.engine.plans.incremental_spu import IncrementalSpu
 from tidings.engine.plans.lift import Lifted, canonical
-from tidings.engine.plans.maintainable import spelt_constants
+from tidings.engine.plans.maintainable import SPELT, is_kept_while_spelt, spelt_constants
 from tidings.engine.plans.range_spu import RangeSpu
-from tidings.engine.plans.reevaluated_spu import ReevaluatedSpu
+from tidings.engine.plans.reevaluated_spu import Kept, ReevaluatedSpu
 from tidings.engine.plans.routes import routes_in
 from tidings.engine.plans.spu import Spu
 from tidings.engine.store.before import Before
@@ -34,7 +35,7 @@ class PlanCache:
 
     A dataset says which graphs may be read: whoever may read others has another plan."""
 
-    __slots__ = ("_before", "_core", "_every_commit", "_held", "_keys", "_makers", "_spus", "naive")
+    __slots__ = ("_before", "_core", "_every_commit", "_held", "_keys", "_makers", "_spus", "clock", "naive")
 
     def __init__(self, core: Core, before: Before, *, naive: bool) -> None:
         self._core = core
@@ -43,6 +44,7 @@ class PlanCache:
         self._keys: dict[Spu, SpuKey] = {}
         self._makers: dict[Spu, Maker] = {}
         self.naive = naive
+        self.clock = Clock()
         self._every_commit: set[Spu] = set()
         self._held: Counter[Spu] = Counter()
 
@@ -80,25 +82,40 @@ class PlanCache:
         return RangeSpu(spu, condition, query.variables.index(condition.variable), picker(range(shown)))
 
     def reevaluated(self, query: Query, why: str, *, every_commit: bool) -> Spu:
-        """A plan that is evaluated in full: after every commit, or after a hit."""
+        """A plan that is evaluated in full: after every commit, or after a hit; or only when the spelling of its
+        constants changes, if that is why."""
         key = (query, (), every_commit)
         found = self._spus.get(key)
         if found is not None:
             return found
         core = self._core
+        is_kept = why is SPELT and not every_commit and is_kept_while_spelt(query)
 
         def make(limits: Limits) -> Spu:
             return ReevaluatedSpu(
                 lambda meter: evaluate(query, core.store, core.moment, limits, stable=True, meter=meter),
-                () if every_commit else _routes(query),
+                () if every_commit else self._spelt_routes(query) if is_kept else _routes(query),
                 why,
                 query.dataset,
+                self._kept(query, limits) if is_kept else None,
             )
 
         spu = self._keep(key, make(UNLIMITED), make)
         if every_commit:
             self._every_commit.add(spu)
         return spu
+
+    def _kept(self, query: Query, limits: Limits) -> Kept:
+        constants, store = tuple(spelt_constants(query)), self._core.store
+        return Kept(
+            lambda meter: IncrementalSpu(query, (), self._states(query, limits, meter)),
+            lambda: tuple([store.spelling(constant) for constant in constants]),
+        )
+
+    def _spelt_routes(self, query: Query) -> tuple[Route, ...]:
+        """Those of the incremental plan first."""
+        plan = IncrementalSpu(query, (), self._states(query, UNLIMITED))
+        return (*plan.routes, *_spelling_routes(query))
 
     def is_evaluated_every_time(self, spu: Spu) -> bool:
         """Whether it is evaluated after every commit, whatever that was about."""
@@ -139,11 +156,12 @@ class PlanCache:
         if spu not in self._held and spu in self._keys:
             del self._spus[self._keys.pop(spu)], self._makers[spu]
             self._every_commit.discard(spu)
+            self.clock.forget(spu)
 
-    def _states(self, query: Query, limits: Limits) -> States:
-        meter = Meter()
+    def _states(self, query: Query, limits: Limits, meter: Meter | None = None) -> States:
+        meter = meter or Meter()
         new, old = (
-            Context(View(source, query.dataset), self._core.moment, limits, stable=True, meter=meter)
+            Context(View(source, query.dataset), self.clock.moment, limits, stable=True, meter=meter)
             for source in (self._core.store, self._before)
         )
         home = self._core.store.default if query.dataset.default is None else None
@@ -154,7 +172,10 @@ def _routes(query: Query) -> tuple[Route, ...]:
     routes = list(routes_in(query.pattern, ""))
     if isinstance(query, Describe):
         routes.append(Route(ANY_TRIPLE, ""))  # any triple may belong to a description
+    return (*routes, *_spelling_routes(query))
+
+
+def _spelling_routes(query: Query) -> tuple[Route, ...]:
+    """A triple anywhere may decide how a constant is spelt."""
     s, p, g = "?:s", "?:p", "?:g"
-    for literal in spelt_constants(query):  # a triple anywhere may decide how it is spelt
-        routes += Route((s, p, literal), ""), Route((s, p, literal), g)
-    return tuple(routes)
+    return tuple(Route((s, p, literal), graph) for literal in spelt_constants(query) for graph in ("", g))

@@ -25,13 +25,16 @@ from tidings.engine.operators.reach.negated_step import NegatedStep
 from tidings.engine.operators.reach.reach import Reach
 from tidings.engine.operators.reevaluate import Reevaluate
 from tidings.engine.operators.side import Side
+from tidings.engine.operators.stateful.clocked import Clocked, clocked_extend, clocked_filter
 from tidings.engine.operators.stateful.distinct import Distinct
 from tidings.engine.operators.stateful.group import group_of
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
+from tidings.engine.plans.regrouping.by_the_clock import parted
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
 from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
 from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of
@@ -41,6 +44,7 @@ from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
+from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.semijoins import semijoined
@@ -63,6 +67,8 @@ class Planner:
         """What the operators on the spine remember of each member."""
         self.pinned: list[Pinned] = []
         """The parts off the spine, what is inside another before that."""
+        self.clocked: list[Clocked] = []
+        """What goes by the clock, on the spine and off it."""
         self._members = members
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
@@ -93,6 +99,12 @@ class Planner:
                 return self._optional(node, left, right, condition, states)
             case algebra.Minus(left, right):
                 return self._minus(node, left, right, states)
+            case algebra.Filter(condition, inner) if is_momentary(condition):
+                return self._clocked_filter(condition, inner, states)
+            case algebra.Extend(inner, variable, expression) if is_momentary(expression):
+                below = self._led_by_parameters(self.build(inner, states))
+                width = len(self._parameters)
+                return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
             case algebra.Filter() if (joined := semijoined(node)) is not node:
                 return self.build(joined, states)
             case algebra.Filter(condition, inner):
@@ -101,6 +113,8 @@ class Planner:
                 return self._extend(variable, expression, inner, states)
             case algebra.Graph(name, inner):
                 if name[0] == "?" and not binds_graph(inner, name):
+                    if (parts := spread(name, inner)) is not None:
+                        return self.build(parts, states)
                     return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
                 if name[0] != "?" and isinstance(inner, PathPattern) and not needs_triples(inner):
                     return self._path_in_graph(name, inner, states)
@@ -110,10 +124,10 @@ class Planner:
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
-                found = compared(node)
+                found = None if any(map(is_momentary, algebra.expressions(inner))) else compared(node)
                 below = self.build(inner, states) if found is None else self._crossing(found, states)
                 return self._projected(below, variables)
-            case algebra.Distinct(inner) | algebra.Reduced(inner):
+            case algebra.Distinct(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
@@ -138,6 +152,7 @@ class Planner:
         planner = Planner()
         built = planner.build(node, states)
         self.routes.extend(planner.routes)
+        self.clocked.extend(planner.clocked)
         pinned = Pinned(built.operator, planner.memories)
         self.pinned += (*planner.pinned, pinned)
         return Built(pinned, built.rows)
@@ -274,6 +289,18 @@ class Planner:
         else:
             operator = Filter(below.operator, condition, states)
         return Built(operator, lambda member: (row for row in below.rows(member) if test(row)), below.is_ordered)
+
+    def _clocked_filter(self, condition: Expression, inner: Node, states: States) -> Built:
+        timed, rest = parted(condition)
+        assert timed is not None
+        node = inner if rest is None else algebra.Filter(rest, inner)
+        below = self._led_by_parameters(self.build(node, states))
+        return self._clocked(clocked_filter(below.operator, below.rows, len(self._parameters), timed, states))
+
+    def _clocked(self, operator: Clocked) -> Built:
+        self.clocked.append(operator)
+        self.memories.append(operator.memory)
+        return Built(operator, operator.rows)
 
     def _extend(self, variable: Var, expression: Expression, inner: Node, states: States) -> Built:
         below = self.build(inner, states)

@@ -54,7 +54,7 @@ class QueryTemplate:
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
         self._query = query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._plans = plans
-        self._why = why_not_maintained(query, plans.naive)
+        self._why = why_not_maintained(query, plans.naive, plans.clock.is_kept)
         self._bindable = tuple(bindable(query))
         self._single = _Variant(Lifted(query, (), ()))
         """No constant is a parameter: for values that cannot be, and for plans that cannot have any."""

@@ -46,6 +46,13 @@ class RangeSpu:
         return self._inner.caches
 
     @property
+    def is_clocked(self) -> bool:
+        return self._inner.is_clocked
+
+    def due(self) -> int | None:
+        return self._inner.due()
+
+    @property
     def meter(self) -> Meter:
         return self._inner.meter
 
@@ -114,7 +121,7 @@ class RangeSpu:
         return told
 
     def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
-        return self.advance(hits).get(member, {}) if hits else {}
+        return self.advance(hits or {}).get(member, {}) if hits or self.is_clocked else {}
 
     def become(self, fresh: Spu) -> None:
         assert isinstance(fresh, RangeSpu)

@@ -1,18 +1,33 @@
-"""Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment."""
+"""Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment.
+
+A query that binds a language-tagged constant has an incremental plan below, which is good for as long as the store
+spells the constant in the same way, and made again once that has changed.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from tidings.engine.operators.base import Cache, Changes, Explanation, Hits, Route
 from tidings.engine.operators.stateful.memory import Memory, counts
 from tidings.engine.plans.spu import Spu, Subscribers, answer_rows
 from tidings.model.results import Result
-from tidings.model.terms import Var
+from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Meter
 from tidings.sparql.evaluate.layout import Row
+
+
+class Kept(Struct, frozen=True):
+    """What keeps the answer of a query up to date that binds language-tagged constants."""
+
+    plan: Callable[[Meter], Spu]
+    """Makes a plan, whose work a meter counts; its routes are always for the same patterns."""
+    spelt: Callable[[], tuple[Term | None, ...]]
+    """How the store spells the constants at present."""
 
 
 class ReevaluatedSpu:
@@ -22,7 +37,10 @@ class ReevaluatedSpu:
         "__weakref__",
         "_answers",
         "_evaluate",
+        "_inner",
+        "_kept",
         "_memory",
+        "_spelt",
         "_why",
         "caches",
         "dataset",
@@ -32,13 +50,22 @@ class ReevaluatedSpu:
     )
 
     def __init__(
-        self, evaluate: Callable[[Meter], Result], routes: tuple[Route, ...], why: str, dataset: Dataset
+        self,
+        evaluate: Callable[[Meter], Result],
+        routes: tuple[Route, ...],
+        why: str,
+        dataset: Dataset,
+        kept: Kept | None = None,
     ) -> None:
         self.dataset = dataset
         self._evaluate = evaluate
         self.caches: Sequence[Cache] = ()
         self.meter = Meter()
         self._why = why
+        self._kept = kept
+        self._inner: Spu | None = None
+        """A plan that is up to date, and of use while its constants are `_spelt` like this."""
+        self._spelt: tuple[Term | None, ...] = ()
         self.routes = routes
         self.members: dict[Row, Subscribers] = {}
         self._memory = counts()
@@ -50,6 +77,13 @@ class ReevaluatedSpu:
 
     def is_own(self, route: Route) -> bool:
         return False
+
+    @property
+    def is_clocked(self) -> bool:
+        return False
+
+    def due(self) -> int | None:
+        return None
 
     @property
     def variables(self) -> tuple[Var, ...]:
@@ -81,8 +115,32 @@ class ReevaluatedSpu:
 
     def dismiss(self, member: Row) -> None:
         del self._answers[()]
+        self._inner = None
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
+        inner, self._inner = self._inner, None  # a step that ends early leaves it as nobody knows what
+        spelt = self._kept.spelt() if self._kept is not None else ()
+        if inner is not None and spelt == self._spelt:
+            changes = inner.advance(_translated(hits, self.routes, inner.routes)).get((), {})
+            self.meter.check()  # before anything changes: what is told must be what is remembered
+            absorb(self._answers[()], changes.items())
+        else:
+            now = self._evaluated()
+            inner = None if self._kept is None else self._begun(self._kept)
+            changes = self._become(now)
+        self._inner, self._spelt = inner, spelt
+        return {(): changes} if changes else {}
+
+    def _begun(self, kept: Kept) -> Spu:
+        plan = kept.plan(self.meter)
+        plan.admit(())
+        plan.members[()] = {}
+        self.meter.check()
+        return plan
+
+    def again(self) -> dict[Row, Changes]:
+        """As `advance`, whatever has happened since."""
+        self._inner = None
         changes = self._become(self._evaluated())
         return {(): changes} if changes else {}
 
@@ -101,7 +159,18 @@ class ReevaluatedSpu:
     def become(self, fresh: Spu) -> None:
         assert isinstance(fresh, ReevaluatedSpu)
         self.members, self._memory, self._answers = fresh.members, fresh._memory, fresh._answers
-        self.routes = fresh.routes
+        self.routes, self._inner = fresh.routes, None
 
     def explain(self) -> Explanation:
-        return Explanation("re-read", self._why, False)
+        if self._kept is None:
+            return Explanation("re-read", self._why, False)
+        detail = "kept while the store spells its language-tagged constants alike"
+        inner = self._inner
+        return Explanation(
+            "spelt", detail if inner else f"{detail}, not begun", True, (inner.explain(),) if inner else ()
+        )
+
+
+def _translated(hits: Hits, outer: Sequence[Route], inner: Sequence[Route]) -> Hits:
+    """The hits for the routes of the plan below, which come first."""
+    return {there: hits[here] for here, there in zip(outer, inner, strict=False) if here in hits}

@@ -92,6 +92,13 @@ class Spu(Routed, Protocol):
     def variables(self) -> tuple[Var, ...]:
         """The parameters by which members differ."""
 
+    @property
+    def is_clocked(self) -> bool:
+        """Whether its answers may change with the clock, without a commit."""
+
+    def due(self) -> int | None:
+        """When a member's answer may change next by that, in microseconds since 1970."""
+
     def enrolled(self, member: Row, by: int) -> None:
         """A member has so many subscribers more, or less."""
 

@@ -6,9 +6,10 @@ fold of all deltas ever committed.
 
 from collections.abc import Iterable, Iterator
 
-from tidings.engine.leaves import drop, put, size_of, values_of
+from tidings.engine.leaves import drop, put, put_all, size_of, values_of
 from tidings.engine.store.graph import GraphIndex, Leaves
 from tidings.engine.store.spelling import Spellings
+from tidings.engine.store.staging import LARGE, Staged, take_over
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
 from tidings.model.zset import ZSet
 
@@ -16,7 +17,7 @@ from tidings.model.zset import ZSet
 class Store:
     """All quads of the knowledge graph, in memory."""
 
-    __slots__ = ("_by_object", "_by_predicate", "_by_subject", "_spellings", "default", "named", "size")
+    __slots__ = ("_by_object", "_by_predicate", "_by_subject", "_spellings", "_staged", "default", "named", "size")
 
     def __init__(self, quads: Iterable[Quad] = ()) -> None:
         self._spellings = Spellings()
@@ -27,6 +28,7 @@ class Store:
         self._by_subject: Leaves = {}
         self._by_predicate: Leaves = {}
         self._by_object: Leaves = {}
+        self._staged: Staged | None = None
         for s, p, o, g in quads:
             self.add(s, p, o, g)
 
@@ -93,9 +95,37 @@ class Store:
         for (s, p, o, g), weight in delta.items():
             if weight < 0:
                 self.remove(s, p, o, g)
+        staged, self._staged = self._staged, None
+        if staged is not None and staged.delta is delta:
+            self._take_over(staged)
+            return
         for (s, p, o, g), weight in delta.items():
             if weight > 0:
                 self.add(s, p, o, g)
+
+    def stage(self, delta: ZSet[Quad], large: int = LARGE) -> Iterator[None]:
+        """Make ready to apply a delta, a portion at each step, if it has more quads than that; nothing changes."""
+        yield
+        if len(delta) > large:
+            staged = Staged(delta)
+            yield from staged.portions()
+            self._staged = staged
+
+    def _take_over(self, staged: Staged) -> None:
+        for name, index in staged.graphs.items():
+            if not name:
+                self.size += take_over(self.default, index)
+                continue
+            graph = self.named.setdefault(name, GraphIndex(self._spellings))
+            for here, known, new in (
+                (self._by_subject, graph.spo, index.spo),
+                (self._by_predicate, graph.pos, index.pos),
+                (self._by_object, graph.op, index.op),
+            ):
+                put_all(here, dict.fromkeys(new.keys() - known.keys(), name))
+            self.size += take_over(graph, index)
+        for quad in staged.rest:
+            self.add(*quad)
 
     def spelled(self, quads: Iterable[Quad]) -> dict[Quad, None]:
         """The quads, each once, with language-tagged literals as the store spells them or would from now on."""

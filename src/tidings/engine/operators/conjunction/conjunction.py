@@ -95,5 +95,5 @@ class Conjunction(Stateless):
 
     def explain(self) -> Explanation:
         terms = tuple(term.explain() for term in self._terms.values())
-        detail = f"{len(terms)} triple pattern(s), looked up in the store{self._law.shown()}"
+        detail = f"{len(terms)} triple pattern{'s' * (len(terms) != 1)}, looked up in the store{self._law.shown()}"
         return Explanation("conjunction", detail, True, terms)

@@ -13,7 +13,7 @@ def unstacked(
     distinct = False
     variables: tuple[Var, ...] | None = None
     conditions: tuple[tuple[Expression, bool], ...] = ()
-    if isinstance(node, algebra.Distinct | algebra.Reduced):
+    if isinstance(node, algebra.Distinct):
         distinct, node = True, node.inner
     if isinstance(node, algebra.Project):
         variables, node = node.variables, node.inner
@@ -42,7 +42,7 @@ def with_exists_below(node: Node) -> Node:
                     inner = algebra.Extend(inner, f"?:exists{number}", condition)
                 ordered.append((f"?:exists{number}" if asks else condition, descending))
             return algebra.OrderBy(inner, tuple(ordered))
-        case algebra.Slice() | algebra.Distinct() | algebra.Reduced() | algebra.Project():
+        case algebra.Slice() | algebra.Distinct() | algebra.Project():
             return algebra.rebuilt(node, with_exists_below)
         case _:
             return node

@@ -1,0 +1,133 @@
+"""When a comparison with NOW() may turn out otherwise: the instants at which to look again.
+
+    NOW() ± a  <  b        a a duration, b a moment:   at  b ∓ a
+    NOW() - a  <  b        a a moment, b a duration:   at  a + b
+    a - NOW()  <  b        a a moment, b a duration:   at  a - b
+
+Whether it does turn there is for the comparison to say: there may be instants too many, but never too few. Between a
+moment with a timezone and one without, nothing is known within fourteen hours: a comparison may turn at either end.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+from msgspec import Struct
+
+from tidings.model.terms import Term
+from tidings.sparql.algebra import Arithmetic, Call, Compare, Exists, Expression, operands
+from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.values import decode
+from tidings.sparql.values.civil import DAY
+from tidings.sparql.values.durations import lengths
+from tidings.sparql.values.kinds import Duration, Moment
+from tidings.sparql.values.moments import at_local
+from tidings.sparql.values.numerics import EXACT
+from tidings.sparql.values.temporal import negate_duration, shift
+
+_SECOND = Decimal(1_000_000)
+_FOURTEEN_HOURS = Decimal(14 * 3_600)
+
+
+class Atom(Struct, frozen=True):
+    """A comparison of NOW(), alone or with something added or taken away, with something else."""
+
+    other: Expression
+    """What it is compared with."""
+    sign: str = ""
+    """`+` or `-`: what is done with the operand; `from` if NOW() is taken away from that."""
+    operand: Expression | None = None
+
+
+def atom_of(expression: Expression) -> Atom | None:
+    """A comparison as an atom; None if it is none."""
+    if not isinstance(expression, Compare):
+        return None
+    left, right = expression.left, expression.right
+    if is_momentary(left) is is_momentary(right):
+        return None
+    timed, other = (left, right) if is_momentary(left) else (right, left)
+    match timed:
+        case Call("NOW"):
+            return Atom(other)
+        case Arithmetic(Call("NOW"), (((("+" | "-") as sign), operand),)) if not is_momentary(operand):
+            return Atom(other, sign, operand)
+        case Arithmetic(operand, (("-", Call("NOW")),)) if not is_momentary(operand):
+            return Atom(other, "from", operand)
+        case _:
+            return None
+
+
+def turns(expression: Expression) -> bool:
+    """Whether an expression depends on the moment by comparisons with NOW() alone, if at all."""
+    if isinstance(expression, Exists):
+        return False
+    if not is_momentary(expression) or atom_of(expression) is not None:
+        return True
+    parts = operands(expression)
+    return (
+        bool(parts) and not (isinstance(expression, Call) and expression.function == "NOW") and all(map(turns, parts))
+    )
+
+
+def atoms(expression: Expression) -> Iterator[Atom]:
+    """The comparisons with NOW() in an expression."""
+    found = atom_of(expression)
+    if found is not None:
+        yield found
+        return
+    for part in operands(expression):
+        yield from atoms(part)
+
+
+Values = tuple[Callable[[Row], Term | None], Callable[[Row], Term | None] | None]
+"""How to find what an atom compares with, and its operand."""
+
+
+def next_turning(found: Iterable[tuple[Atom, Values]], row: Row, now: int) -> int | None:
+    """The first instant after now at which one of the comparisons may turn out otherwise for a row."""
+    earliest: int | None = None
+    for atom, (other, operand) in found:
+        compared, by = other(row), None if operand is None else operand(row)
+        if compared is None or (operand is not None and by is None):
+            continue
+        for seconds in _instants(atom, decode(compared), None if by is None else decode(by), now):
+            micros = EXACT.multiply(seconds, _SECOND)
+            for at in (math.ceil(micros), math.floor(micros) + 1):
+                if at > now and (earliest is None or at < earliest):
+                    earliest = at
+    return earliest
+
+
+def _instants(atom: Atom, other: object, operand: object, now: int) -> Iterator[Decimal]:
+    """Where a comparison may turn, in seconds since 1970."""
+    match atom.sign, operand, other:
+        case "", None, Moment("dateTime"):
+            yield from _around(other, other.instant)
+        case (("+" | "-"), Duration(), Moment("dateTime")):
+            yield from _shifted(operand if atom.sign == "+" else negate_duration(operand), other, now)
+        case "-", Moment("dateTime"), Duration():
+            yield from (EXACT.add(operand.instant, length) for length in (other.seconds, *lengths(other)))
+        case "from", Moment("dateTime"), Duration():
+            yield from (EXACT.subtract(operand.instant, length) for length in (other.seconds, *lengths(other)))
+        case _:
+            return  # it is in error, now and for ever
+
+
+def _shifted(by: Duration, other: Moment, now: int) -> Iterator[Decimal]:
+    """How far months lead depends on the day: the next one is looked at when it begins."""
+    seconds = EXACT.divide(Decimal(now), _SECOND)
+    present = at_local("dateTime", seconds, 0)
+    later = shift(present, by)
+    if later is not None:
+        yield from _around(other, EXACT.subtract(other.instant, EXACT.subtract(later.instant, seconds)))
+    if by.months:
+        yield Decimal((math.floor(seconds) // DAY + 1) * DAY)
+
+
+def _around(moment: Moment, instant: Decimal) -> Iterator[Decimal]:
+    yield instant
+    if moment.offset is None:
+        yield EXACT.subtract(instant, _FOURTEEN_HOURS)
+        yield EXACT.add(instant, _FOURTEEN_HOURS)
