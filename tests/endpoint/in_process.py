@@ -7,7 +7,6 @@ import pyoxigraph
 
 from tidings.endpoint.blanks import incoming
 from tidings.endpoint.connection import Address, Connection
-from tidings.endpoint.dialects import Dialect
 from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointAway, EndpointRefused
 from tidings.model.formats.blanks import KEEP_LABELS
@@ -78,7 +77,7 @@ class InProcess(Connection):
         quads = parse_rdf(document, RdfFormat.N_TRIPLES, blanks=KEEP_LABELS)
         return [(incoming(s), p, incoming(o)) for s, p, o, _ in quads]
 
-    async def update(self, text: str, dialect: Dialect) -> None:
+    async def update(self, text: str) -> None:
         await self.turn.wait()
         await asyncio.sleep(0)
         self._check()

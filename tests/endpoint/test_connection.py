@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from tidings.endpoint.connection import Address, Connection, Scheme, read_secret
-from tidings.endpoint.dialects import DIALECTS
 from tidings.model.errors import AnswerTooLarge, BadRequest, EndpointAway, EndpointRefused
 from waiting import PATIENCE, asynchronous
 
-GENERIC = DIALECTS["generic"]
 JSON = "application/sparql-results+json"
 
 
@@ -77,12 +75,25 @@ async def test_what_is_no_answer_counts_as_away_and_a_no_as_a_refusal() -> None:
             for status in (400, 403, 404, 500):
                 there.answer = (status, "text/plain", b"no")
                 with pytest.raises(EndpointRefused, match="no"):
-                    await connection.update("INSERT DATA {}", GENERIC)
+                    await connection.update("INSERT DATA {}")
             for status in (200, 204):
                 there.answer = (status, "text/html", b"" if status == 204 else b"done")
-                await connection.update("INSERT DATA {}", GENERIC)
+                await connection.update("INSERT DATA {}")
         with pytest.raises(EndpointAway, match="stopping"):
             await connection.rows("SELECT * {}")
+
+
+@asynchronous
+async def test_virtuoso_may_answer_ask_with_a_row() -> None:
+    with stub() as there:
+        async with Connection(Address(there.url, there.url), seconds=PATIENCE) as connection:
+            for number in (0, 1):
+                row = b'{"__ASK_RETVAL": {"type": "typed-literal", "value": "%d"}}' % number
+                there.answer = (200, JSON, b'{"head": {"vars": ["__ASK_RETVAL"]}, "results": {"bindings": [%b]}}' % row)
+                assert await connection.boolean("ASK {}") is bool(number)
+            there.answer = (200, JSON, b'{"head": {"vars": ["s"]}, "results": {"bindings": []}}')
+            with pytest.raises(EndpointAway):
+                await connection.boolean("ASK {}")
 
 
 @asynchronous
@@ -116,8 +127,11 @@ async def test_the_broker_shows_who_it_is_as_it_was_told(tmp_path: Path) -> None
         for scheme, challenge, expected in schemes:
             there.challenge = challenge
             async with Connection(Address(there.url, there.url, scheme, secret), seconds=PATIENCE) as connection:
-                await connection.update("INSERT DATA {}", GENERIC)
+                await connection.update("INSERT DATA {}")
             assert there.shown[-1].startswith(expected)
             assert secret not in repr(Address(there.url, there.url, scheme, secret))
+    (tmp_path / "secret").write_text("who:pass\r\nword\n")
+    with pytest.raises(BadRequest, match="one line"):
+        read_secret(tmp_path / "secret")
     with pytest.raises(BadRequest, match="cannot be read"):
         read_secret(tmp_path / "missing")

@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from broker.contexts import BASE, check_over, in_context
+from broker.making import Client, Clock, crashed
 from endpoint.servers import Server, fuseki, oxigraph, virtuoso
+from tidings.broker.broker import Broker
 from tidings.endpoint.connection import Address, Connection
-from tidings.endpoint.dialects import DIALECTS
 from tidings.endpoint.store import SparqlStore
 from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.errors import EndpointAway, EndpointRefused
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet
-from waiting import PATIENCE, asynchronous
+from waiting import PATIENCE, asynchronous, until
 
 STARTS = {"oxigraph": oxigraph, "fuseki": fuseki, "virtuoso": virtuoso}
 S, P, G = "<http://example.org/s>", "<http://example.org/p>", "<http://example.org/g>"
@@ -129,7 +133,7 @@ async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_wher
 async def test_who_cannot_be_asked_is_away_and_who_says_no_refuses(server: Server) -> None:
     async with connected(server) as connection:
         with pytest.raises(EndpointRefused):
-            await connection.update("INSERT DATA { this is none }", DIALECTS[server.dialect])
+            await connection.update("INSERT DATA { this is none }")
         with pytest.raises(EndpointRefused):
             await connection.rows("SELECT nothing")
     server.kill()
@@ -139,3 +143,63 @@ async def test_who_cannot_be_asked_is_away_and_who_says_no_refuses(server: Serve
     await asyncio.to_thread(server.start)
     async with connected(server) as connection:
         assert (await SparqlStore(connection).dialect()).name == server.dialect
+
+
+SUBSCRIBED = (
+    "SELECT ?s ?o { ?s <p> ?o }",
+    "SELECT ?s ?o ?g { ?s <p> ?o OPTIONAL { GRAPH ?g { ?s <q> ?o } } }",
+    "SELECT ?g ?o { GRAPH ?g { <s1> ?p ?o } }",
+    "SELECT (COUNT(*) AS ?n) { ?s <p> ?o FILTER NOT EXISTS { ?s <r> ?o } }",
+)
+TOLD = (
+    "INSERT DATA { <s1> <p> 1, 2 ; <r> 'three'@en, <s2> . <s2> <p> 1.5 GRAPH <g1> { <s1> <q> 1, 2 ; <r> 'x' } }",
+    "DELETE { ?s <p> ?o } INSERT { ?s <p> ?n } WHERE { ?s <p> ?o FILTER(?o > 0) BIND(?o + 1 AS ?n) }",
+    "INSERT DATA { <s1> <p> 1, 2 } ; DELETE { ?s <p> ?o } INSERT { ?s <r> ?o } WHERE { ?s <p> ?o FILTER(?o = 2) }",
+    "WITH <g1> DELETE { ?s <q> ?o } INSERT { ?s <p> ?o . ?s <p> 'new' } WHERE { ?s <q> ?o }",
+    "DELETE { ?s <p> ?o ; <r> ?o } WHERE { ?s <p> ?o OPTIONAL { ?s <r> ?x } FILTER(isLiteral(?o)) }",
+    "INSERT { ?s <p> 7 } USING <g1> USING <g2> WHERE { ?s ?p ?o }",
+    "INSERT { GRAPH ?g { ?s <r> 'x', 'y' } } WHERE { GRAPH ?g { ?s ?p ?o } }",
+    "COPY <g1> TO <g3> ; DELETE WHERE { GRAPH <g3> { ?s <r> 'x' } }",
+    "INSERT { ?s <p> [ <r> ?o ] } WHERE { ?s <p> ?o }",
+    "CLEAR GRAPH <g1>",
+    "DELETE WHERE { ?s <p> ?b . ?b <r> ?o }",
+)
+
+
+async def held(store: SparqlStore) -> Store:
+    return Store((await store.compare(Store())).differences.added())
+
+
+async def tell(broker: Broker, client: Client, text: str, store: SparqlStore) -> None:
+    """An update changes the store as a naive evaluation would have it, and subscribers are told so."""
+    naive = Core(await held(store), base=BASE)
+    done, delta = await broker.update(text), naive.update(text, now=0)
+    assert (done.added, done.removed) == (len(list(delta.added())), len(list(delta.removed()))), text
+    found = await held(store)
+    assert "[" in text or set(found) == set(naive.store), text
+    check_over(client, found)
+
+
+@asynchronous
+async def test_a_broker_with_contexts_in_memory_tells_what_changes_there(server: Server, tmp_path: Path) -> None:
+    clock = Clock()
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        async with in_context(clock, connection, tmp_path / "a") as (broker, _):
+            client = Client(broker)
+            for text in SUBSCRIBED:
+                client.subscribe(text)
+            await until(lambda: len(client.known) + len(client.errors) == len(SUBSCRIBED))
+            assert not client.errors
+            for text in TOLD:
+                await tell(broker, client, text, store)
+            folder = crashed(tmp_path / "a", tmp_path / "b")
+            client.lose()
+        await store.take({(f"<{BASE}s9>", f"<{BASE}p>", typed("9", "integer"), ""): True})
+        async with in_context(clock, connection, folder) as (broker, _):
+            client.take_up(broker)
+            await until(lambda: all(known.resumed == [True] for known in client.known.values()))
+            await tell(broker, client, "DELETE { ?s <p> ?o } INSERT { ?s <q> ?o } WHERE { ?s <p> ?o }", store)
+            assert len(client.known) == len(SUBSCRIBED)
+            await broker.update("CLEAR ALL")
+            assert not len(await held(store))

@@ -2,6 +2,7 @@
 
 store        THE STORY: what the broker asks for, in requests that the endpoint understands
 connection   queries and updates over HTTP, and what can go wrong with them
+plain_http   requests over connections that are kept, as fast as most stores answer
 dialects     what differs from store to store: a small module each
 asking       queries, patterns of updates and contexts, for a broker that has not all of it in memory
 writing      states of quads as DELETE DATA and INSERT DATA, in portions

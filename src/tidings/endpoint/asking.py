@@ -54,7 +54,7 @@ class Asking:
     def _around(self, dataset: Dataset, parameters: Parameters) -> Surroundings:
         dialect = self._dialect
         spell = partial(outgoing, address=dialect.address)
-        return Surroundings(parameters, dataset, spell, dialect.default_graph, dialect.ignored)
+        return Surroundings(parameters, dataset, spell, dialect.default_graph, dialect.ignored, dialect.tests)
 
     # -- solutions ----------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class Asking:
         found: list[list[Row]] = [[] for _ in wheres]
         for number, *terms in rows:
             place = _number(number, len(wheres))
-            found[place].append(tuple(terms[: len(wheres[place].variables)]))
+            found[place].append(tuple(terms[: wheres[place].width]))
         return found
 
     def _question(self, wheres: list[Where], most: int | None) -> str:
@@ -98,18 +98,18 @@ class Asking:
         arounds = [self._around(where.dataset, where.parameters) for where in wheres]
         branches = [written_where(where, arounds[number], number) for number, where in enumerate(wheres)]
         if len(wheres) == 1:
-            names = _names(len(wheres[0].variables))
+            names = _names(wheres[0].width)
             begin, seen = prologue(arounds[0]), datasets(arounds[0])
             return f"{begin}SELECT {names}{seen} WHERE {{ {{ {branches[0]} }} }}{limit}"
         if any(around.merged or around.bases for around in arounds):
             raise EndpointRefused("what is relative, or about several graphs at once, is asked alone")
-        names = _names(max(len(where.variables) for where in wheres))
+        names = _names(max(where.width for where in wheres))
         return f"SELECT {names} WHERE {{ {' UNION '.join(f'{{ {each} }}' for each in branches)} }}{limit}"
 
     async def _paged(self, where: Where, limit: int, most: int | None) -> list[Row]:
         """All solutions of a pattern that has more of them than one answer."""
         text = written_where(where, self._around(where.dataset, where.parameters), 0)
-        names = _names(len(where.variables))
+        names = _names(where.width)
         order = names.removeprefix(NUMBER)
         rows: list[Row] = []
         while most is None or len(rows) < most:

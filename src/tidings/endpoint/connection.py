@@ -4,45 +4,44 @@ An answer that is none (a page, no content, half of one) counts as away: it was 
 """
 
 import asyncio
+import base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
+from urllib.parse import urlencode
 
 import httpx
 
 from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
-from tidings.client.responses import headers_of
+from tidings.client.responses import refused
 from tidings.endpoint.blanks import incoming
-from tidings.endpoint.dialects import Dialect
+from tidings.endpoint.plain_http import PlainHttp, is_plain
 from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, LimitExceeded, TidingsError
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.formats.results.json import read_json
+from tidings.model.publishers import HEADER, publisher_name
 from tidings.model.results import Boolean, Row, Solutions
-from tidings.model.terms import Triple
+from tidings.model.terms import Triple, lexical_form
 
 _PASSING = frozenset((408, 425, 429, 502, 503, 504))
 """What a server says that may be well later."""
 _JSON = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
+_ASKED = "__ASK"
 _LONG = 1 << 18
 """Bytes of a document that is not read at once."""
 T = TypeVar("T")
 
+_FORM = "application/x-www-form-urlencoded"
+_QUERY = "application/sparql-query"
+_UPDATE = "application/sparql-update"
+
 Scheme: TypeAlias = Literal["none", "basic", "digest", "bearer"]
-
-
-class _Bearer(httpx.Auth):
-    def __init__(self, token: str) -> None:
-        self._token = token
-
-    def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        yield request
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +54,31 @@ class Address:
     secret: str = field(default="", repr=False)
     """`user:password`, or a token."""
 
-    def auth(self) -> httpx.Auth | None:
-        user, _, password = self.secret.partition(":")
+    def shown(self) -> dict[str, str]:
+        """The header that every request has."""
         match self.scheme:
-            case "none":
-                return None
+            case "none" | "digest":
+                return {}
             case "basic":
-                return httpx.BasicAuth(user, password)
-            case "digest":
-                return httpx.DigestAuth(user, password)
+                return {"authorization": f"Basic {base64.b64encode(self.secret.encode()).decode()}"}
             case "bearer":
-                return _Bearer(self.secret)
+                return {"authorization": f"Bearer {self.secret}"}
+
+    def auth(self) -> httpx.Auth | None:
+        """For a challenge, if there is to be one."""
+        user, _, password = self.secret.partition(":")
+        return httpx.DigestAuth(user, password) if self.scheme == "digest" else None
 
 
 def read_secret(path: Path) -> str:
     """What a file of one line says. Raises BadRequest."""
     try:
-        return path.read_text().strip()
+        secret = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"the secret of the endpoint cannot be read from {path}: {error}") from error
+    if not secret.isprintable():
+        raise BadRequest(f"the secret of the endpoint in {path} must be one line of printable characters")
+    return secret
 
 
 class Connection:
@@ -82,8 +87,14 @@ class Connection:
     def __init__(self, address: Address, *, seconds: float, connections: int = 8, publisher: str | None = None) -> None:
         self._address = address
         self._client = AsyncHttpClient(seconds=seconds, connections=connections, auth=address.auth())
-        self._publisher = publisher
+        self._plain = PlainHttp(seconds=seconds, connections=connections)
+        self._is_plain = address.scheme != "digest" and all(map(is_plain, {address.query, address.update}))
+        self._headers = address.shown()
+        if publisher is not None:
+            self._headers[HEADER] = publisher_name(publisher)
         self._closed = False
+        self.bare = False
+        """Whether it is known to take the bare text of a request; else it gets a form, which takes longer to write."""
 
     async def __aenter__(self) -> "Connection":
         return self
@@ -92,58 +103,62 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closed = True
+        self._plain.close()
         await self._client.close()
 
     async def server(self) -> str:
         """What it says of itself: its header `Server`, and the names of others. Raises EndpointAway."""
-        answer = await self._send(self._address.query, _JSON, data={"query": "ASK {}"})
+        answer = await self._ask("ASK {}", _JSON)
         with _understood(self._address.query):
             read_json(answer.content)
         return " ".join((answer.headers.get("server", ""), *answer.headers))
 
     async def rows(self, text: str, most: int | None = None) -> list[Row]:
         """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes."""
-        answer = await self._send(self._address.query, _JSON, most=most, data={"query": text})
+        answer = await self._ask(text, _JSON, most)
         with _understood(self._address.query):
             return await _aside(_rows, answer.content)
 
     async def boolean(self, text: str) -> bool:
         """The answer to ASK."""
-        answer = await self._send(self._address.query, _JSON, data={"query": text})
+        answer = await self._ask(text, _JSON)
         with _understood(self._address.query):
-            result = read_json(answer.content)
-            if not isinstance(result, Boolean):
-                raise BadRequest("this is no answer to ASK")
-            return result.value
+            return _boolean(answer.content)
 
     async def triples(self, text: str, most: int | None = None) -> list[Triple]:
         """The answer to CONSTRUCT. Raises AnswerTooLarge beyond `most` bytes."""
-        answer = await self._send(self._address.query, _TRIPLES, most=most, data={"query": text})
+        answer = await self._ask(text, _TRIPLES, most)
         with _understood(self._address.query):
             if not answer.headers.get("content-type", "").startswith((_TRIPLES, "text/plain", "text/ntriples")):
                 raise BadRequest(f"this is {answer.headers.get('content-type')}, and not N-Triples")
             return await _aside(_triples, answer.content)
 
-    async def update(self, text: str, dialect: Dialect) -> None:
+    async def update(self, text: str) -> None:
         """Until it was carried out."""
-        url = self._address.update
-        if dialect.bare:
-            await self._send(url, "*/*", content=text.encode(), kind="application/sparql-update")
+        if self.bare:
+            await self._send(self._address.update, text.encode(), _UPDATE, "*/*")
         else:
-            await self._send(url, "*/*", data={"update": text})
+            await self._send(self._address.update, urlencode({"update": text}).encode(), _FORM, "*/*")
 
-    async def _send(
-        self, url: str, accept: str, *, kind: str | None = None, most: int | None = None, **sent: Any
-    ) -> httpx.Response:
+    async def _ask(self, text: str, accept: str, most: int | None = None) -> httpx.Response:
+        if self.bare:
+            return await self._send(self._address.query, text.encode(), _QUERY, accept, most)
+        return await self._send(self._address.query, urlencode({"query": text}).encode(), _FORM, accept, most)
+
+    async def _send(self, url: str, body: bytes, kind: str, accept: str, most: int | None = None) -> httpx.Response:
         if self._closed:  # whoever still waits for the endpoint is told so, and ends
             raise EndpointAway("the broker is stopping")
-        headers = headers_of(accept, self._publisher)
-        if kind is not None:
-            headers["content-type"] = kind
+        headers = {**self._headers, "accept": accept, "content-type": kind}
         try:
+            if self._is_plain:
+                answer = await self._plain.post(url, headers, body, most)
+                if not answer.is_success:
+                    answer.request = httpx.Request("POST", url)
+                    raise refused(answer)
+                return answer
             if most is None:
-                return await self._client.send("POST", url, headers=headers, **sent)
-            return await self._client.send_within(most, "POST", url, headers=headers, **sent)
+                return await self._client.send("POST", url, headers=_utf8(headers), content=body)
+            return await self._client.send_within(most, "POST", url, headers=_utf8(headers), content=body)
         except LimitExceeded:
             raise
         except Refused as error:
@@ -154,9 +169,23 @@ class Connection:
             raise EndpointAway(str(error)) from error
 
 
+def _utf8(headers: dict[str, str]) -> httpx.Headers:
+    return httpx.Headers(headers, encoding="utf-8")
+
+
 async def _aside(read: Callable[[bytes], T], document: bytes) -> T:
     """What a document says; one that takes long to read is read in a thread."""
     return read(document) if len(document) < _LONG else await asyncio.to_thread(read, document)
+
+
+def _boolean(document: bytes) -> bool:
+    match read_json(document):
+        case Boolean(value):
+            return value
+        case Solutions((name,), rows) if name.startswith(_ASKED):  # Virtuoso, to some questions
+            return any(row[0] is not None and lexical_form(row[0]) not in {"0", "false"} for row in rows)
+        case _:
+            raise BadRequest("this is no answer to ASK")
 
 
 def _rows(document: bytes) -> list[Row]:

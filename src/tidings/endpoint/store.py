@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from uuid import uuid4
 
 from tidings.endpoint.asking import Asking
 from tidings.endpoint.blanks import can_be_named, outgoing
@@ -57,6 +58,7 @@ class SparqlStore:
         """What it understands; it is asked once. Raises BadRequest if its default graph is of no use."""
         if self._dialect is None:
             dialect = dialect_of(self._named, await self._connection.server())
+            self._connection.bare = dialect.bare
             if self._default_graph is not None:
                 dialect = replace(dialect, default_graph=self._default_graph)
             if not dialect.default_graph:
@@ -65,16 +67,27 @@ class SparqlStore:
         return self._dialect
 
     async def _check_default(self) -> None:
-        """A default graph that shows what is in others is not one that can be kept a copy of."""
+        """A default graph that shows what is in others is not one that can be kept a copy of. If it has everything that
+        they have, that may be by chance: then it is tried out."""
         rows = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } } LIMIT 1")
         if not rows:
             return
         seen = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1")
-        if not seen:
+        if not seen and await self._shows_others():
             raise BadRequest(
-                "the endpoint's default graph has everything that is in its named graphs: it may be their union. "
+                "the endpoint's default graph is the union of its named graphs. "
                 "Say with endpoint_default_graph which graph is to stand for it"
             )
+
+    async def _shows_others(self) -> bool:
+        """Whether the default graph shows a triple that is added to another graph, and removed again."""
+        name = f"<urn:tidings:trial:{uuid4().hex}>"
+        data = f"DATA {{ GRAPH {name} {{ {name} {name} {name} }} }}"
+        await self._connection.update(f"INSERT {data}")
+        try:
+            return await self._connection.boolean(f"ASK {{ {name} {name} {name} }}")
+        finally:
+            await self._connection.update(f"DELETE {data}")
 
     async def greet(self) -> None:
         await self._connection.boolean("ASK {}")
@@ -86,7 +99,7 @@ class SparqlStore:
                 raise EndpointRefused(f"the endpoint has no name for its blank node in {' '.join(quad)}")
         for text in updates(states, dialect):
             self.updates += 1
-            await self._connection.update(text, dialect)
+            await self._connection.update(text)
 
     async def lacking(self, states: Mapping[Quad, bool]) -> list[Quad]:
         dialect = await self.dialect()

@@ -26,11 +26,13 @@ class Dialect:
     asked: int = 400
     """Quads that are asked for at once."""
     bare: bool = True
-    """Whether it takes the bare text of an update; else it is sent as a form."""
+    """Whether it takes the bare text of a request; else it is sent as a form."""
     one_graph: bool = False
     """Whether it forgets some of an operation that speaks of several graphs."""
     default_graph: Term = DEFAULT_GRAPH
     """The graph that stands for the default graph, where there is none that can be written."""
+    tests: bool = False
+    """Whether it answers a SELECT of EXISTS, and takes no longer for it than for a question of its own."""
     ignored: tuple[str, ...] = ()
     """How the names of graphs begin that are its own business."""
     digests: bool = True
