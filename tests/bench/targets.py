@@ -43,6 +43,7 @@ BROKERS: dict[str, dict[str, Any]] = {
     "http": {"kind": "tidings", "transport": "http", "storage": "disk"},
     "sse": {"kind": "tidings", "transport": "sse"},
     "naive": {"kind": "tidings-naive"},
+    "context": {"kind": "tidings-context"},
     "sepa": SEPA,
 }
 STORES: dict[str, dict[str, Any]] = {"endpoint": POLLED, "oxigraph": {"kind": "oxigraph", "poll_ms": 5}}
@@ -55,7 +56,7 @@ def powers(*values: str) -> list[Triple]:
 
 @asynccontextmanager
 async def opened(settings: dict[str, Any]) -> AsyncIterator[Target]:
-    if settings["kind"] == "oxigraph" and oxigraph_binary() is None:
+    if settings["kind"] in {"oxigraph", "tidings-context"} and oxigraph_binary() is None:
         pytest.skip("the extra bench is not installed")
     target = make("it", settings)
     await target.open()

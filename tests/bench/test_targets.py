@@ -133,7 +133,7 @@ async def test_targets_say_what_they_are_and_how_much_memory_they_have(place: Pl
 async def test_timing_components_are_told_by_tidings_and_by_nobody_else(place: Place) -> None:
     target = place.target
     before = await target.components()
-    assert bool(before) == target.offers.components == (place.name in {"ws", "http", "sse", "naive"})
+    assert bool(before) == target.offers.components == (place.name in {"ws", "http", "sse", "naive", "context"})
     listening = await target.subscribe(POWERS)
     await target.insert(powers("40"))
     after = await target.components()

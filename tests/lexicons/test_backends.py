@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lexicons.test_wordnet_lookup import small_wordnet
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.lexicons.errors import IndexUnusable, WordNetMissing
+from tidings.lexicons.static_vectors import load_static_vectors, load_tokenizer, whole_words
 from tidings.matching.language.notation import read_event, read_subscription
 from tidings.matching.language.values import Event, EventTuple
 from tidings.matching.matcher.index import SubscriptionIndex
@@ -27,6 +29,23 @@ def test_vectors_tell_synonyms_from_strangers(vectors: Knowledge) -> None:
     assert vectors.relatedness.name == "vectors"
     for left, right, stranger in [("speed", "velocity", "potato"), ("price", "cost", "rain"), ("ill", "sick", "paper")]:
         assert related(vectors, left, right) > 2 * related(vectors, left, stranger)
+
+
+def test_words_that_are_one_piece_are_never_split() -> None:
+    tokenizer = load_tokenizer()
+    whole = whole_words(tokenizer)
+    assert len(whole) > 5_000
+    assert all(tokenizer.encode(word, add_special_tokens=False).ids == [number] for word, number in whole.items())
+
+
+def test_vectors_that_were_forgotten_are_found_again() -> None:
+    few, many = load_static_vectors(kept=2), load_static_vectors()
+    for items in (["parking garage", "zz"], ["street", "🅿"], ["zz", "congestion", "traffic"], ["parking garage"], [""]):
+        assert np.array_equal(few.vectors(items), many.vectors(items))
+    assert few.vector("") is None
+    found = few.vector("congestion")
+    assert found is not None
+    assert float(found @ found) == pytest.approx(1)
 
 
 def test_sarahs_car_finds_the_vacancy(vectors: Knowledge) -> None:

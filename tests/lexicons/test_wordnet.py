@@ -31,7 +31,7 @@ def small_wordnet(folder: Path) -> Path:
 def test_synsets_have_words_relations_and_an_explanation(tmp_path: Path) -> None:
     car, vehicle, still = synsets(small_wordnet(tmp_path))
     assert car.words == ("car", "motor vehicle")
-    assert car.pointers == (Pointer("@", "n00000200", 0, 0), Pointer("!", "a00000300", 1, 1))
+    assert tuple(car.pointers) == (Pointer("@", "n00000200", 0, 0), Pointer("!", "a00000300", 1, 1))
     assert car.gloss == 'a road vehicle; "he needs a car"'
     assert vehicle.id == "n00000200"
     assert still.words == ("still",)

@@ -52,6 +52,13 @@ def test_words_of_a_synset_share_a_sense(tmp_path: Path) -> None:
     assert not words.has("motor car")
 
 
+def test_a_lemma_with_a_hyphen_is_found_by_its_words(tmp_path: Path) -> None:
+    words = WordNet(small_wordnet(tmp_path, ("built-in_oven", "drive-in")))
+    assert words.senses("drive in") == words.senses("vehicle")
+    assert words.has("drive in")
+    assert not words.has("built in oven")  # nor any other mixture
+
+
 def test_antonyms_are_opposites(tmp_path: Path) -> None:
     words = WordNet(small_wordnet(tmp_path))
     assert words.opposites("vacant") == {"occupied"}

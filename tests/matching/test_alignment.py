@@ -1,6 +1,6 @@
 """Relatedness of phrases from similarity of words: what it is, and that it is the same however it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -26,6 +26,10 @@ class Drawn:
     def vector(self, item: str) -> NDArray[np.float32] | None:
         found = self._known.get(item)
         return None if found is None else (found / np.linalg.norm(found)).astype(np.float32)
+
+    def vectors(self, items: Sequence[str]) -> NDArray[np.float32]:
+        rows = [np.zeros(8) if (found := self.vector(item)) is None else found for item in items]
+        return np.array(rows, np.float32).reshape(-1, 8)
 
 
 class Told:
@@ -111,6 +115,12 @@ def test_one_word_without_its_like_spoils_a_phrase_and_less_so_if_sides_count_ev
 
 def test_words_that_only_say_event_weigh_little() -> None:
     assert related(WITH, "vacant event", "vacant") > related(WITH, "vacant zebra", "vacant")
+
+
+def test_words_that_only_say_event_do_not_spoil_a_phrase_and_count_where_there_are_no_others() -> None:
+    assert related(WITH, "vacant event", "vacant message") > 0.6
+    assert related(WITH, "vacant zebra", "vacant garage") < 0.1
+    assert related(WITH, "event", "message") < 0.05
 
 
 @given(st.lists(PHRASES, max_size=5), st.lists(PHRASES, max_size=5))

@@ -53,8 +53,9 @@ def test_the_search_and_murty_find_the_same(scores: Matrix, k: int) -> None:
         assert [exp(-cost) for _, cost in each] == pytest.approx(brute_force(scores)[:k])
 
 
-def test_a_search_that_takes_too_long_is_left_to_murty() -> None:
-    costs = np.random.default_rng(3).random((40, 40))
+@pytest.mark.parametrize("shape", [(40, 40), (40, 46)])
+def test_a_search_that_takes_too_long_is_left_to_murty(shape: tuple[int, int]) -> None:
+    costs = np.random.default_rng(3).random(shape)
     first = best(np.exp(-costs))
     assert first is not None
     assert cheapest(costs, first, 60, steps=1_000) is None

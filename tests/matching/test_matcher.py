@@ -9,6 +9,7 @@ from tidings.matching.matcher.explanation import explain
 from tidings.matching.matcher.guards import Guard, Guards
 from tidings.matching.matcher.matcher import Matcher
 from tidings.matching.matcher.scores import Knowledge
+from tidings.matching.opposites import BuiltInOpposites
 
 KNOWN = Knowledge(
     Told(
@@ -165,3 +166,10 @@ def test_opposites_rule_each_other_out_whoever_knows_it(pair: tuple[str, str]) -
         assert guards.ruled_out(f"door {other}") == {0}
         assert guards.why(f"door {other}", 0) is Guard.OPPOSITES
     assert not Guards(["it", "side"], OneSided()).ruled_out("unit inside")
+
+
+def test_words_of_a_class_tell_things_apart() -> None:
+    guards = Guards(["delivery on monday", "monday or friday", "third floor", "red alert"], BuiltInOpposites())
+    assert guards.ruled_out("delivery on friday") == {0}
+    assert guards.ruled_out("second floor") == {2}
+    assert guards.ruled_out("green alert") == {3}

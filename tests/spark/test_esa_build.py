@@ -16,7 +16,9 @@ from tidings.lexicons.esa.folder import open_index, read_manifest
 from tidings.matching.esa.related import EsaRelatedness
 from tidings.spark.errors import LakeInUse
 from tidings.spark.esa.build import Build, Parameters, Progress
+from tidings.spark.esa.counting import count
 from tidings.spark.esa.errors import BuildForeign, DumpDamaged, NothingToIndex
+from tidings.spark.esa.postings import frequencies, vocabulary
 from tidings.spark.esa.sources import Wiki
 from tidings.spark.esa.wikitext import spoken
 from tidings.spark.lock import locked
@@ -50,8 +52,8 @@ def test_a_killed_build_goes_on_and_equals_the_formulas(spark: SparkSession, tmp
     with pytest.raises(Killed):
         Build(spark, wiki, out, EXACT, dies, round_pieces=2).run()
     first = {each.name for each in (out / "counts").iterdir()}
-    made = Build(spark, wiki, out, EXACT, told.append, round_pieces=2).run()
-    assert len(first) == 2
+    made = Build(spark, wiki, out, EXACT, told.append, round_pieces=3).run()  # as with more cores
+    assert len(first) == 4
     assert [each.done for each in told if each.stage == "reading"] == [1, 2, 1, 2, 3]
     assert told[-1].tally == {
         "pages": 43, "kept": 40, "redirects": 1, "in other namespaces": 1, "too short": 1,
@@ -71,6 +73,19 @@ def test_a_killed_build_goes_on_and_equals_the_formulas(spark: SparkSession, tmp
         Build(spark, wiki, out, Parameters(shortest=4, rarest=1)).run()
     with locked(out), pytest.raises(LakeInUse):
         Build(spark, wiki, out, EXACT).run()
+
+
+def test_spark_and_this_process_find_the_same_frequencies(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "dump.xml.bz2"
+    path.write_bytes(multistream(PAGES, 10))
+    found = count(spark, Wiki([path], packed=600).pieces(), tmp_path, shortest=3, lenient=False)
+    files = [tmp_path / each.file for each in found]
+    here, there = (frequencies(spark, files, 2, 30.0, here=most).sort_by("term") for most in (10_000, 10))
+    assert len(here) > 20
+    assert here.to_pydict() == there.to_pydict()
+    words = vocabulary(here, 40, 15)
+    assert words["id"].to_pylist() == list(range(15))
+    assert min(words["df"].to_pylist()) >= sorted(here["df"].to_pylist())[-15]
 
 
 def test_a_damaged_dump_is_told_unless_somebody_is_lenient(spark: SparkSession, tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ PATTERNS = (
     "SELECT (SUM(IF(EXISTS { ?s :next ?n }, 1, 0)) AS ?x) { ?s :kind ?k } GROUP BY ?k ORDER BY EXISTS { ?k ?p ?o }",
     "SELECT * { ?s :likes ?o GRAPH ?s { } }",
     "SELECT * { ?s :v ?o FILTER EXISTS { GRAPH ?g { ?x :v ?o } } }",
+    "SELECT * { ?s :kind ?k FILTER EXISTS { ?x :next ?n MINUS { ?n :kind ?k } MINUS { ?x :v ?w FILTER(?k = :k1) } } }",
 )  # fmt: skip
 PROLOGUE = f"{PREFIX}PREFIX xsd: <{XSD}>\n"
 

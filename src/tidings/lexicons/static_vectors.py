@@ -4,12 +4,16 @@ The package's own loader asks a hub on the network; here its files are read, and
 """
 
 import importlib.util
+import re
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.extras import extra_missing, needing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -17,53 +21,96 @@ _WHAT = "approximate matching needs word vectors"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _KEPT = 65_536
-"""Vectors of words that are kept: 64 MB."""
+"""Vectors that are kept of what is no whole piece: 64 MB. No more may be asked for at once."""
+_WHOLE = re.compile("▁[a-z]+")
 _LONGEST = 200
 """Characters of a word that are looked at."""
 
 
 class StaticVectors:
-    """The vector of a word or term is the mean of those of its pieces."""
+    """The vector of a word or term is the mean of those of its pieces, with length 1. It is a row of a table: the first
+    is that of the unknown; then come the words that are one piece, and what was asked for of late."""
 
-    def __init__(self, weights: "NDArray[np.float32]", tokenizer: Any) -> None:
+    def __init__(self, weights: "NDArray[np.float16]", tokenizer: Any, kept: int = _KEPT) -> None:
+        import numpy as np
+
         self._weights = weights
         self._tokenizer = tokenizer
-        self._kept: dict[str, NDArray[np.float32] | None] = {}
+        self._whole = whole_words(tokenizer)
+        self._table = np.empty((1 + len(self._whole) + kept, weights.shape[1]), np.float32)
+        self._table[0] = 0
+        self._table[1 : 1 + len(self._whole)] = _directions(weights[list(self._whole.values())].astype(np.float32))
+        self._forget()
 
     @property
     def dimensions(self) -> int:
         return int(self._weights.shape[1])
 
     def vector(self, item: str) -> "NDArray[np.float32] | None":
-        kept = self._kept
-        if item in kept:
-            return kept[item]
-        if len(kept) >= _KEPT:
-            kept.clear()  # words come again soon; an order of use would cost more than it saves
-        found = kept[item] = self._made(item)
+        found = self.vectors([item])[0]
+        return found if self._numbers[item] else None
+
+    def vectors(self, items: "Sequence[str]") -> "NDArray[np.float32]":
+        missing = self._missing(items)
+        if missing:
+            if self._end + len(missing) > len(self._table):
+                self._forget()  # words come again soon; an order of use would cost more than it saves
+                missing = self._missing(items)
+            self._learn(missing)
+        numbers = self._numbers
+        found: NDArray[np.float32] = self._table[[numbers[item] for item in items]]
         return found
 
-    def _made(self, item: str) -> "NDArray[np.float32] | None":
+    def _missing(self, items: "Sequence[str]") -> list[str]:
+        return list(dict.fromkeys([item for item in items if item not in self._numbers]))
+
+    def _forget(self) -> None:
+        self._numbers = {word: number for number, word in enumerate(self._whole, start=1)}
+        self._end = 1 + len(self._whole)
+
+    def _learn(self, items: list[str]) -> None:
         import numpy as np
 
-        pieces = self._tokenizer.encode(item[:_LONGEST], add_special_tokens=False).ids
-        if not pieces:
-            return None
-        total = self._weights[pieces].astype(np.float32).sum(axis=0)  # of length 1, it is what their mean is
-        length = np.sqrt((total * total).sum())
-        return np.asarray(total / length, np.float32) if length else None
+        pieces = [self._tokenizer.encode(item[:_LONGEST], add_special_tokens=False).ids for item in items]
+        known = [item for item, ids in zip(items, pieces, strict=True) if ids]
+        self._numbers.update(dict.fromkeys(items, 0))
+        if known:
+            ends = list(accumulate([len(ids) for ids in pieces if ids]))
+            flat = self._weights[list(chain.from_iterable(pieces))].astype(np.float32)
+            begin, self._end = self._end, self._end + len(known)
+            self._table[begin : self._end] = _directions(np.add.reduceat(flat, [0, *ends[:-1]], axis=0))
+            self._numbers.update(zip(known, range(begin, self._end), strict=True))
 
 
-def load_static_vectors() -> StaticVectors:
+def whole_words(tokenizer: Any) -> dict[str, int]:
+    """The words that are one piece, as most of those of explanations are: others take 5 µs to split, or 30 at first."""
+    pieces: dict[str, int] = tokenizer.get_vocab(with_added_tokens=False)
+    return {piece[1:]: number for piece, number in pieces.items() if _WHOLE.fullmatch(piece)}
+
+
+def _directions(totals: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """With length 1, a total is what the mean is."""
+    import numpy as np
+
+    lengths = np.sqrt((totals * totals).sum(axis=1, keepdims=True))
+    return np.asarray(totals / np.where(lengths > 0, lengths, np.float32(1)), np.float32)
+
+
+def load_static_vectors(kept: int = _KEPT) -> StaticVectors:
     """Raises ExtraMissing."""
-    folder = _folder()
     with needing(_WHAT, "matching"):
         from safetensors.numpy import load_file
+    return StaticVectors(load_file(_folder() / _WEIGHTS)["embedding.weight"], load_tokenizer(), kept)
+
+
+def load_tokenizer() -> Any:
+    """Splits words into pieces. Raises ExtraMissing."""
+    with needing(_WHAT, "matching"):
         from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    tokenizer = Tokenizer.from_file(str(_folder() / _TOKENIZER))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return StaticVectors(load_file(folder / _WEIGHTS)["embedding.weight"], tokenizer)
+    return tokenizer
 
 
 def _folder() -> Path:

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tidings.matching.evidence import Thesaurus, Weights, Witness, WordVectors
+from tidings.matching.evidence import Meanings, Thesaurus, Weights, Witness, WordVectors
 from tidings.matching.relatedness import Calibration, Matrix, Related
 from tidings.matching.words import spelled
 
@@ -27,6 +27,8 @@ LIGHT = frozenset(["event", "incident", "occurrence", "report", "notice", "messa
 _LIGHT_WEIGHT = 0.25
 _LEAST = 0.02
 """Agreement of a word that finds nothing: above 0, so that a long phrase survives a word that nobody knows."""
+_LIGHT_LEAST = 0.3
+"""And of a light one beside others: "ferry arrived report" is not spoilt by what "ferry arrived event" calls itself."""
 MOST_WORDS = 32
 """Of a phrase; a longer text is known by its first ones."""
 _TINY = np.float32(1e-9)
@@ -73,6 +75,7 @@ class Aligned:
         self.name = name
         self.calibration = calibration
         self.vectors = vectors
+        self.meanings = Meanings(vectors)
         self.curve = curve
         self.thesaurus = thesaurus
         self.weights = weights
@@ -99,7 +102,8 @@ class Aligned:
                         if start <= place < start + length:
                             covering[number].append(len(items))
                     items.append(term)
-        weights = [_LIGHT_WEIGHT if words[place] in LIGHT else 1.0 for place in kept]
+        light = [words[place] in LIGHT for place in kept]
+        weights = [_LIGHT_WEIGHT if each and not all(light) else 1.0 for each in light]
         return Parts(phrase, tuple(items), tuple(tuple(each) for each in covering), tuple(weights))
 
 
@@ -135,8 +139,9 @@ class _Prepared:
             self._weights[: len(parts.weights), column] = parts.weights
             for row, places in enumerate(parts.covering):
                 self._covering[row, : len(places), column] = [numbers[place] for place in places]
+        self._least = np.where(self._weights == _LIGHT_WEIGHT, _LIGHT_LEAST, _LEAST).astype(np.float32)
         self._size = np.maximum(self._weights.sum(axis=0), _TINY)
-        self._empty = self._weights.sum(axis=0) == 0
+        self._empty = np.flatnonzero(self._weights.sum(axis=0) == 0)
 
     def __call__(self, left: Sequence[str]) -> Matrix:
         related = np.zeros((len(left), self._weights.shape[1]), np.float32)
@@ -148,20 +153,22 @@ class _Prepared:
         return related
 
     def _one(self, parts: Parts) -> NDArray[np.float32]:
-        rows = [self._similarities.of(item) for item in parts.items]
+        rows = np.array([self._similarities.of(item) for item in parts.items])
         ours = self._our_side(parts, rows)
-        greatest = np.maximum.reduce(rows)
-        theirs = np.maximum(greatest[self._covering].max(axis=1, initial=0.0), _LEAST)
+        theirs = np.maximum(rows.max(axis=0)[self._covering].max(axis=1, initial=0.0), self._least)
         their_loss = np.maximum((self._weights / theirs).sum(axis=0) / self._size, _TINY)
         related = (1 / ours + 1 / their_loss) / 2 if self._backend.even else 2 / (ours + their_loss)
-        return np.where(self._empty, 0, related).astype(np.float32)
+        related[self._empty] = 0
+        return np.asarray(related, np.float32)
 
-    def _our_side(self, parts: Parts, rows: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    def _our_side(self, parts: Parts, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The reciprocal of its agreement with each phrase."""
-        best = [row[self._items].max(axis=0, initial=0.0) for row in rows]
+        best = np.maximum(rows[:, self._items].max(axis=1, initial=0.0), np.float32(_LEAST))
         loss = np.zeros(self._weights.shape[1], np.float32)
         for places, weight in zip(parts.covering, parts.weights, strict=True):
-            agreement = np.maximum(np.maximum.reduce([best[place] for place in places]), _LEAST)
+            agreement = best[places[0]] if len(places) == 1 else best[list(places)].max(axis=0)
+            if weight == _LIGHT_WEIGHT:
+                agreement = np.maximum(agreement, np.float32(_LIGHT_LEAST))
             loss += weight / agreement
         return loss / np.float32(sum(parts.weights))
 
@@ -178,7 +185,7 @@ class _Similarities:
             if vector is not None:
                 self._vectors[number] = vector
         thesaurus = backend.thesaurus
-        self._witness = None if thesaurus is None else Witness(thesaurus, backend.vectors, items, backend.weights)
+        self._witness = None if thesaurus is None else Witness(thesaurus, backend.meanings, items, backend.weights)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def of(self, item: str) -> NDArray[np.float32]:

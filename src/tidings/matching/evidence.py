@@ -16,10 +16,14 @@ them, there is nothing but the cosine to go by.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+_KEPT = 16_384
+"""Explanations whose vectors are kept: 16 MB."""
 
 
 class WordVectors(Protocol):
@@ -30,6 +34,10 @@ class WordVectors(Protocol):
 
     def vector(self, item: str) -> NDArray[np.float32] | None:
         """Of length 1; None for what it does not know."""
+        ...
+
+    def vectors(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each, of zeros for what it does not know; faster than one after the other."""
         ...
 
 
@@ -69,20 +77,53 @@ class Weights:
     same: float = 0.95
 
 
+class Meanings:
+    """Vectors of explanations, each the mean of its words' vectors, with length 1. Synonyms share explanations, so what
+    was found is kept, up to a bound."""
+
+    def __init__(self, vectors: WordVectors) -> None:
+        self._vectors = vectors
+        self._kept: dict[tuple[str, ...], NDArray[np.float32] | None] = {}
+
+    def of(self, explained: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+        """A row for each explanation that has a known word."""
+        kept = self._kept
+        if len(kept) + len(explained) > _KEPT:
+            kept.clear()
+        missing = list(dict.fromkeys(each for each in explained if each not in kept))
+        if missing:
+            kept.update(self._made(missing))
+        found = [each for words in explained if (each := kept[words]) is not None]
+        return np.array(found, np.float32).reshape(-1, self._vectors.dimensions)
+
+    def _made(self, explained: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray[np.float32] | None]:
+        """All at once: one sum over the vectors of all words, divided where explanations end."""
+        made: dict[tuple[str, ...], NDArray[np.float32] | None] = dict.fromkeys(explained)
+        spoken = [words for words in explained if words]
+        if spoken:
+            ends = list(accumulate(map(len, spoken)))
+            vectors = self._vectors.vectors(list(chain.from_iterable(spoken)))
+            totals = np.add.reduceat(vectors, [0, *ends[:-1]], axis=0)
+            lengths = np.sqrt((totals * totals).sum(axis=1)).tolist()
+            found = zip(spoken, totals, lengths, strict=True)
+            made.update((words, total / length) for words, total, length in found if length)
+        return made
+
+
 class Witness:
     """What a thesaurus says of some items, asked about others."""
 
-    def __init__(self, thesaurus: Thesaurus, vectors: WordVectors, items: Sequence[str], weights: Weights) -> None:
-        self._thesaurus, self._vectors, self._weights = thesaurus, vectors, weights
+    def __init__(self, thesaurus: Thesaurus, meanings: Meanings, items: Sequence[str], weights: Weights) -> None:
+        self._thesaurus, self._meanings, self._weights = thesaurus, meanings, weights
         self._size = len(items)
-        self._number = {item: [number] for number, item in enumerate(items)}
-        self._senses = _table((number, thesaurus.senses(item)) for number, item in enumerate(items))
-        self._near = _table((number, thesaurus.near(item)) for number, item in enumerate(items))
-        self._parts = _table((number, thesaurus.parts(item)) for number, item in enumerate(items))
-        self._mentioning = _table((number, _words(thesaurus.explained(item))) for number, item in enumerate(items))
+        self._number = _Table((number, [item]) for number, item in enumerate(items))
+        self._senses = _Table((number, thesaurus.senses(item)) for number, item in enumerate(items))
+        self._near = _Table((number, thesaurus.near(item)) for number, item in enumerate(items))
+        self._parts = _Table((number, thesaurus.parts(item)) for number, item in enumerate(items))
+        self._mentioning = _Table((number, _words(thesaurus.explained(item))) for number, item in enumerate(items))
         self._known = np.array([bool(thesaurus.senses(item)) for item in items], bool)
-        explained = [self._meanings(item) for item in items]
-        self._meant = np.concatenate([np.zeros((0, vectors.dimensions), np.float32), *explained])
+        explained = [meanings.of(thesaurus.explained(item)) for item in items]
+        self._meant = np.concatenate([meanings.of([]), *explained])
         sizes = np.array([len(each) for each in explained], np.intp)
         self._having = np.flatnonzero(sizes)
         self._starts = (np.cumsum(sizes) - sizes)[self._having]
@@ -95,57 +136,43 @@ class Witness:
         senses, near = thesaurus.senses(item), thesaurus.near(item)
         if not senses:
             return stretched
-        mentioned = _found(self._number, _words(thesaurus.explained(item))) + _found(self._mentioning, [item])
         logit = weights.cosine * np.maximum(cosines, 0) + weights.explained * self._explained(item) - weights.doubt
-        logit += weights.near * self._marks(_found(self._senses, near) + _found(self._near, senses))
-        logit += weights.beyond * self._marks(_found(self._near, near))
-        logit += weights.part * self._marks(_found(self._senses, thesaurus.parts(item)) + _found(self._parts, senses))
-        logit += weights.mentioned * self._marks(mentioned)
+        logit[[*self._senses[near] | self._near[senses]]] += weights.near
+        logit[[*self._near[near]]] += weights.beyond
+        logit[[*self._senses[thesaurus.parts(item)] | self._parts[senses]]] += weights.part
+        mentioned = self._number[_words(thesaurus.explained(item))] | self._mentioning[frozenset([item])]
+        logit[[*mentioned]] += weights.mentioned
         similar = np.where(self._known, 1 / (1 + np.exp(-logit)), stretched)
-        same = _found(self._senses, senses)
+        same = [*self._senses[senses]]
         similar[same] = np.maximum(similar[same], weights.same)
         return np.asarray(similar, np.float32)
-
-    def _marks(self, numbers: list[int]) -> NDArray[np.float32]:
-        marks = np.zeros(self._size, np.float32)
-        marks[numbers] = 1
-        return marks
 
     def _explained(self, item: str) -> NDArray[np.float32]:
         """The greatest cosine of an explanation of the item with one of each other."""
         greatest = np.zeros(self._size, np.float32)
-        # einsum: the same sum for each row, however many there are
-        found = [np.einsum("id,d->i", self._meant, meaning) for meaning in self._meanings(item)]
-        if found and self._starts.size:
-            nearest = np.maximum.reduceat(np.maximum.reduce(found), self._starts)
+        meanings = self._meanings.of(self._thesaurus.explained(item))
+        if len(meanings) and self._starts.size:
+            # vecdot: the same sum for each pair, however many there are
+            cosines = np.vecdot(self._meant[:, None], meanings)
+            nearest = np.maximum.reduceat(cosines.max(axis=1), self._starts)
             greatest[self._having] = np.maximum(nearest, 0)
         return greatest
-
-    def _meanings(self, item: str) -> NDArray[np.float32]:
-        made = [each for words in self._thesaurus.explained(item) if (each := self._mean(words)) is not None]
-        return np.array(made, np.float32).reshape(-1, self._vectors.dimensions)
-
-    def _mean(self, words: Sequence[str]) -> NDArray[np.float32] | None:
-        known = [vector for word in words if (vector := self._vectors.vector(word)) is not None]
-        if not known:
-            return None
-        total = np.add.reduce(known)  # of length 1, it is what their mean is
-        length = np.sqrt((total * total).sum())
-        return np.asarray(total / length, np.float32) if length else None
 
 
 def _words(explained: Iterable[Sequence[str]]) -> frozenset[str]:
     return frozenset(word for each in explained for word in each)
 
 
-def _table(known: Iterable[tuple[int, Iterable[str]]]) -> dict[str, list[int]]:
+class _Table:
     """Numbers by what they have."""
-    table: dict[str, list[int]] = defaultdict(list)
-    for number, found in known:
-        for each in found:
-            table[each].append(number)
-    return table
 
+    def __init__(self, known: Iterable[tuple[int, Iterable[str]]]) -> None:
+        self._numbers: dict[str, set[int]] = defaultdict(set)
+        for number, found in known:
+            for each in found:
+                self._numbers[each].add(number)
+        self._keys = frozenset(self._numbers)
 
-def _found(table: dict[str, list[int]], keys: Iterable[str]) -> list[int]:
-    return [number for key in keys for number in table.get(key, ())]
+    def __getitem__(self, keys: frozenset[str]) -> set[int]:
+        """Those that have any of these; few of these are known at all."""
+        return set().union(*map(self._numbers.__getitem__, keys & self._keys))

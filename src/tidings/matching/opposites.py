@@ -5,6 +5,7 @@ stand for their forms: increase/decrease are also increased/decreased, increases
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Protocol
 
 _WORDS = """
@@ -35,6 +36,18 @@ _VERBS = """
     add remove, insert delete, push pull, win lose, succeed fail, produce consume, generate consume, import export
     upload download, speed slow, attach detach, inflate deflate, ascend descend, freeze melt, plug unplug, wet dry
 """
+
+
+_CLASSES = """
+    monday tuesday wednesday thursday friday saturday sunday
+    january february march april may june july august september october november december
+    spring summer autumn winter
+    one two three four five six seven eight nine ten eleven twelve
+    first second third fourth fifth sixth seventh eighth ninth tenth
+    north south east west
+    red orange yellow green blue violet black white brown pink
+"""
+"""Of each line, a word rules out all others: vectors find them alike, and they are used to tell things apart."""
 
 
 class Opposites(Protocol):
@@ -70,6 +83,8 @@ _NONE: frozenset[str] = frozenset()
 
 def _all_pairs() -> Iterator[tuple[str, str]]:
     yield from _pairs(_WORDS)
+    for line in _CLASSES.strip().splitlines():
+        yield from combinations(line.split(), 2)
     for left, right in _pairs(_VERBS):
         yield from zip(_forms(left), _forms(right), strict=True)
 

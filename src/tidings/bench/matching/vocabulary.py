@@ -29,7 +29,7 @@ class Vocabulary:
     events: tuple[tuple[Slot, ...], ...]
 
 
-VOCABULARIES = ("city", "farm", "office", "airport")
+VOCABULARIES = ("city", "farm", "office", "airport", "hotel")
 CALIBRATION = ("clinic", "harbour")
 """Parameters are chosen on these, and nothing is reported of them."""
 

@@ -7,6 +7,7 @@
 | `endpoint` | any SPARQL 1.1 endpoint that runs | `endpoint.py` |
 | `managed` | one of the above, started by a command | here |
 | `tidings` `tidings-naive` `oxigraph` | started by the suite | `peers.py` |
+| `tidings-mirror` `tidings-context` | the same, in front of an Oxigraph | `peers.py` |
 | `virtuoso` | the same, fetched if need be | `virtuoso.py` |
 """
 
@@ -107,7 +108,11 @@ KINDS: dict[str, Maker] = {
     "managed": _managed,
     "tidings": _of(peers.TidingsSettings, peers.tidings),
     "tidings-naive": _of(peers.TidingsSettings, peers.tidings_naive),
+    "tidings-mirror": _of(peers.TidingsSettings, peers.tidings_mirror),
+    "tidings-context": _of(peers.TidingsSettings, peers.tidings_context),
     "oxigraph": _of(peers.OxigraphSettings, peers.oxigraph),
     "virtuoso": _of(virtuoso.Settings, virtuoso.make),
 }
-STARTED = frozenset({"managed", "tidings", "tidings-naive", "oxigraph", "virtuoso"})
+STARTED = frozenset(
+    {"managed", "tidings", "tidings-naive", "tidings-mirror", "tidings-context", "oxigraph", "virtuoso"}
+)

@@ -26,7 +26,7 @@ def documents(folder: Path, part: int = 0, parts: int = 1) -> Iterator[Document]
     texts = {synset.id: f"{', '.join(synset.words)}; {synset.gloss}" for synset in known.values()}
     for place, synset in enumerate(known.values()):
         if place % parts == part:
-            near = dict.fromkeys(pointer.target for pointer in synset.pointers if pointer.target in texts)
+            near = dict.fromkeys(target for target in synset.targets if target in texts)
             near.pop(synset.id, None)
             text = "\n".join((texts[synset.id], *(texts[each] for each in near)))
             yield Document(_number(synset), f"{synset.words[0]} ({synset.gloss[:80]})", text)

@@ -33,7 +33,7 @@ _IRREGULAR = {
 _LETTERS = re.compile(r"[a-z]+")
 _SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
-_BETWEEN = 4_096
+_BETWEEN = 1_024
 _LONGEST = 256
 """Bytes of a lemma, and more."""
 
@@ -60,8 +60,12 @@ class WordNet:
         return frozenset(sense for form in _base_forms(item) for sense in self._of_lemma(form))
 
     def _related(self, item: str, symbols: frozenset[str]) -> frozenset[str]:
-        found = (pointer for sense in self.senses(item) for pointer in self._synset(sense).pointers)
-        return frozenset(_plain(pointer.target) for pointer in found if pointer.symbol in symbols)
+        found: set[str] = set()
+        for sense in self.senses(item):
+            synset = self._synset(sense)
+            relations = zip(synset.symbols, synset.targets, strict=True)
+            found.update([_plain(target) for symbol, target in relations if symbol in symbols])
+        return frozenset(found)
 
     def _explained(self, item: str) -> tuple[tuple[str, ...], ...]:
         """For each sense, its words and those of its definition, without the examples."""
@@ -76,14 +80,14 @@ class WordNet:
                 synset = self._synset(sense)
                 for antonym in self._antonyms(synset, form):
                     found.update(_inflected(antonym) if sense[0] == "v" else [antonym])
-                for head in synset.pointers if sense[0] == "a" else ():
-                    if head.symbol == "&":
-                        found.update(self._antonyms(self._synset(_plain(head.target)), None))
+                for symbol, target in zip(synset.symbols, synset.targets, strict=True) if sense[0] == "a" else ():
+                    if symbol == "&":
+                        found.update(self._antonyms(self._synset(_plain(target)), None))
         return frozenset(found - {word})
 
     def _antonyms(self, synset: Synset, word: str | None) -> Iterator[str]:
         """The opposites of one word of a synset, or of all, with those that mean the same."""
-        for pointer in synset.pointers:
+        for pointer in synset.pointers if "!" in synset.symbols else ():
             if pointer.symbol == "!" and word in (None, synset.words[pointer.source_word - 1].lower()):
                 yield from map(str.lower, self._synset(_plain(pointer.target)).words)
 
@@ -96,10 +100,14 @@ class WordNet:
         return senses
 
     def _lines(self, lemma: str) -> dict[str, str]:
-        """The line of each index that has the lemma."""
-        key = lemma.replace(" ", "_").encode()
-        found = {part: index.line(key) for part, index in self._index.items()}
-        return {part: line for part, line in found.items() if line}
+        """The line of each index that has the lemma. A spelling has spaces where a lemma may have `_` or a hyphen, as
+        life-threatening has."""
+        for joint in ("_", "-") if " " in lemma else ("_",):
+            key = lemma.replace(" ", joint).encode()
+            found = {part: line for part, index in self._index.items() if (line := index.line(key))}
+            if found:
+                return found
+        return {}
 
     def _read(self, sense: str) -> Synset:
         data, start = self._data[sense[0]], int(sense[1:])
@@ -123,7 +131,7 @@ def _mapped(path: Path) -> mmap:
 
 
 class _Index:
-    """An index file, whose lines are sorted by their bytes. Some lines are marked, one in each 4 KB: looking a lemma up
+    """An index file, whose lines are sorted by their bytes. Some lines are marked, one in each KB: looking a lemma up
     takes a search among the marks, and one in the text between two of them."""
 
     def __init__(self, path: Path) -> None:

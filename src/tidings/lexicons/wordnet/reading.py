@@ -5,9 +5,9 @@ offset  file  type  words  word id …  pointers  symbol offset part source/targ
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from tidings.lexicons.errors import WordNetDamaged
 from tidings.lexicons.wordnet.finding import PARTS
@@ -16,7 +16,7 @@ _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
 
 
-class Pointer(NamedTuple):
+class Pointer(Struct, frozen=True, gc=False):
     """A relation: `@` hypernym, `~` hyponym, `!` antonym and others, of a whole synset or of two of its words."""
 
     symbol: str
@@ -26,14 +26,22 @@ class Pointer(NamedTuple):
     target_word: int
 
 
-@dataclass(frozen=True, slots=True)
-class Synset:
+class Synset(Struct, frozen=True, gc=False):
     """Words that mean the same, with an explanation. Its id is as `n00001740`: part of speech and place."""
 
     id: str
     words: tuple[str, ...]
-    pointers: tuple[Pointer, ...]
+    symbols: tuple[str, ...]
+    """Of its relations; some have hundreds, and most are only asked for these and for the targets."""
+    targets: tuple[str, ...]
+    ends: tuple[str, ...]
+    """Which words they are about, as the file has it."""
     gloss: str
+
+    @property
+    def pointers(self) -> Iterator[Pointer]:
+        for symbol, target, end in zip(self.symbols, self.targets, self.ends, strict=True):
+            yield Pointer(symbol, target, *_places(end))
 
 
 def synsets(folder: Path) -> Iterator[Synset]:
@@ -54,19 +62,21 @@ def read_synset(line: str, part: str, path: Path, number: int) -> Synset:
     facts, _, gloss = line.partition("| ")
     fields = facts.split()
     try:
-        words = tuple(_word(each) for each in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
         at = 4 + 2 * int(fields[3], 16)
-        starts = range(at + 1, at + 1 + 4 * int(fields[at]), 4)
-        pointers = tuple(_pointer(*fields[start : start + 4]) for start in starts)
+        words = tuple([_word(each) for each in fields[4:at:2]])
+        after = at + 1 + 4 * int(fields[at])
+        symbols, offsets, files, ends = (tuple(fields[at + nth : after : 4]) for nth in (1, 2, 3, 4))
+        targets = tuple([file + offset for file, offset in zip(files, offsets, strict=True)])
         place = int(fields[0])
+        _ = fields[after - 1], [*map(_places, set(ends))]  # there are as many as it says, and these are numbers
     except (IndexError, ValueError, TypeError) as error:
         raise WordNetDamaged(f"{path}, line {number}: no synset of WordNet ({error})") from error
-    return Synset(f"{part}{place:08}", words, pointers, gloss.strip())
+    return Synset(f"{part}{place:08}", words, symbols, targets, ends, gloss.strip())
 
 
 def _word(field: str) -> str:
     return _MARKER.sub("", field).replace("_", " ")
 
 
-def _pointer(symbol: str, offset: str, part: str, words: str) -> Pointer:
-    return Pointer(symbol, f"{part}{offset}", int(words[:2], 16), int(words[2:], 16))
+def _places(end: str) -> tuple[int, int]:
+    return int(end[:2], 16), int(end[2:], 16)

@@ -17,6 +17,8 @@ from tidings.matching.matcher.murty import ranked
 
 _FEW = 3
 """Mappings that Murty's algorithm has sooner than the search is made ready."""
+_MANY = 1_000
+"""Rows times mappings for which the search of a matrix without free columns runs out of steps, which are then lost."""
 
 
 def best(scores: Matrix) -> Columns | None:
@@ -43,10 +45,15 @@ def k_best(scores: Matrix, k: int) -> list[tuple[tuple[int, ...], float]]:
     first = _solved(costs) if len(scores) <= scores.shape[1] else None
     if first is None:
         return []
-    found = cheapest(costs, first, k) if k > _FEW else None
+    found = cheapest(costs, first, k) if _is_short(len(scores), scores.shape[1], k) else None
     if found is None:
         found = list(islice(ranked(costs, first), k))
     return [(columns, exp(-cost)) for columns, cost in found]
+
+
+def _is_short(rows: int, columns: int, k: int) -> bool:
+    """Whether the search is likely to be: many free columns make for cheap exchanges."""
+    return k > _FEW and (rows * k <= _MANY or columns - rows >= rows / 8)
 
 
 def _costs(scores: Matrix) -> Matrix:

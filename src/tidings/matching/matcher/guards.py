@@ -7,6 +7,7 @@ opposites   "occupied" is not "vacant": a word of one phrase is the opposite of 
 from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from tidings.matching.language.notation import number_of
 from tidings.matching.opposites import Opposites
@@ -15,6 +16,8 @@ from tidings.matching.words import words
 _NEGATING = ("un", "non", "dis", "de")
 _SHORTEST = 4
 """Letters of a word that a prefix may stand before."""
+_KEPT = 4_096
+"""Words of which it is kept whom they rule out."""
 
 
 class Guard(StrEnum):
@@ -39,6 +42,7 @@ class Guards:
         for word in self._having:
             for other in self._opposed(word):
                 self._ruling[other].append(word)
+        self._against = lru_cache(_KEPT)(self._find_against)
 
     def ruled_out(self, phrase: str) -> set[int]:
         """The places of the phrases that this one does not mean."""
@@ -60,13 +64,17 @@ class Guards:
     def _by_opposites(self, phrase: str) -> set[int]:
         """Whichever of two words knows the other as its opposite. Who has both words of a pair is not ruled out."""
         mine = frozenset(words(phrase))
-        having = self._having
         out: set[int] = set()
         for word in mine:
-            for other in self._opposed(word).union(self._ruling.get(word, ())):
-                if other in having and other not in mine:
-                    out.update(place for place in having[other] if word not in self._words[place])
+            for other in self._against(word):
+                if other not in mine:
+                    out.update(place for place in self._having[other] if word not in self._words[place])
         return out
+
+    def _find_against(self, word: str) -> tuple[str, ...]:
+        """Words of the phrases that this one rules out."""
+        found = self._opposed(word).union(self._ruling.get(word, ()))
+        return tuple(other for other in found if other in self._having)
 
     def _opposed(self, word: str) -> set[str]:
         return {*self._opposites.opposites(word), *_negated(word)}

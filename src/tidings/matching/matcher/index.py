@@ -2,11 +2,12 @@
 
 The geometric mean of a mapping reaches the threshold θ only if each of its n scores is at least θⁿ, and only if the
 mean of what each predicate could get at best, were tuples not taken, reaches it. Each distinct predicate is scored once
-for an event; both bounds are then arithmetic over arrays. Whoever passes is assigned tuples as any matcher would.
+for an event; both bounds are then arithmetic over arrays, for those whose rarest predicate some tuple meets. Whoever
+passes is assigned tuples as any matcher would.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from tidings.matching.language.values import Event, EventTuple, Subscription
 from tidings.matching.matcher.matcher import Mapping as BestMapping
-from tidings.matching.matcher.matcher import Match, best_mappings, geometric_mean
+from tidings.matching.matcher.matcher import Match, best_mappings, root
 from tidings.matching.matcher.scores import Knowledge, Scored, ScoreTable
 
 Key = TypeVar("Key", bound=Hashable)
@@ -56,12 +57,11 @@ class SubscriptionIndex(Generic[Key]):
         if self._ready is None:
             self._ready = _Ready(self._subscriptions, self._knowledge)
         ready = self._ready
-        candidates = ready.candidates(event)
+        best = ready.best(event.tuples)
+        candidates = ready.candidates(best)
         self.pairs += len(self._subscriptions)
         self.looked_at += ready.count(candidates)
-        found = [(order, key, match) for match, asking in ready.matches(candidates, event) for order, key in asking]
-        found.sort(key=itemgetter(0))
-        return [(key, match) for _, key, match in found]
+        return ready.told(ready.matches(candidates, best, event))
 
 
 class _Kind(NamedTuple):
@@ -73,73 +73,106 @@ class _Kind(NamedTuple):
     mappings: int
 
 
+class _Best(NamedTuple):
+    """Of each distinct predicate, the greatest score and the first tuple that has it, whoever else wants that tuple.
+    Then an entry for each place where a column of members is beyond its end: score 1, and a tuple that is nobody's."""
+
+    scores: NDArray[np.float64]
+    tuples: NDArray[np.intp]
+
+
 class _Ready(Generic[Key]):
     def __init__(self, subscriptions: Mapping[Key, Subscription], knowledge: Knowledge) -> None:
         places: dict[Scored, int] = {}
-        kinds: dict[_Kind, list[tuple[int, Key]]] = {}
-        for order, (key, each) in enumerate(subscriptions.items()):
+        kinds: dict[_Kind, list[int]] = {}
+        for order, each in enumerate(subscriptions.values()):
             members = tuple(places.setdefault(scored, len(places)) for scored in knowledge.scored(each))
             kind = _Kind(members, knowledge.threshold(each), each.parameters.mappings)
-            kinds.setdefault(kind, []).append((order, key))
+            kinds.setdefault(kind, []).append(order)
+        self._keys = list(subscriptions)
         self._kinds = list(kinds)
-        self._asking = list(kinds.values())
+        self._asking = [np.array(each, np.intp) for each in kinds.values()]
         self._sizes = np.array([len(each) for each in self._asking], np.intp)
         self._table = ScoreTable(list(places), knowledge)
         widest = max((len(each.members) for each in kinds), default=0)
-        # A row for each kind; beyond its predicates, the place of a score that is always 1.
-        self._members = np.full((len(kinds), widest), len(places), np.intp)
-        for row, each_kind in enumerate(kinds):
-            self._members[row, : len(each_kind.members)] = each_kind.members
+        self._nothing = _Best(
+            np.concatenate([np.zeros(len(places)), np.ones(widest)]),
+            np.concatenate([np.zeros(len(places), np.intp), -1 - np.arange(widest)]),
+        )
+        # A column for each kind: sums over columns of thousands of short ones take half of the time of those over rows
+        self._members = np.tile(len(places) + np.arange(widest)[:, None], len(kinds))
+        for column, each_kind in enumerate(kinds):
+            self._members[: len(each_kind.members), column] = each_kind.members
+        self._single = np.array([each.mappings == 1 for each in kinds], bool)
         # n log θ: for the sum of the logarithms of all scores, and so for each of them, none of which exceeds 0
         thresholds = np.array([each.threshold for each in kinds], np.float64)
         numbers = np.array([len(each.members) for each in kinds], np.float64)
         self._least = numbers * np.log(np.maximum(thresholds, _LEAST)) - _SLACK
+        self._needing, self._always = _by_rarest(self._kinds, len(places))
 
     def count(self, candidates: NDArray[np.intp]) -> int:
         """The subscriptions behind them."""
-        return int(self._sizes[candidates].sum())
+        return int(np.add.reduce(self._sizes[candidates]))
 
-    def candidates(self, event: Event) -> NDArray[np.intp]:
-        """Those that the bounds leave."""
-        if not self._kinds:
-            return np.empty(0, np.intp)
-        greatest = self._greatest(event.tuples)
-        with np.errstate(divide="ignore"):
-            logarithms = np.append(np.log(greatest.astype(np.float64)), 0.0)
-        passed = np.arange(len(self._kinds))
-        total = np.zeros(len(self._kinds))
-        for column in self._members.T:  # one predicate after the other: most are out after the first
-            total = total + logarithms[column[passed]]
-            passed_now = total >= self._least[passed]
-            passed, total = passed[passed_now], total[passed_now]
-        return passed
-
-    def _greatest(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
-        """The greatest score of each distinct predicate, whoever takes the tuple."""
-        greatest = np.zeros(len(self._table), np.float32)
+    def best(self, tuples: Sequence[EventTuple]) -> _Best:
+        size, scores, picked = len(self._table), self._nothing.scores.copy(), self._nothing.tuples.copy()
         for begin in range(0, len(tuples), _PORTION):
             portion = self._table.matrix(tuples[begin : begin + _PORTION])
-            np.maximum(greatest, portion.max(axis=1), out=greatest)
-        return greatest
+            greatest = portion.max(axis=1)
+            better = np.flatnonzero(greatest > scores[:size])
+            scores[better] = greatest[better]
+            picked[better] = begin + portion[better].argmax(axis=1)
+        return _Best(scores, picked)
 
-    def matches(self, candidates: NDArray[np.intp], event: Event) -> Iterator[tuple[Match, list[tuple[int, Key]]]]:
-        """The matches, each with those who asked for it."""
-        if not len(candidates):
-            return
-        scores = self._table.matrix(event.tuples)
-        columns = scores.argmax(axis=1).tolist() if event.tuples else []
-        greatest = scores.max(axis=1).tolist() if event.tuples else []
-        for place in candidates.tolist():
+    def candidates(self, best: _Best) -> NDArray[np.intp]:
+        """Those that the bounds leave: first whoever needs no predicate that no tuple meets."""
+        met = np.flatnonzero(best.scores[: len(self._needing)]).tolist()
+        passed = np.concatenate([self._always, *[self._needing[place] for place in met]])
+        with np.errstate(divide="ignore"):
+            logarithms = np.log(best.scores)
+        greatest = np.add.reduce(logarithms[self._members[:, passed]])
+        return np.asarray(passed[greatest >= self._least[passed]], np.intp)
+
+    def matches(self, candidates: NDArray[np.intp], best: _Best, event: Event) -> Iterator[tuple[int, Match]]:
+        """The matches, each with the kind that it is for."""
+        members = self._members[:, candidates]
+        picked, scores = best.tuples[members], best.scores[members]
+        ordered = np.sort(picked, axis=0)
+        apart = self._single[candidates] & np.logical_and.reduce(ordered[1:] != ordered[:-1])
+        products = np.multiply.reduce(scores)  # one factor after the other, as `math.prod` has it
+        rows = (candidates, apart, products, picked.T, scores.T)
+        for place, is_apart, product, tuples, own in zip(*[row.tolist() for row in rows], strict=True):
             kind = self._kinds[place]
-            picked = tuple([columns[member] for member in kind.members]) if event.tuples else ()
-            if kind.mappings == 1 and len(set(picked)) == len(kind.members):  # the shortcut of `assignment.best`
-                chosen = tuple([greatest[member] for member in kind.members])
-                degree = geometric_mean(chosen)
-                if degree < kind.threshold or degree <= 0:
-                    continue
-                found = [BestMapping(picked, chosen, degree)]
-            else:
-                found = best_mappings(scores[list(kind.members)], kind.mappings)
+            if is_apart:  # the shortcut of `assignment.best`
+                size = len(kind.members)
+                degree = root(product, size)
+                if degree >= kind.threshold and degree > 0:
+                    yield place, Match((BestMapping(tuple(tuples[:size]), tuple(own[:size]), degree),))
+                continue
+            found = best_mappings(self._table.matrix(event.tuples)[list(kind.members)], kind.mappings)
             reached = tuple([each for each in found if each.degree >= kind.threshold and each.degree > 0])
             if reached:
-                yield Match(reached), self._asking[place]
+                yield place, Match(reached)
+
+    def told(self, found: Iterable[tuple[int, Match]]) -> list[tuple[Key, Match]]:
+        """The matches of whoever asked for their kinds, in the order in which these came."""
+        matches = dict(found)
+        if not matches:
+            return []
+        asking = np.concatenate([self._asking[place] for place in matches])
+        kinds = np.repeat([*matches], self._sizes[[*matches]])
+        order = asking.argsort()
+        keys = self._keys
+        told = zip(asking[order].tolist(), kinds[order].tolist(), strict=True)
+        return [(keys[place], matches[kind]) for place, kind in told]
+
+
+def _by_rarest(kinds: Sequence[_Kind], places: int) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
+    """For each predicate, the kinds of which it is the one that the fewest kinds have; and the kinds without any."""
+    having = Counter(member for kind in kinds for member in set(kind.members))
+    needing: list[list[int]] = [[] for _ in range(places)]
+    always: list[int] = []
+    for row, kind in enumerate(kinds):
+        rarest = min(kind.members, key=having.__getitem__, default=None)
+        (always if rarest is None else needing[rarest]).append(row)
+    return [np.array(each, np.intp) for each in needing], np.array(always, np.intp)

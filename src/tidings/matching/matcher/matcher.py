@@ -7,11 +7,11 @@ every event, with degree 1.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from math import prod
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tidings.matching.language.values import Event, Subscription
@@ -20,8 +20,7 @@ from tidings.matching.matcher.exchanges import Columns
 from tidings.matching.matcher.scores import Knowledge, ScoreTable
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True, gc=False):
     """A tuple of the event for each predicate, by their places, and the scores of these pairs."""
 
     tuples: tuple[int, ...]
@@ -29,8 +28,7 @@ class Mapping:
     degree: float
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """An event that matches, and how: the best mappings, the best first; there is at least one."""
 
     mappings: tuple[Mapping, ...]
@@ -96,4 +94,9 @@ def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:
 
 def geometric_mean(scores: Sequence[float]) -> float:
     """1 if there are none."""
-    return float(prod(scores) ** (1 / len(scores))) if scores else 1.0
+    return root(prod(scores), len(scores))
+
+
+def root(product: float, size: int) -> float:
+    """The geometric mean of so many scores with this product."""
+    return float(product ** (1 / size)) if size else 1.0

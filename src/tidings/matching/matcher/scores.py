@@ -104,6 +104,7 @@ class ScoreTable:
         self._exact_attribute = np.array([not each.approximate_attribute for each in predicates], bool)
         self._approximate_value = np.array([_is_approximate(each.condition) for each in predicates], bool)
         self._exact_value = np.array([_is_exact(each.condition) for each in predicates], bool)
+        self._only_approximate = bool(self._approximate_value.all() and not self._exact_attribute.any())
         self._numbers = np.array([_number(each.condition) for each in predicates], np.float64)
         bounds = np.array([_interval(each.condition) for each in predicates], np.float64).reshape(-1, 2)
         self._low, self._high = bounds[:, 0], bounds[:, 1]
@@ -144,6 +145,8 @@ class ScoreTable:
 
     def _attribute_scores(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
         names = [each.attribute for each in tuples]
+        if self._only_approximate:
+            return self._attributes.guarded(names) ** self._exponents
         same = self._attributes.same(names)
         if self._exact_attribute.all():
             return same.astype(np.float32)
@@ -152,6 +155,8 @@ class ScoreTable:
 
     def _value_scores(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
         texts = [_text(each.value) for each in tuples]
+        if self._only_approximate:
+            return self._values.guarded(texts)
         numbers = np.array([_nan_unless(number_of(each.value)) for each in tuples])[:, None]
         within = (self._low <= numbers) & (numbers <= self._high)
         scores = within.astype(np.float32)

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
-from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -31,7 +30,7 @@ from tidings.spark.esa.sources import Piece, Source
 from tidings.spark.lock import locked
 
 _VERSION = 2
-_EACH_CORE = 8
+_EACH_CORE = 16
 """Pieces of a round: a kill costs what is being read, some 100 MB of a dump for each core."""
 
 
@@ -64,10 +63,11 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """Some pieces that are counted."""
+    """Some pieces that are counted, or all postings; in which files."""
 
-    number: int
-    folder: str
+    pieces: int
+    """How many, after those of the rounds before: who goes on may have more cores, and larger rounds."""
+    files: list[str]
     tally: dict[str, int]
 
 
@@ -133,33 +133,30 @@ class Build:
     # -- counting ----------------------------------------------------------------------------------------------------
 
     def _count(self) -> list[Round]:
-        groups = [self._pieces[start : start + self._each] for start in range(0, len(self._pieces), self._each)]
         done: list[Round] = []
-        read = 0
-        for number, group in enumerate(groups):
-            found = _read(self._out / "rounds" / f"{number}.json", Round)
+        counted = read = 0
+        while counted < len(self._pieces):
+            found = _read(self._out / "rounds" / f"{len(done)}.json", Round)
             if found is None:
-                found = self._round(number, group)
+                found = self._round(len(done), self._pieces[counted : counted + self._each])
                 read += found.tally.get(counting.PAGES, 0)
             done.append(found)
-            self._told(Progress("reading", number + 1, len(groups), _tally(done), read))
+            counted += found.pieces
+            left = -(-(len(self._pieces) - counted) // self._each)
+            self._told(Progress("reading", len(done), len(done) + left, _tally(done), read))
         return done
 
     def _round(self, number: int, pieces: list[Piece]) -> Round:
-        for leftover in (self._out / "counts").glob(f"{number}-*"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        folder = self._out / "counts" / f"{number}-{uuid4().hex[:12]}"
-        frame = counting.counts(self._spark, pieces, self._how.shortest, lenient=self._how.lenient)
-        frame.write.parquet(str(folder.absolute()))
+        found = counting.count(self._spark, pieces, self._out / "counts", self._how.shortest, lenient=self._how.lenient)
         tally: Counter[str] = Counter()
-        for each in pq.read_table(folder, columns=["tally"])["tally"].drop_null().to_pylist():
-            tally.update(msgspec.json.decode(each, type=dict[str, int]))
-        made = Round(number, folder.name, dict(tally))
+        for each in found:
+            tally.update(each.tally)
+        made = Round(len(pieces), [each.file for each in found], dict(tally))
         _write(self._out / "rounds" / f"{number}.json", made)
         return made
 
     def _counts(self, rounds: list[Round]) -> list[Path]:
-        return [path for each in rounds for path in sorted((self._out / "counts" / each.folder).glob("*.parquet"))]
+        return [self._out / "counts" / file for each in rounds for file in each.files]
 
     def _concepts(self, rounds: list[Round]) -> pa.Table:
         """page and title, in order: few bytes a page, and all that this process keeps of them."""
@@ -185,27 +182,28 @@ class Build:
             return pq.read_table(path)
         self._told(Progress("vocabulary", 0, 1, _tally(rounds)))
         how = self._how
-        counts = self._spark.read.parquet(*(str(path.absolute()) for path in self._counts(rounds)))
-        table = postings.vocabulary(counts, documents, how.rarest, how.commonest, how.vocabulary).toArrow()
+        every = postings.frequencies(self._spark, self._counts(rounds), how.rarest, how.commonest * documents)
+        table = postings.vocabulary(every, documents, how.vocabulary)
         if not len(table):
             raise NothingToIndex(f"no term is in {how.rarest} documents or more, and in few enough of them")
-        table = table.sort_by("term").append_column("id", pa.array(range(len(table)), pa.int32()))
         pq.write_table(table, path.with_suffix(".new"))
         path.with_suffix(".new").replace(path)
         return table
 
     def _postings(self, rounds: list[Round], words: pa.Table) -> list[Path]:
         marker = self._out / "postings.json"
-        if not marker.exists():
+        made = _read(marker, Round)
+        if made is None:
             self._told(Progress("postings", 0, 1, _tally(rounds)))
             shutil.rmtree(self._out / "postings", ignore_errors=True)
+            (self._out / "postings").mkdir()
             total = int(np.sum(words["df"].to_numpy()))
             pruning = postings.Pruning(self._how.most, self._how.least)
             known = self._out / "vocabulary.parquet"
-            found = postings.postings(self._spark, self._counts(rounds), known, total, pruning)
-            found.write.parquet(str((self._out / "postings").absolute()))
-            _write(marker, Round(0, "postings", dict(_tally(rounds))))
-        return sorted((self._out / "postings").glob("*.parquet"))
+            files = postings.postings(self._spark, self._counts(rounds), known, total, pruning, self._out / "postings")
+            made = Round(len(self._pieces), files, dict(_tally(rounds)))
+            _write(marker, made)
+        return [self._out / "postings" / file for file in made.files]
 
 
 _Kind = TypeVar("_Kind", About, Round)

@@ -1,20 +1,22 @@
 """Pieces to counts of terms, in Python workers. Terms are found by the code that finds them in phrases later.
 
-A row is a block of documents, as arrays: the terms of all its documents once, and each document's terms by their places
-among these. The last block of a piece also says what became of the piece's pages.
+Of each piece, a worker writes a file. A row of it is a block of documents, as arrays: the terms of all its documents
+once, and each document's terms by their places among these. Spark gets the name of the file, and what became of the
+pages: arrays that went through it would cost more than all the rest (a third of the processor time of a build).
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tidings.matching.esa.terms import counted
 from tidings.model.errors import TidingsError
@@ -23,16 +25,12 @@ from tidings.spark.esa.errors import DumpDamaged
 from tidings.spark.esa.pages import Skipped
 from tidings.spark.esa.sources import Piece, read_documents
 
-SCHEMA = (
-    "pages binary, sizes binary, places binary, counts binary, "
-    "titles array<string>, terms array<string>, df array<int>, tally string"
-)
+_SCHEMA = "file string, tally string"
 _ARROW = pa.schema(
     [
         *((name, pa.binary()) for name in ("pages", "sizes", "places", "counts")),
         *((name, pa.list_(pa.string())) for name in ("titles", "terms")),
         ("df", pa.list_(pa.int32())),
-        ("tally", pa.string()),
     ]
 )
 _FULL = 1 << 20
@@ -52,10 +50,18 @@ class Block(NamedTuple):
     terms: pa.Array
 
 
-def counts(spark: SparkSession, pieces: list[Piece], shortest: int, *, lenient: bool) -> DataFrame:
-    """A partition for each piece."""
-    work = _worker([msgspec.json.encode(piece) for piece in pieces], shortest, lenient)
-    return spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(work, SCHEMA)
+class Counted(NamedTuple):
+    """A piece whose counts are in a file."""
+
+    file: str
+    tally: dict[str, int]
+
+
+def count(spark: SparkSession, pieces: list[Piece], folder: Path, shortest: int, *, lenient: bool) -> list[Counted]:
+    """A partition for each piece. What was written more than once, or for nothing, is in no answer."""
+    work = _worker([msgspec.json.encode(piece) for piece in pieces], str(folder.absolute()), shortest, lenient)
+    found = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(work, _SCHEMA).collect()
+    return [Counted(row.file, msgspec.json.decode(row.tally, type=dict[str, int])) for row in found]
 
 
 def blocks(path: Path) -> Iterator[Block]:
@@ -67,44 +73,50 @@ def blocks(path: Path) -> Iterator[Block]:
             yield Block(np.frombuffer(pages, np.int64), sizes, places, counts, batch["terms"].flatten())
 
 
-def _worker(pieces: list[bytes], shortest: int, lenient: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _worker(pieces: list[bytes], folder: str, shortest: int, lenient: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 piece = msgspec.json.decode(pieces[number], type=Piece)
+                file = f"{number}-{uuid4().hex[:12]}.parquet"
                 try:
-                    yield from _counted(piece, shortest, lenient=lenient)
+                    tally = _written(piece, Path(folder, file), shortest, lenient=lenient)
                 except TidingsError as error:
                     raise WorkerError(error) from error
+                yield pa.RecordBatch.from_pydict({"file": [file], "tally": [msgspec.json.encode(tally).decode()]})
 
     return work
 
 
-def _counted(piece: Piece, shortest: int, *, lenient: bool) -> Iterator[pa.RecordBatch]:
+def _written(piece: Piece, path: Path, shortest: int, *, lenient: bool) -> Counter[str]:
+    """What became of the pages of a piece, whose counts are then in a file."""
     tally: Counter[str] = Counter()
     filling = _Filling()
-    try:
-        for document in read_documents(piece):
-            tally[PAGES] += 1
-            if isinstance(document, Skipped):
-                tally[document.value] += 1
-                continue
-            terms = counted(document.text)
-            if len(terms) > _MOST_TERMS:
-                terms = Counter(dict(terms.most_common(_MOST_TERMS)))
-            if len(terms) < shortest:
-                tally[SHORT] += 1
-                continue
-            tally[KEPT] += 1
-            filling.add(document.number, document.title, terms)
-            if len(filling.places) >= _FULL:
-                yield filling.batch(None)
-                filling = _Filling()
-    except DumpDamaged:
-        if not lenient:
-            raise
-        tally[DAMAGED] += 1
-    yield filling.batch(msgspec.json.encode(tally).decode())
+    with pq.ParquetWriter(path, _ARROW, use_dictionary=False) as writer:
+        try:
+            for document in read_documents(piece):
+                tally[PAGES] += 1
+                if isinstance(document, Skipped):
+                    tally[document.value] += 1
+                elif len(terms := _terms(document.text)) < shortest:
+                    tally[SHORT] += 1
+                else:
+                    tally[KEPT] += 1
+                    filling.add(document.number, document.title, terms)
+                    if len(filling.places) >= _FULL:
+                        writer.write_batch(filling.batch())
+                        filling = _Filling()
+        except DumpDamaged:
+            if not lenient:
+                raise
+            tally[DAMAGED] += 1
+        writer.write_batch(filling.batch())
+    return tally
+
+
+def _terms(text: str) -> Counter[str]:
+    found = counted(text)
+    return found if len(found) <= _MOST_TERMS else Counter(dict(found.most_common(_MOST_TERMS)))
 
 
 class _Filling:
@@ -126,7 +138,7 @@ class _Filling:
         self.places.extend(map(self._number.__getitem__, terms))
         self._counts.extend(terms.values())
 
-    def batch(self, tally: str | None) -> pa.RecordBatch:
+    def batch(self) -> pa.RecordBatch:
         places = np.array(self.places, np.int32)
         arrays = (
             np.array(self._pages, np.int64),
@@ -135,7 +147,7 @@ class _Filling:
             np.array(self._counts, np.int32),
         )
         df = np.bincount(places, minlength=len(self._number)).astype(np.int32)
-        row = (*(each.tobytes() for each in arrays), self._titles, list(self._number), df, tally)
+        row = (*(each.tobytes() for each in arrays), self._titles, list(self._number), df)
         return pa.RecordBatch.from_arrays(
             [pa.array([x], f.type) for x, f in zip(row, _ARROW, strict=True)], schema=_ARROW
         )

@@ -14,8 +14,8 @@ import msgspec
 
 from tidings.spark.esa.errors import DumpDamaged, DumpUnreadable
 
-PLAIN_PIECE = 16 << 20
-PACKED_PIECE = 4 << 20
+PLAIN_PIECE = 8 << 20
+PACKED_PIECE = 2 << 20
 """Bytes of a piece; a packed one has some four times as many when it is unpacked."""
 _BLOCK = 1 << 20
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")

@@ -5,28 +5,32 @@
     postings     of each term the `most` documents that weigh most, of length 1
 
 Each block of documents becomes a block of postings for each bucket of terms, and Spark brings those of a bucket
-together. A row of the shuffle is a block, so a posting costs little more than the copying of its 16 bytes.
+together. A row of the shuffle is a block, so a posting costs little more than the copying of its 16 bytes. Whoever
+gathers a bucket writes its file, and Spark gets the name.
 """
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from tidings.matching.esa.formulas import tf
+from tidings.matching.esa.formulas import idf, tf
 from tidings.spark.esa.counting import Block, blocks
 
 BUCKET = 4_000_000
 """Postings of a bucket, about: all of them are in the memory of one worker, some 200 MB."""
 _MOST_BUCKETS = 1 << 16
+HERE = 4_000_000
+"""Terms of blocks that are added up in this process: some 200 MB, and a second."""
 _KINDS = {"ids": np.int32, "pages": np.int64, "weights": np.float32}
 _SHUFFLED = pa.schema([("bucket", pa.int32()), *((name, pa.binary()) for name in _KINDS)])
 _SHUFFLED_SCHEMA = "bucket int, ids binary, pages binary, weights binary"
@@ -36,16 +40,38 @@ _INDEX = pa.schema(
         *(("pages", pa.list_(pa.int64())), ("weights", pa.list_(pa.float32()))),
     ]
 )
-_INDEX_SCHEMA = "id int, term string, df bigint, idf double, size int, pages array<bigint>, weights array<float>"
+_WRITTEN = pa.schema([("file", pa.string())])
 
 
-def vocabulary(counts: DataFrame, documents: int, rarest: int, commonest: float, most: int) -> DataFrame:
-    """term, df, idf. Each block of counts has every term of its documents once."""
-    every = counts.select(f.inline(f.arrays_zip("terms", "df"))).toDF("term", "df")
-    found = every.groupBy("term").agg(f.sum("df").alias("df"))
-    kept = found.where((f.col("df") >= rarest) & (f.col("df") <= max(1.0, commonest * documents)))
-    kept = kept.orderBy(f.col("df").desc(), "term").limit(most)
-    return kept.select("term", "df", f.log(f.lit(float(documents)) / f.col("df")).alias("idf"))
+def frequencies(spark: SparkSession, counts: list[Path], rarest: int, commonest: float, here: int = HERE) -> pa.Table:
+    """term, df: those of enough documents, and not of too many. Each block of counts has every term of its documents
+    once; where all that fits into memory here, Spark takes longer to begin than the sum takes."""
+    within = (pc.field("df") >= rarest) & (pc.field("df") <= max(1.0, commonest))
+    if sum(map(_size, counts)) <= here:
+        read = [pq.read_table(each, columns=["terms", "df"]) for each in counts]
+        parts = [[table[name].combine_chunks().flatten() for table in read] for name in ("terms", "df")]
+        every = pa.table([pa.chunked_array(part) for part in parts], ["term", "df"])
+        found = every.group_by("term").aggregate([("df", "sum")]).rename_columns(["term", "df"])
+        return found.filter(within)
+    blocks = spark.read.parquet(*(str(each.absolute()) for each in counts))
+    rows = blocks.select(f.inline(f.arrays_zip("terms", "df"))).toDF("term", "df")
+    summed = rows.groupBy("term").agg(f.sum("df").alias("df"))
+    return summed.where((f.col("df") >= rarest) & (f.col("df") <= max(1.0, commonest))).toArrow()
+
+
+def _size(counts: Path) -> int:
+    """The terms of its blocks."""
+    table = pq.read_metadata(counts)
+    paths = [table.schema.column(place).path for place in range(table.num_columns)]
+    column = next(place for place, path in enumerate(paths) if path.startswith("terms."))
+    return sum(table.row_group(place).column(column).num_values for place in range(table.num_row_groups))
+
+
+def vocabulary(every: pa.Table, documents: int, most: int) -> pa.Table:
+    """term, df, idf, id: of terms with their frequencies, the most frequent ones, by their bytes."""
+    kept = every.sort_by([("df", "descending"), ("term", "ascending")]).slice(0, most).sort_by("term")
+    known = idf(documents, kept["df"].to_numpy())
+    return kept.append_column("idf", pa.array(known)).append_column("id", pa.array(range(len(kept)), pa.int32()))
 
 
 class Pruning(NamedTuple):
@@ -53,14 +79,17 @@ class Pruning(NamedTuple):
     least: float
 
 
-def postings(spark: SparkSession, counts: list[Path], words: Path, total: int, pruning: Pruning) -> DataFrame:
-    """A row for each term; its pages ascend. `words` has the vocabulary, where the place of a term is its id; `total`
-    is how many postings there are before they are pruned."""
+def postings(
+    spark: SparkSession, counts: list[Path], words: Path, total: int, pruning: Pruning, out: Path
+) -> list[str]:
+    """The names of files, which have a row for each term; its pages ascend. `words` has the vocabulary, where the place
+    of a term is its id; `total` is how many postings there are before they are pruned."""
     buckets = min(max(spark.sparkContext.defaultParallelism, -(-total // BUCKET)), _MOST_BUCKETS)
     files = [str(each.absolute()) for each in counts]
     where = str(words.absolute())
     weighed = spark.range(0, len(files), 1, len(files)).mapInArrow(_weighing(files, where, buckets), _SHUFFLED_SCHEMA)
-    return weighed.groupBy("bucket").applyInArrow(_gathering(where, pruning), _INDEX_SCHEMA)
+    gathering = _gathering(where, pruning, str(out.absolute()))
+    return [row.file for row in weighed.groupBy("bucket").applyInArrow(gathering, "file string").collect()]
 
 
 # -- blocks of documents to blocks of postings --------------------------------------------------------------------
@@ -88,8 +117,8 @@ class Postings(NamedTuple):
 def weighed(block: Block, words: pa.Table) -> Postings:
     """The terms of each document, of length 1."""
     ids = pc.index_in(block.terms, words["term"].chunk(0)).fill_null(-1).to_numpy()
-    idf = np.append(words["idf"].to_numpy(), 0.0)[ids]  # that of a term that is not known, at -1, is 0
-    weights = tf(block.counts) * idf[block.places]
+    telling = np.append(words["idf"].to_numpy(), 0.0)[ids]  # that of a term that is not known, at -1, is 0
+    weights = tf(block.counts) * telling[block.places]
     document = np.repeat(np.arange(len(block.pages)), block.sizes)
     lengths = np.sqrt(np.bincount(document, weights=weights * weights, minlength=len(block.pages)))
     some = np.flatnonzero(weights > 0)
@@ -110,11 +139,13 @@ def _divided(found: Postings, buckets: int) -> pa.RecordBatch:
 # -- blocks of postings to the index ------------------------------------------------------------------------------
 
 
-def _gathering(words: str, pruning: Pruning) -> Callable[[pa.Table], pa.Table]:
+def _gathering(words: str, pruning: Pruning, out: str) -> Callable[[pa.Table], pa.Table]:
     def work(table: pa.Table) -> pa.Table:
         parts = ([np.frombuffer(part.as_buffer(), kind) for part in table[name]] for name, kind in _KINDS.items())
         found = pruned(Postings(*(np.concatenate(part) for part in parts)), pruning)
-        return indexed(found, _vocabulary(words))
+        file = f"{table['bucket'][0]}-{uuid4().hex[:12]}.parquet"
+        pq.write_table(indexed(found, _vocabulary(words)), Path(out, file), use_dictionary=False)
+        return pa.table({"file": [file]}, schema=_WRITTEN)
 
     return work
 

@@ -31,7 +31,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     PathPattern,
     Project,
-    Reduced,
     TriplePattern,
     Union,
     Values,
@@ -82,7 +81,7 @@ def is_monotone(node: Node) -> bool:
             return True
         case PathPattern(_, path, _):
             return isinstance(path, Negated)
-        case Join() | Union() | Extend() | Filter() | Graph() | Project() | Distinct() | Reduced() | OrderBy():
+        case Join() | Union() | Extend() | Filter() | Graph() | Project() | Distinct() | OrderBy():
             return not any(map(has_exists, expressions(node))) and all(map(is_monotone, inputs(node)))
         case _:
             return False
@@ -95,7 +94,7 @@ def unordered(node: Node) -> Node:
             return unordered(inner)
         case Project(inner, variables):
             return Project(unordered(inner), variables)
-        case Distinct(inner) | Reduced(inner):
+        case Distinct(inner):
             return type(node)(unordered(inner))
         case _:
             return node

@@ -46,7 +46,6 @@ from tidings.sparql.algebra import (
     OrderBy,
     PathPattern,
     Project,
-    Reduced,
     Service,
     Sign,
     Slice,
@@ -58,7 +57,7 @@ from tidings.sparql.algebra import (
     mentioned,
     operands,
 )
-from tidings.sparql.evaluate.pushing import needs_triples, pushable, shared_variables
+from tidings.sparql.evaluate.pushing import asked_in, needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 
@@ -109,7 +108,7 @@ class Compiler:
                 return self._ordered(self.relation(inner, scope), conditions, scope)
             case Project(inner, variables):
                 return self.relation(inner, scope).projected((*scope.keys, *variables))
-            case Distinct(inner) | Reduced(inner):
+            case Distinct(inner):
                 return self.relation(inner, scope).distinct()
             case Slice(inner, offset, limit):
                 return _sliced(self.relation(inner, scope), offset, limit, scope)
@@ -217,7 +216,7 @@ class Compiler:
             case LeftJoin(left, right, condition):
                 return self._optional_from_rows(node, given, scope, asking)
             case Minus(left, _):
-                return self._minus(self._from_rows(left, given, scope, asking), node, scope)
+                return self._minus_from_rows(self._from_rows(left, given, scope, asking), node, scope, asking)
             case Project(inner, variables):
                 return self._from_rows(inner, given, scope, asking).projected((*given.names, *variables))
             case Graph(name, inner) if name[0] == "?":
@@ -248,6 +247,15 @@ class Compiler:
             both = self._filtered(both, node.condition, scope)
         alone = kept(first, answered(both, keys), "left_anti")
         return replace(union(both, alone), certain=first.certain)
+
+    def _minus_from_rows(self, left: Relation, node: Minus, scope: Scope, asking: AbstractSet[Var]) -> Relation:
+        shared = shared_variables(node.left, node.right)
+        seen = [variable for variable in asked_in(node.right, shared, asking) if variable in left.names]
+        if not shared or not seen:
+            return self._minus(left, node, scope)
+        keys = (*scope.keys, *seen)
+        askers = replace(left, rank=None).projected(keys).distinct()
+        return minus(left, self._from_rows(node.right, askers, scope, asking), shared, keys)
 
     # -- graphs and modifiers -----------------------------------------------------------------------------------
 

@@ -211,7 +211,7 @@ def _lasting(relation: Relation) -> Relation:
 def minus(left: Relation, right: Relation, shared: Iterable[Var], keys: Iterable[Var]) -> Relation:
     """Rows that no row of the right, of the same keys, is compatible with while sharing a bound variable."""
     shared, keys = tuple(shared), tuple(keys)
-    right = right.projected((*shared, *keys)).beside(left)
+    right = right.projected(dict.fromkeys((*shared, *keys))).beside(left)
     on = [left[key] == right[key] for key in keys] + [_agree(left, right, variable) for variable in shared]
     if not any(variable in left.certain and variable in right.certain for variable in shared):
         both = [left[variable].isNotNull() & right[variable].isNotNull() for variable in shared]

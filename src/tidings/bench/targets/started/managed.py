@@ -11,7 +11,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,6 +25,7 @@ from tidings.client.http import AsyncHttpClient
 from tidings.model.terms import Triple
 
 Places: TypeAlias = Mapping[str, str]
+Around: TypeAlias = Callable[[], AbstractAsyncContextManager[Places]]
 _PLACE = re.compile(r"\{(\w+)\}")
 _NOTICE_SECONDS = 1.0
 """A broken connection may be heard of a little before the end of the process."""
@@ -32,6 +33,11 @@ _GREETING_SECONDS = 0.02
 
 
 async def _nothing(_: Places) -> None: ...
+
+
+@asynccontextmanager
+async def alone() -> AsyncIterator[Places]:
+    yield {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Launch:
     """By default a temporary one."""
     prepare: Callable[[Places], Awaitable[None]] = _nothing
     """Before it is started."""
+    around: Around = alone
+    """What has to run as long as it does, and fills more places."""
     finish: Callable[[Places], Awaitable[None]] = _nothing
     """Once it is ready."""
 
@@ -78,6 +86,7 @@ class Managed:
         self._build = build
         self._process: Process | None = None
         self._temporary: Path | None = None
+        self._around = AsyncExitStack()
         self._target = build({"http_port": "1", "ws_port": "1", "folder": "."})  # for what it offers; never opened
         self._description = Description(name, kind, "", details={"command": " ".join(launch.command)})
 
@@ -104,6 +113,7 @@ class Managed:
         places = {"http_port": str(http_port), "ws_port": str(ws_port), "folder": str(folder)}
         log = launch.log or folder / "output.log"
         await launch.prepare(places)
+        places |= await self._around.enter_async_context(launch.around())
         command, environment = filled(launch.command, places), filled(dict(launch.environment), places)
         self._process = process = Process(self._name, command, environment, folder, log)
         self._description.details |= {"command": " ".join(command), "log": str(log), "pid": process.pid}
@@ -137,6 +147,7 @@ class Managed:
         finally:
             if process is not None:
                 await process.stop(self._launch.stop_timeout)
+            await self._around.aclose()
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
 

@@ -1,8 +1,12 @@
-"""Targets that need nothing but their name: Tidings as it is, Tidings that evaluates everything anew, and Oxigraph."""
+"""Targets that need nothing but their name: Tidings as it is, Tidings that evaluates everything anew, Oxigraph, and
+Tidings in front of that."""
 
 import shutil
 import sys
 import sysconfig
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +15,7 @@ from msgspec import Meta
 
 from tidings.bench.targets import Target, endpoint, tidings_http, tidings_sse, tidings_ws
 from tidings.bench.targets.settings import Count, Seconds
-from tidings.bench.targets.started.managed import Launch, Managed, Places
+from tidings.bench.targets.started.managed import Around, Launch, Managed, Places, alone
 from tidings.extras import extra_missing
 
 _SERVE = (sys.executable, "-m", "tidings", "serve", "--host", "127.0.0.1", "--http-port", "0", "--ws-port", "0")
@@ -37,7 +41,36 @@ def tidings_naive(name: str, settings: TidingsSettings) -> Managed:
     return _tidings(name, "tidings-naive", settings, "--naive")
 
 
-def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str) -> Managed:
+def tidings_mirror(name: str, settings: TidingsSettings) -> Managed:
+    return _in_front(name, "mirror", settings)
+
+
+def tidings_context(name: str, settings: TidingsSettings) -> Managed:
+    return _in_front(name, "context", settings)
+
+
+def _in_front(name: str, mode: str, settings: TidingsSettings) -> Managed:
+    """In front of an Oxigraph, which is started first, and whose memory counts for nothing."""
+    flags = ("--endpoint", "{query}", "--update-url", "{update}", "--mode", mode)
+    around = partial(_store, name, settings)
+    return _tidings(name, f"tidings-{mode}", settings, *flags, around=around)
+
+
+@asynccontextmanager
+async def _store(name: str, settings: TidingsSettings) -> AsyncIterator[Places]:
+    store = oxigraph(
+        f"the store of {name}",
+        OxigraphSettings(storage=settings.storage, timeout=settings.timeout, start_timeout=settings.start_timeout),
+    )
+    await store.open()
+    try:
+        query = store.description.address
+        yield {"query": query, "update": f"{query.removesuffix('/query')}/update"}
+    finally:
+        await store.close()
+
+
+def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str, around: Around | None = None) -> Managed:
     storage = ("--memory",) if settings.storage == "memory" else ("--data", "{folder}/data")
     launch = Launch(
         # Whole cities come as one request, and evaluating a thousand subscriptions anew takes its time.
@@ -45,6 +78,7 @@ def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str) -> Ma
         greeting=_GREETING,
         start_timeout=settings.start_timeout,
         log=_path(settings.log),
+        around=around or alone,
     )
 
     def build(places: Places) -> Target:
