@@ -23,6 +23,13 @@ def test_other_addresses_have_to_be_allowed(host: str) -> None:
     check_exposure(Settings(host=host, allow_insecure=True))
 
 
+@pytest.mark.parametrize("settings", [Settings(audit_log="done.jsonl"), Settings(access_log="asked.jsonl")])
+def test_there_is_no_record_where_nobody_is_asked_who_they_are(settings: Settings) -> None:
+    with pytest.raises(BadSetting, match="--secure"):
+        check_exposure(settings)
+    check_exposure(replace(settings, secure=True))
+
+
 def test_nothing_is_listened_to_before_that() -> None:
     said: list[object] = []
     with pytest.raises(BadSetting, match=r"--host 0\.0\.0\.0"):

@@ -10,7 +10,9 @@ from oracles.recomputation import recomputed
 from tidings.broker.broker import Broker
 from tidings.broker.record.context_mode import begin_in_context_mode
 from tidings.broker.record.mirror import Mirror
+from tidings.endpoint.connection import Connection
 from tidings.endpoint.store import SparqlStore
+from tidings.engine.store.store import Store
 
 BASE = "http://example.org/"
 MOST = 10_000
@@ -18,7 +20,7 @@ MOST = 10_000
 
 @asynccontextmanager
 async def in_context(
-    clock: Clock, connection: InProcess, folder: Path | None = None, patience: float = 1e9, most: int = MOST
+    clock: Clock, connection: Connection, folder: Path | None = None, patience: float = 1e9, most: int = MOST
 ) -> AsyncIterator[tuple[Broker, Mirror]]:
     """A broker that has begun, in front of an endpoint."""
     if folder is None:
@@ -34,6 +36,9 @@ async def in_context(
 
 def check(client: Client, connection: InProcess) -> None:
     """What each subscriber was told adds up to its answer over the whole graph."""
-    whole = connection.whole()
+    check_over(client, connection.whole())
+
+
+def check_over(client: Client, whole: Store) -> None:
     for known in client.known.values():
         assert known.answer == recomputed(known.text, whole, now=client.broker.commit_log.time, base=BASE), known.text

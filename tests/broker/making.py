@@ -285,6 +285,12 @@ class Client:
         self.broker = broker or self.broker
         self.line = Line(self, self.broker)
 
+    def take_up(self, broker: Broker) -> None:
+        """Connect to a broker that was started again, and resume everything."""
+        self.come_back(broker)
+        for spuid in list(self.known):
+            self.resume(spuid)
+
     def fill(self) -> None:
         self.broker.filled(self.line.session)
 

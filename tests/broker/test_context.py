@@ -12,8 +12,10 @@ from tidings.broker.broker import Broker
 from tidings.broker.errors import NotInContextMode
 from tidings.broker.updates.accepted import Done
 from tidings.broker.updates.graph_change import GraphChange
+from tidings.endpoint.store import SparqlStore
+from tidings.engine.updates.executor import Core
 from tidings.model.access import ALL_RIGHTS, Graphs, Rights
-from tidings.model.errors import ContextTooLarge, EndpointAway, GraphExists, SparqlSyntaxError
+from tidings.model.errors import BadRequest, ContextTooLarge, EndpointAway, GraphExists, SparqlSyntaxError
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Quad
 from waiting import asynchronous, until
@@ -96,9 +98,34 @@ async def test_updates_that_wait_share_their_questions(clock: Clock) -> None:
         before = len(connection.queries)
         broker.updates.resume()
         await until(lambda: len(replies.done()) == 20)
-        assert len(connection.queries) - before == 2
+        assert len(connection.queries) - before == 1
         assert len(connection.updates) == 1
         assert await asked(broker, "ASK { <s7> <p> 7 }") == "True"
+
+
+CHANGES = (
+    ("DELETE { ?s <p> ?o } INSERT { ?s <p> 1 } WHERE { ?s <p> ?o }", 0, 1),
+    ("DELETE { ?s <p> 1 ; <q> ?o } INSERT { ?s <p> ?o } WHERE { ?s <p> ?o }", 0, 0),
+    ("DELETE { ?s <r> ?o } INSERT { ?s <r> 7 . GRAPH <g> { ?s <p> ?o } } WHERE { ?s <p> ?o FILTER(?o = 1) }", 2, 0),
+    ("DELETE { ?s <q> ?n } INSERT { ?s <q> 4 } WHERE { { ?s <p> ?o BIND(?o + 2 AS ?n) } UNION { ?s <r> 7 } }", 1, 1),
+    ("WITH <g> DELETE { ?s <p> ?o } INSERT { GRAPH ?g { ?s <p> ?o } } WHERE { GRAPH ?g { ?s <p> ?o } }", 0, 0),
+    ("DELETE { ?b <to> ?c . ?c <x> ?y } INSERT { ?b <x> ?y } WHERE { ?b <to> ?c OPTIONAL { ?c <x> ?y } }", 1, 2),
+    ("INSERT { ?s <p> [] . ?s <p> 1 } WHERE { ?s <q> 4 }", 1, 0),
+)  # fmt: skip
+
+
+@asynchronous
+async def test_one_question_tells_what_an_update_changes(clock: Clock) -> None:
+    connection = holding("<s> <p> 1, 2 ; <q> 3 . <b> <to> <c> . <c> <x> 5")
+    async with in_context(clock, connection) as (broker, _):
+        for text, added, removed in CHANGES:
+            naive = Core(connection.whole(), base=BASE)
+            before = len(connection.queries)
+            done = await broker.update(text)
+            assert (done.added, done.removed) == (added, removed), text
+            naive.update(text, now=0)
+            assert len(connection.queries) - before == (2 if "[]" in text else 1), text
+            assert "[]" in text or connection.quads() == set(naive.store), text
 
 
 @asynchronous
@@ -176,6 +203,29 @@ async def test_what_is_more_than_there_is_room_for_is_refused(clock: Clock) -> N
 
 
 @asynchronous
+async def test_when_updates_make_contexts_larger_than_there_is_room_for_those_who_hold_most_are_let_go(
+    clock: Clock, tmp_path: Path
+) -> None:
+    connection = holding("<s1> <p> 1 . <s1> <q> 1 . <s1> <r> 1, 2")
+    async with in_context(clock, connection, tmp_path, most=10) as (broker, _):
+        client, large = Client(broker), Client(broker)
+        await subscribed(client, "SELECT ?o { <s1> <p> ?o }", "SELECT ?o { ?s <r> ?o }")
+        await subscribed(large, "SELECT ?s { ?s <q> ?o }", "SELECT ?o { ?s <q> ?o }")
+        await broker.update("INSERT DATA { " + " ".join(f"<s{n}> <q> {n} ." for n in range(2, 9)) + " }")
+        await until(lambda: len(large.line.dismissed) == 2)
+        assert all(reason.startswith("too_expensive: ") for reason in large.line.dismissed.values())
+        await until(lambda: len(broker.store) == 3)
+        assert broker.notifier.subscriptions_let_go == 2
+        await broker.update("INSERT DATA { <s1> <p> 2 . <s9> <q> 9 }")
+        assert len(client.known) == 2
+        check(client, connection)
+        assert len(connection.quads()) == 13, "everything else goes on"
+    async with in_context(clock, connection, tmp_path, most=3) as (broker, _):
+        await until(lambda: len(broker.store) <= 3)
+        assert len(broker.subscriptions) == 1, "as after a start with less room"
+
+
+@asynchronous
 async def test_while_the_endpoint_is_away_nothing_is_promised(clock: Clock) -> None:
     connection = holding("<s1> <p> 1 . <s1> <q> 1")
     async with in_context(clock, connection) as (broker, mirror):
@@ -194,6 +244,41 @@ async def test_while_the_endpoint_is_away_nothing_is_promised(clock: Clock) -> N
         await until(lambda: replies.outcomes)
         assert isinstance(replies.outcomes[0][1], Done)
         check(client, connection)
+
+
+@asynchronous
+async def test_what_publishers_were_told_was_not_done_is_not_done_after_a_crash_either(
+    clock: Clock, tmp_path: Path
+) -> None:
+    connection = holding("<s1> <n> 1 GRAPH <g> { <s1> <n> 1 }")
+    before = connection.quads()
+    async with in_context(clock, connection, tmp_path / "a", patience=5) as (broker, _):
+        connection.breaks = "after"
+        replies = Replies(broker)
+        replies.submit("DELETE { <s1> <n> ?o } INSERT { <s1> <n> ?n } WHERE { <s1> <n> ?o BIND(?o + 1 AS ?n) }")
+        await until(lambda: connection.away)
+        assert connection.quads() != before, "the store has it, and has not said so"
+        clock.pass_by(10)
+        await until(lambda: replies.outcomes)
+        assert isinstance(replies.outcomes[0][1], EndpointAway)
+        folder = crashed(tmp_path / "a", tmp_path / "b")
+    connection.away = False
+    async with in_context(clock, connection, folder):
+        assert connection.quads() == before, "and a default graph that has what the others have is no union of them"
+
+
+@asynchronous
+async def test_a_default_graph_that_shows_the_others_is_found_out() -> None:
+    class Union(InProcess):
+        async def boolean(self, text: str) -> bool:
+            return text.startswith("ASK { <urn:tidings:trial:") or await super().boolean(text)
+
+    connection = Union()
+    connection.store.update(f"BASE <{BASE}> INSERT DATA {{ <s> <p> 1 GRAPH <g> {{ <s> <p> 1 }} }}")
+    quads = connection.quads()
+    with pytest.raises(BadRequest, match="union"):
+        await SparqlStore(connection).dialect()
+    assert connection.quads() == quads, "the trial leaves nothing"
 
 
 @asynchronous

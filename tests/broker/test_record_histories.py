@@ -82,9 +82,7 @@ class House:
         if self.client is None:
             self.client = Client(self.broker)
         else:
-            self.client.come_back(self.broker)
-            for spuid in list(self.client.known):
-                self.client.resume(spuid)
+            self.client.take_up(self.broker)
 
     def step(self) -> str:
         return self._random.choice(

@@ -105,6 +105,8 @@ async def test_it_is_listed_explained_and_counted(broker: Broker) -> None:
         assert text in [each["sparql"] for each in listed]
         plan = calls.get(f"{broker.http}/subscriptions/{spuid}", params={"format": "text"}, timeout=PATIENCE).text
         assert "Matching: {colour~ = red~}" in plan
+        told = calls.post(f"{broker.http}/events", content=b'{"colour": "red"}', timeout=PATIENCE).json()
+        assert told["response"]["matched"] == 1
         status = calls.get(f"{broker.http}/status", timeout=PATIENCE).json()["matching"]
         assert status["subscriptions"] == len(listed)  # those of the other tests may still come back
         assert status["matches"] > 0

@@ -91,3 +91,29 @@ async def test_a_secret_that_cannot_be_written_keeps_the_broker_from_starting(tm
         await started(tmp_path)
     (tmp_path / "data" / "admin.secret.tmp").rmdir()
     await started(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("to", "rule", "made"),
+    [
+        ("client:operator", "", "operator"),
+        ("role:operators", "", "admin"),
+        ("scope:all", '[[identity]]\nidentity = "lamp-*"\nroles = ["lamps"]', "admin"),
+        ("client:operator", '[[identity]]\nidentity = "oper*"', None),
+        ("role:operators", '[[identity]]\nidentity = "anna"\nroles = ["operators"]', None),
+        ("client:city:anna", '[[provider]]\nname = "city"\nissuer = "https://x.example"\naudience = "t"', None),
+    ],
+)
+@asynchronous
+async def test_whom_the_file_names_is_made_if_they_cannot_come_by_themselves(
+    tmp_path: Path, to: str, rule: str, made: str | None
+) -> None:
+    quick = 'tokens = {algorithm = "Ed25519"}\nhashes = {passes = 1, kibibytes = 8, lanes = 1}'
+    policy = f'issuer = "http://localhost:8000"\n{quick}\n{rule}\n[[grant]]\nto = "{to}"\nadminister = true\n'
+    async with secured(tmp_path, policy, data=str(tmp_path / "data")) as house:
+        assert [client.id for client in house.security.authority.credentials] == ([made] if made else [])
+        file = tmp_path / "data" / "admin.secret"
+        assert file.exists() == (made is not None)
+        if made is not None:
+            headers = {"authorization": await house.login(made, file.read_text().strip())}
+            assert (await house.http.get("/admin/keys", headers=headers)).status_code == 200

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -100,6 +101,21 @@ async def test_options_names_the_methods_and_others_are_refused() -> None:
         assert is_error(await house.http.patch(SERVICE, params=G), 405, "method_not_allowed")
 
 
+@asynchronous
+async def test_a_post_that_names_no_graph_makes_a_new_one_and_says_where() -> None:
+    async with indoors(base="http://base/") as house:
+        for path in (SERVICE, "/rdf-graphs/"):
+            made = await house.http.post(path, content=A, headers=TURTLE)
+            location = made.headers["location"]
+            assert (made.status_code, made.json()["response"]["added"]) == (201, 1)
+            assert len(await quads(house, location, {})) == 1
+            assert await subjects(house, graph=location) == {"<http://e/a>"}
+            assert await subjects(house, graph=f"http://base{location}") == {"<http://e/a>"}
+        assert is_error(await house.http.put(SERVICE, content=A, headers=TURTLE), 400, "bad_request")
+        nothing = await house.http.post(SERVICE, content="", headers=TURTLE)
+        assert (nothing.status_code, nothing.headers.get("location")) == (200, None)
+
+
 # -- names ------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +202,51 @@ async def test_what_cannot_be_read_or_written_is_refused_and_changes_nothing() -
         not_ours = {"accept": "image/png"}
         assert is_error(await house.http.get(SERVICE, params=G, headers=not_ours), 406, "not_acceptable")
         assert (await subjects(house), house.broker.last_commit) == ({"<http://e/a>"}, before)
+
+
+def form(*documents: tuple[str, str]) -> dict[str, Any]:
+    """A body of several documents, each with its Content-Type."""
+    return {"files": [("graphs", (f"{number}", body, type_)) for number, (type_, body) in enumerate(documents)]}
+
+
+@asynchronous
+async def test_documents_in_the_parts_of_one_body_are_merged() -> None:
+    async with indoors() as house:
+        documents = form(
+            ("text/turtle; charset=utf-8", f"{A} _:x <http://e/p> _:x ."),
+            ("application/n-triples", "<http://e/b> <http://e/p> _:x .\n_:x <http://e/p> _:x .\n"),
+        )
+        sent = await house.http.post(SERVICE, params=G, **documents)
+        assert (sent.status_code, sent.json()["response"]["added"]) == (201, 4)
+        found = await quads(house, SERVICE, G)
+        assert {s for s, _, _, _ in found if s[0] == "<"} == {"<http://e/a>", "<http://e/b>"}
+        assert len({s for s, _, _, _ in found}) == 4  # _:x of either document is a node of its own
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "status", "code"),
+    [
+        ("multipart/form-data", b"", 400, "bad_request"),
+        ("multipart/form-data; boundary=x", b"--x\r\n\r\n", 400, "bad_request"),
+        ("multipart/form-data; boundary=x", b"--x\r\nno headers end--x--", 400, "bad_request"),
+        ("multipart/form-data; boundary=x", b"--x\r\nContent-Type: text/turtle\r\n--x--\r\n", 400, "bad_request"),
+        ("multipart/form-data; boundary=x", b"--x\r\n\r\n<a> <b> <c> .\r\n--x--\r\n", 415, "unsupported_format"),
+        (
+            "multipart/form-data; boundary=x",
+            b"--x\r\nContent-Type: text/turtle\r\n\r\n<a>\r\n--x--",
+            400,
+            "rdf_syntax_error",
+        ),
+    ],
+)
+@asynchronous
+async def test_a_body_of_parts_that_cannot_be_read_changes_nothing(
+    content_type: str, body: bytes, status: int, code: str
+) -> None:
+    async with indoors() as house:
+        answer = await house.http.post(SERVICE, params=G, content=body, headers={"content-type": content_type})
+        assert is_error(answer, status, code)
+        assert house.broker.last_commit == 0
 
 
 @asynchronous

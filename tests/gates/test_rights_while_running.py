@@ -7,7 +7,7 @@ import httpx
 
 from gates.client import connected, rows
 from gates.doors import Listener
-from gates.secured import POLICY, A, B, House, secured
+from gates.secured import DATA, POLICY, A, B, House, secured
 from gates.sockets import asynchronous
 from security.making import basic
 from tidings.security.policy.grants import Grant
@@ -184,3 +184,46 @@ async def test_clients_grants_and_keys_are_there_again_after_a_restart(tmp_path:
         answer = await house.http.post("/query", data={"query": QUERY}, headers={"authorization": token})
         assert len(answer.json()["results"]["bindings"]) == 2
         assert await house.login("reader", secret)
+
+
+@asynchronous
+async def test_the_audit_log_says_what_came_of_updates_that_were_due_later(tmp_path: Path) -> None:
+    async with secured(tmp_path) as house:
+        writer = await house.newcomer("writer")
+        names = []
+        for graph in (A, B):
+            later = {"update": f"INSERT DATA {{ GRAPH <{graph}> {{ <due> <p> 1 }} }}", "delay": "60"}
+            answer = await house.http.post("/update", data=later, headers={"authorization": writer})
+            names.append(answer.json()["response"]["delayed"])
+        house.clock.pass_by(61)
+        audit = tmp_path / "audit.jsonl"
+        await until(lambda: audit.exists() and audit.read_text().count('"what":"delayed"') == 2)
+        lines = [json.loads(line) for line in audit.read_text().splitlines()]
+        done, refused = (
+            next(each for each in lines if each["what"] == "delayed" and each["target"] == n) for n in names
+        )
+        assert (done["who"], done["decision"], done["commit"]) == ("writer", "allowed", house.broker.status().commit)
+        assert (refused["who"], refused["decision"], refused["reason"]) == ("writer", "refused", "graph_not_writable")
+
+
+@asynchronous
+async def test_the_access_log_has_what_only_reads_as_well_and_once(tmp_path: Path) -> None:
+    access, audit = tmp_path / "access.jsonl", tmp_path / "audit.jsonl"
+    async with secured(tmp_path, access_log=str(access)) as house, connected(house) as client:
+        token = await house.newcomer("boss")
+        headers = {"authorization": token}
+        await house.http.post("/query", data={"query": QUERY}, headers=headers)
+        await house.http.post("/query", data={"query": "nonsense"}, headers=headers)
+        await house.http.post("/update", data={"update": DATA}, headers=headers)
+        await client.ask({"query": {"sparql": QUERY, "authorization": token}})
+        await until(lambda: access.exists() and '"what":"query"' in access.read_text())
+        lines = [json.loads(line) for line in access.read_text().splitlines()]
+        done = [(each["what"], each.get("who"), each["decision"], each.get("reason")) for each in lines[-4:]]
+        assert done == [
+            ("POST /query", "boss", "allowed", None),
+            ("POST /query", "boss", "refused", "sparql_syntax_error"),
+            ("POST /update", "boss", "allowed", None),
+            ("query", "boss", "allowed", None),
+        ]
+        assert "query" not in audit.read_text()
+        assert token.removeprefix("Bearer ") not in access.read_text()

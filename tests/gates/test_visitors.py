@@ -121,6 +121,7 @@ READS: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/subscribe", {"params": {"query": SELECT}}),
     ("GET", "/log", {}),
     ("GET", "/status", {}),
+    ("GET", "/connections", {}),
     ("GET", "/subscriptions", {}),
     ("OPTIONS", "/update", {"headers": {"access-control-request-method": "POST"}}),
 ]

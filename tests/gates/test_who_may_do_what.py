@@ -12,7 +12,7 @@ import httpx
 from starlette.routing import BaseRoute, Route
 
 from gates.client import connected
-from gates.secured import DATA, A, B, House, secured
+from gates.secured import DATA, POLICY, A, B, House, secured
 from gates.sockets import asynchronous
 from tidings.model.iris import DEFAULT_BASE
 from tidings.server import gates as wiring
@@ -252,7 +252,8 @@ async def test_what_is_for_operators_is_for_administrators_and_what_is_public_is
         for path, token, status in (
             ("/metrics", boss, 200), ("/metrics", reader, 403), ("/metrics", None, 401),
             ("/status", reader, 200), ("/status", None, 401), ("/subscriptions", None, 401),
-            ("/delayed", None, 401), ("/log", None, 401), ("/log", reader, 404),
+            ("/connections", reader, 200), ("/connections", None, 401), ("/delayed", None, 401),
+            ("/log", None, 401), ("/log", reader, 404),
         ):  # fmt: skip
             answer = await house.http.get(path, headers=_headers(token))
             assert answer.status_code == status, (path, answer.text)
@@ -290,3 +291,19 @@ async def test_nobody_sees_or_ends_what_belongs_to_somebody_else(tmp_path: Path)
         assert (await house.http.delete(f"/delayed/{delayed}", headers=_headers(reader))).status_code == 404
         assert (await house.http.delete(f"/delayed/{delayed}", headers=_headers(boss))).status_code == 200
         assert "unsubscribed" in await owner.ask({"unsubscribe": {"spuid": spuid}})
+
+
+@asynchronous
+async def test_with_how_many_others_a_plan_is_shared_is_for_administrators(tmp_path: Path) -> None:
+    shared = POLICY + f'[[grant]]\nto = "role:twins"\nsubscribe = ["{A}"]\n'
+    shared = shared.replace('[{identity = "*"}]', '[{identity = "twin-*", roles = ["twins"]}, {identity = "*"}]')
+    async with secured(tmp_path, shared) as house, connected(house) as socket:
+        boss, *twins = [await house.newcomer(name) for name in ("boss", "twin-1", "twin-2")]
+        for token in twins:
+            first = await socket.ask({"subscribe": {"sparql": _select(A), "authorization": token}})
+        path = f"/subscriptions/{first['notification']['spuid']}"
+        for token, count in ((boss, 2), (twins[1], 1)):
+            shown = (await house.http.get(path, headers=_headers(token))).json()
+            assert (shown["cost"]["subscribers"], shown["explain"]["shared"]["subscribers"]) == (count, count)
+            text = (await house.http.get(path, params={"format": "text"}, headers=_headers(token))).text
+            assert text.startswith(f"shared by 1 member(s) with {count} subscriber(s)")

@@ -192,6 +192,6 @@ function inTime(run: () => void, milliseconds: number): () => void {
 
 /** The sockets of a browser, or of Node 22 and later. */
 export function webSocket(address: string): Socket {
-  if (typeof WebSocket === "undefined") throw new Unreachable("there is no WebSocket here; pass one to the client");
+  if (typeof WebSocket === "undefined") throw new Unreachable("there is no WebSocket here (Node has one from version 22); pass one to the client");
   return new WebSocket(address) as unknown as Socket;
 }

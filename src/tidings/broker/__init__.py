@@ -15,6 +15,7 @@ spool                 an answer that is complete before its first byte is sent
 updates               accepted       what an update can be
                       queue          one after the other, in the order in which they came
                       delayed        updates that wait for their time; schedule keeps them in order
+                      ticks          what time changes without an update
                       elsewhere      those of a graph that is not in memory
                       graph_change   a change of one graph, as an update
                       initial_data   what a broker begins with; seeding, whether that was interrupted

@@ -31,8 +31,8 @@ from tidings.broker.ownership import Ownership, RightsOf, everything, may_manage
 from tidings.broker.pending import Ended
 from tidings.broker.policy import Disk, Policy
 from tidings.broker.queries import Queries, Writer
+from tidings.broker.record.held import held_by
 from tidings.broker.record.intents import Intents
-from tidings.broker.record.keeping import held_by
 from tidings.broker.record.seam import Reconciled, Record, Side
 from tidings.broker.settlement import Settlement
 from tidings.broker.spool import Spool
@@ -57,6 +57,7 @@ from tidings.broker.updates.queue import UpdateQueue, check_length
 from tidings.broker.updates.rehearsal import Rehearsal
 from tidings.broker.updates.schedule import Delayed, Schedule
 from tidings.broker.updates.seeding import Seeding
+from tidings.broker.updates.ticks import Ticks
 from tidings.engine.engine import Engine
 from tidings.engine.explain import Explained
 from tidings.engine.pauses import Pauses
@@ -82,15 +83,9 @@ class Broker:
     says it when the time of a request comes later. Without, everybody may do everything, and nothing has an owner."""
 
     def __init__(
-        self,
-        engine: Engine,
-        policy: Policy | None = None,
-        *,
-        clock: Callable[[], int],
-        monotonic: Callable[[], float],
-        external: ExternalEngine | None = None,
-        rights_of: RightsOf = everything,
-    ) -> None:
+        self, engine: Engine, policy: Policy | None = None, *, clock: Callable[[], int],
+        monotonic: Callable[[], float], external: ExternalEngine | None = None, rights_of: RightsOf = everything,
+    ) -> None:  # fmt: skip
         self.engine = engine
         self.ownership = ownership = Ownership(rights_of)
         self.policy = policy = policy or Policy()
@@ -124,7 +119,8 @@ class Broker:
             engine, log, self.forks, notifier, self.stragglers, self.spawn, self.matching, most=policy.queue, **limits
         )
         self.asking: Asking = InMemory(engine, self.queries, self.forks, self.updates.whole, clock)
-        self._alarm = alarm = Alarm(self.run_due, lambda: self.delayed.pause(self.now()))
+        self.ticks = Ticks(engine, log, notifier, self.stragglers)
+        self._alarm = alarm = Alarm(self.run_due, lambda: self.ticks.pause(clock(), self.delayed.pause(clock())))
         self.delayed = DelayedUpdates(engine, log, self.updates, ownership, policy.delayed, alarm.set)
         self.changes = RightsChanges(subscriptions, notifier, outboxes, self.queries, log, self.updates, self.spawn)
         self.seeding = Seeding()
@@ -138,7 +134,7 @@ class Broker:
         facts.keep(Matching.KINDS, self.matching)
         settlement = Settlement(
             log, self.updates, self.delayed, notifier, outboxes, self.admission, self.resumption,
-            self.changes, self.stragglers, facts,
+            self.changes, self.stragglers, self.ticks, facts,
         )  # fmt: skip
         log.begin(settlement)
         self._next_session = 0
@@ -149,6 +145,7 @@ class Broker:
     async def __aenter__(self) -> "Broker":
         await self._stack.enter_async_context(self._tasks)
         self.engine.stragglers.slice = self.policy.work  # while the log is replayed, nobody is held up
+        self.ticks.begin(self._alarm.set)
         self._alarm.ring()
         return self
 
@@ -194,8 +191,9 @@ class Broker:
     # -- time ---------------------------------------------------------------------------------------------------
 
     def run_due(self) -> None:
-        """Whatever is due: delayed updates, subscriptions that nobody came back for, a snapshot."""
+        """Whatever is due: delayed updates, what time changes, subscriptions that nobody came back for, a snapshot."""
         self.delayed.carry_out(self.now())
+        self.ticks.carry_out(self.now())
         self.resumption.release_absent()
         self.admission.release_unanswered()
         if self.snapshots is not None and self.snapshots.is_due():
@@ -279,7 +277,7 @@ class Broker:
 
     def connect(self, link: ClientLink, client: str | None = None) -> Session:
         self._next_session += 1
-        session = Session(SessionId(self._next_session), link, client)
+        session = Session(SessionId(self._next_session), link, client, self.now())
         self.sessions[session.id] = session
         return session
 
@@ -341,9 +339,10 @@ class Broker:
         """A subscription by its name. Raises UnknownSubscription, also if the asker may not know of it."""
         return self.subscriptions.find_managed(spuid, asker, rights)
 
-    def explain(self, subscriber: Subscriber) -> Explained:
-        """The plan of a subscription."""
-        return self.subscriptions.explain(subscriber)
+    def explain(self, subscriber: Subscriber, rights: Rights = ALL_RIGHTS) -> Explained:
+        """The plan of a subscription; with how many it is shared is for administrators."""
+        explained = self.subscriptions.explain(subscriber)
+        return explained if rights.administer else explained.alone()
 
     def dearest(self, sees: Sees) -> Iterator[Subscriber]:
         """Subscriptions that can be seen, beginning with those whose plans have cost most."""

@@ -16,6 +16,7 @@ PendingContinuation     client told what it missed                      the clie
 PendingResume           looked at what the client missed                refused
 PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
 PendingLate             told what a plan has worked out aside           the client must come back for a fresh answer
+PendingTick             told what changed by the clock                  the client must come back for a fresh answer
 PendingFacts            applied, whoever waits goes on                  whoever waits hears why not
 """
 
@@ -160,6 +161,15 @@ class PendingLate(Struct, frozen=True):
     """All that the plan has, told or not."""
 
 
+class PendingTick(Struct, frozen=True):
+    """What changed without a commit, as time went on."""
+
+    commit: int
+    """The last one before it."""
+    time: int
+    tick: Commit
+
+
 class PendingFacts(Struct, frozen=True):
     """Facts that are no quads."""
 
@@ -184,5 +194,6 @@ Pending: TypeAlias = (
     | PendingResume
     | PendingRights
     | PendingLate
+    | PendingTick
     | PendingFacts
 )

@@ -24,6 +24,7 @@ from tidings.broker.pending import (
     PendingRights,
     PendingSeed,
     PendingSubscription,
+    PendingTick,
     PendingUnsubscription,
     PendingUpdate,
 )
@@ -36,6 +37,7 @@ from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.updates.accepted import Done
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.queue import UpdateQueue
+from tidings.broker.updates.ticks import Ticks
 from tidings.model.errors import TidingsError
 
 T = TypeVar("T")
@@ -55,6 +57,7 @@ class Settlement:
         resumption: Resumption,
         rights: RightsChanges,
         stragglers: Stragglers,
+        ticks: Ticks,
         facts: Facts,
     ) -> None:
         self._commit_log = commit_log
@@ -66,6 +69,7 @@ class Settlement:
         self._resumption = resumption
         self._rights = rights
         self._stragglers = stragglers
+        self._ticks = ticks
         self._facts = facts
 
     def settle(self, pending: Pending) -> None:
@@ -105,6 +109,8 @@ class Settlement:
                 self._rights.tell(pending)
             case PendingLate():
                 self._stragglers.tell(pending)
+            case PendingTick():
+                self._ticks.tell(pending)
             case PendingFacts(notes, durable):
                 for note in notes:
                     self._facts.restore(note)
@@ -151,6 +157,8 @@ class Settlement:
                 self._rights.lose(pending, error)
             case PendingLate():
                 self._stragglers.lose(pending, error)
+            case PendingTick():
+                self._ticks.lose(pending)
             case _:
                 assert_never(pending)
 

@@ -42,6 +42,8 @@ class Deed(Struct, frozen=True):
     """The address that it came from."""
     target: str = ""
     commit: int | None = None
+    reads: bool = False
+    """Whether it changes nothing."""
 
 
 class Resident(Struct, frozen=True):

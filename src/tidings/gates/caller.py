@@ -12,12 +12,13 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from tidings.broker.queries import Writer
-from tidings.broker.subscriptions.subscriber import Alias, ClientLink, Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import Alias, ClientLink, Origin, Parcel, Subscriber
+from tidings.broker.subscriptions.wish import Encode
 from tidings.broker.updates.accepted import Done, Outcome, Reply, reply_to
 from tidings.broker.updates.rehearsal import Rehearsal
 from tidings.broker.updates.schedule import Delayed
 from tidings.engine.updates.operations import PreparedUpdate
-from tidings.gates.answers import encode_body, publish_events
+from tidings.gates.answers import publish_events
 from tidings.gates.asking import EVERYBODY, Asker, Deed, Leave, Shown
 from tidings.gates.gate import Counts
 from tidings.gates.http.results import results_document
@@ -42,11 +43,13 @@ Bound: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
 class Caller:
-    """`link` is the way to it; `shown` tells who it is, and `where` from which address it comes."""
+    """`link` is the way to it; `shown` tells who it is, and `where` from which address it comes. One that stays has an
+    `origin`, and is listed among those who are connected."""
 
     def __init__(
-        self, premises: Premises, link: ClientLink, counts: Counts, *, shown: Shown = None, where: str = ""
-    ) -> None:
+        self, premises: Premises, link: ClientLink, counts: Counts, *, shown: Shown = None, where: str = "",
+        origin: Origin | None = None,
+    ) -> None:  # fmt: skip
         self._premises = premises
         self._broker = premises.broker
         self._guard = premises.guard
@@ -58,6 +61,7 @@ class Caller:
         self.client = client_of(None, where)
         """Whose quota it is that requests take."""
         self.session = self._broker.connect(link, self.client if self._guard.asks else None)
+        self.session.origin = origin
         self._present: dict[str | None, Leave] = {}
         """Whose subscriptions are here: they are told when they have other rights."""
 
@@ -120,9 +124,11 @@ class Caller:
         self._quotas.note(error)
         return self._guard.judge(asker, Deed(what, self._where), error) or error
 
-    def _record(self, asker: Asker, what: str, target: str = "", commit: int | None = None) -> None:
+    def _record(
+        self, asker: Asker, what: str, target: str = "", commit: int | None = None, *, reads: bool = False
+    ) -> None:
         if self._guard.asks:
-            self._guard.judge(asker, Deed(what, self._where, target, commit))
+            self._guard.judge(asker, Deed(what, self._where, target, commit, reads))
 
     def _check_writable(self) -> None:
         if self._premises.read_only:
@@ -200,7 +206,9 @@ class Caller:
     async def rehearse(self, text: str, dataset: Dataset | None = None) -> Rehearsal:
         """What an update would do; nothing is done."""
         async with self._asking("rehearse") as asker:
-            return await self._broker.rehearse(text, dataset, asker.rights, self._share(asker))
+            rehearsal = await self._broker.rehearse(text, dataset, asker.rights, self._share(asker))
+            self._record(asker, "rehearse", reads=True)
+            return rehearsal
 
     async def query(
         self, text: str, dataset: Dataset | None = None, write: Writer = results_document, most: int = MOST_BYTES
@@ -212,6 +220,7 @@ class Caller:
                 if spool.size > most:
                     said = f"the answer has more than {most:,} bytes, which are too many here"
                     raise AnswerTooLarge(f"{said}; ask over HTTP, or for less", most)
+                self._record(asker, "query", reads=True)
                 return file.read()
 
     async def publish(self, events: Sequence[Any], graph: Term = DEFAULT_GRAPH, alias: Alias = None) -> EventsPublished:
@@ -228,37 +237,41 @@ class Caller:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def subscribe(
-        self, text: str, dataset: Dataset | None, begun: Begun, alias: Alias = None
-    ) -> Subscriber:  # fmt: skip
-        """Begin a subscription; it has been answered by the end."""
+        self, text: str, dataset: Dataset | None, begun: Begun, alias: Alias = None, encode: Encode | None = None
+    ) -> Subscriber:
+        """Begin a subscription; it has been answered by the end. With `encode`, a first answer that takes long has that
+        encoding, and no rows."""
         async with self._asking("subscribe") as asker:
-            return await self._subscribe(asker, text, dataset, begun, alias, None)
+            return await self._subscribe(asker, text, dataset, begun, alias, None, encode)
 
     async def resume(
-        self, spuid: str, sequence: int, begun: Begun, alias: Alias = None, otherwise: Subscribe | None = None
-    ) -> Subscriber:
-        """Go on with a subscription after the notification of a number; if it is gone, begin another one."""
+        self, spuid: str, sequence: int, begun: Begun, alias: Alias = None, otherwise: Subscribe | None = None,
+        encode: Encode | None = None,
+    ) -> Subscriber:  # fmt: skip
+        """Go on with a subscription after the notification of a number; if it is gone, begin another one. `encode` is
+        as for `subscribe`."""
         async with self._asking("subscribe") as asker:
             answer, answered, refused = self._beginning(asker, begun)
             try:
                 self._broker.resume(
                     self.session, spuid, sequence, alias, answered, refused,
-                    asker=asker.subject, rights=asker.rights, encode=encode_body,
+                    asker=asker.subject, rights=asker.rights, encode=encode,
                 )  # fmt: skip
             except NotFound:
                 if otherwise is None:
                     raise
                 dataset = otherwise.graphs.dataset(self._premises.base)
-                return await self._subscribe(asker, otherwise.sparql, dataset, begun, alias, False)
+                return await self._subscribe(asker, otherwise.sparql, dataset, begun, alias, False, encode)
             return await answer
 
     async def _subscribe(
-        self, asker: Asker, text: str, dataset: Dataset | None, begun: Begun, alias: Alias, resumed: bool | None
-    ) -> Subscriber:
+        self, asker: Asker, text: str, dataset: Dataset | None, begun: Begun, alias: Alias, resumed: bool | None,
+        encode: Encode | None,
+    ) -> Subscriber:  # fmt: skip
         answer, answered, refused = self._beginning(asker, lambda who, parcel, _: begun(who, parcel, resumed))
         self._broker.subscribe(
             self.session, text, dataset, alias, answered, refused,
-            rights=asker.rights, owner=asker.subject, encode=encode_body,
+            rights=asker.rights, owner=asker.subject, encode=encode,
         )  # fmt: skip
         return await answer
 
@@ -289,6 +302,7 @@ class Caller:
             def changed(rights: Rights, reason: str) -> None:
                 self._broker.rights_changed(asker.subject, rights, reason, self.session)
 
+            self.session.attend(asker.subject)
             self._present[asker.subject] = self._guard.attend(self.shown, asker, changed)
 
     async def unsubscribe(self, spuid: str) -> None:

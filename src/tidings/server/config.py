@@ -145,6 +145,7 @@ class Settings(GateSettings):
     audit_log: str | None = setting(
         None, text, "file for who did what; audit.jsonl in the data folder if not given", "FILE"
     )
+    access_log: str | None = setting(None, text, "file for every request, also those that only read", "FILE")
 
     durability: str = setting(
         "fsync", one_of("none", "os", "fsync"), "what an answered update has survived: none, os or fsync", "LEVEL"
@@ -157,6 +158,7 @@ class Settings(GateSettings):
     lake: str | None = setting(
         None, text, "history lake that knows what the log no longer has; Spark reads it", "FOLDER"
     )
+    lake_memory: int = setting(2 << 30, size_of, "bytes of memory of the Spark that reads the lake", "BYTES")
 
     timeout: float = setting(30.0, seconds, "seconds an evaluation may take; 0 is no limit", "SECONDS")
     slice: float = setting(

@@ -9,7 +9,9 @@ from tidings.server.config import BadSetting, Settings
 
 def check_exposure(settings: Settings) -> None:
     """Raises BadSetting if others than this machine could change everything, or read what is secret on its way, and
-    nobody has said that they may."""
+    nobody has said that they may; or if a record of who did what is wanted where nobody is asked who they are."""
+    if not settings.is_secure and (settings.audit_log or settings.access_log):
+        raise BadSetting("--audit-log and --access-log record who did what, which is asked only with --secure")
     if settings.allow_insecure:
         return
     knows_clients = settings.is_secure or (settings.tls_client_ca is not None and settings.tls_client == "required")

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lexicons.test_wordnet_lookup import small_wordnet
@@ -11,6 +12,7 @@ from tidings import __version__
 from tidings.cli.doctor.finding import Finding, State
 from tidings.cli.doctor.folder import check_disk, last_written
 from tidings.cli.doctor.java import check_java
+from tidings.cli.doctor.lake import check_lake
 from tidings.cli.doctor.machine import check_clock, check_files, check_memory
 from tidings.cli.doctor.packages import check_extra, check_packages, check_python, check_tidings
 from tidings.cli.doctor.page import lines, total
@@ -19,6 +21,8 @@ from tidings.cli.doctor.words import check_wordnet
 from tidings.log.folder import Folder
 from tidings.server.config import Settings
 from tidings.spark.java import Java
+from tidings.spark.lake import manifest
+from tidings.spark.lake.about import VERSION, About
 
 KNOWN = [
     read_requirement(text)
@@ -44,6 +48,22 @@ def test_wordnet_may_be_missing_unless_its_folder_is_named(tmp_path: Path, monke
     if not Path("/usr/share/wordnet").exists():
         missing = check_wordnet()
         assert (missing.state, "wordnet-base" in missing.advice) == ("note", True)
+
+
+# -- the history lake ---------------------------------------------------------------------------------------------
+
+
+def test_the_lake_of_the_settings_is_looked_at(tmp_path: Path) -> None:
+    missing = check_lake(tmp_path)
+    assert (missing.state, "history ingest" in missing.advice) == ("problem", True)
+    (tmp_path / "lake.json").write_bytes(msgspec.json.encode(About("tidings-lake", VERSION, "a lake")))
+    (tmp_path / "manifests").mkdir()
+    assert check_lake(tmp_path).state == "note"
+    manifest.write(tmp_path / "manifests", manifest.Batch(1, 1200, 0, 1, ()))
+    assert check_lake(tmp_path) == Finding("history lake", "ok", f"{tmp_path} has the commits from 1 to 1,200")
+    some = About("tidings-lake", VERSION, "a lake", ("http://example.org/city",))
+    (tmp_path / "lake.json").write_bytes(msgspec.json.encode(some))
+    assert "of some graphs only" in check_lake(tmp_path).found
 
 
 # -- packages -----------------------------------------------------------------------------------------------------

@@ -12,17 +12,20 @@ from pathlib import Path
 import cbor2
 import pytest
 from aiocoap import Code, ContentFormat, Context, Message
+from aiocoap.blockwise import ContinueException, IncompleteException
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gates.client import rows
 from gates.doors import built
 from tidings.broker.broker import Broker
+from tidings.gates.coap.blocks import Blocks
 from tidings.gates.coap.content import CBOR, JSON, TEXT, Asked
 from tidings.gates.coap.gate import CoapGate
 from tidings.gates.coap.requests import Requests
+from tidings.gates.errors import BodyTooLarge
 from tidings.gates.gate import Counts
-from tidings.model.errors import TidingsError
+from tidings.model.errors import BadRequest, TidingsError
 from tidings.server import gates
 from tidings.server.listening import CannotListen
 from tidings.server.optional_gates.coap import open_coap
@@ -82,8 +85,26 @@ def test_errors_are_codes_with_a_diagnostic_payload(asked: Asked, code: tuple[in
             for answer in (await gate.query(asked), await gate.look(asked)):
                 assert (answer.code, answer.payload.decode().partition(":")[0]) == (code, said)
             assert list(broker.subscribers()) == []
+            assert gate.counts.errors == 2
 
     story()
+
+
+@asynchronous
+async def test_an_update_can_be_delayed() -> None:
+    async with requests() as (gate, broker):
+        later = {"sparql": INSERT.format(1), "delay": "PT1H"}
+        answer = await gate.update(Asked(json.dumps(later).encode(), JSON))
+        assert (answer.code, "delayed" in json.loads(answer.payload)["response"]) == ((2, 4), True)
+        assert (len(broker.store), len(broker.schedule)) == (0, 1)
+        assert (await gate.update(Asked(cbor2.dumps(later | {"delay": "soon"}), CBOR))).code == (4, 0)
+
+
+@asynchronous
+async def test_an_update_whose_answer_nobody_could_read_is_not_carried_out() -> None:
+    async with requests() as (gate, broker):
+        assert (await gate.update(Asked(INSERT.format(1).encode(), accept=41))).code == (4, 6)
+        assert len(broker.store) == 0
 
 
 @settings(max_examples=40)
@@ -149,10 +170,94 @@ async def test_long_requests_and_answers_come_in_blocks() -> None:
             links = (await ask(Code.GET, "/.well-known/core")).payload.decode()
             assert all(f"</{path}>" in links for path in ("query", "update", "subscribe"))
             assert "obs" in links
-            assert (await ask(Code.PUT, "/query")).code == Code.METHOD_NOT_ALLOWED
-            assert (await ask(Code.GET, "/nothing")).code == Code.NOT_FOUND
+            for code, path, said in ((Code.PUT, "/query", "method_not_allowed"), (Code.GET, "/nothing", "not_found")):
+                assert (await ask(code, path)).payload.decode().partition(":")[0] == said
         finally:
             await client.shutdown()
+
+
+@pytest.mark.server
+@asynchronous
+async def test_what_is_observed_comes_in_blocks_and_so_does_the_query() -> None:
+    async with listening() as (broker, gate):
+        await broker.update(MANY)
+        client = await Context.create_client_context(transports=["simple6"])
+        try:
+            query = f"{ALL} # {'x' * 2_000}"
+            asked = Message(code=Code.FETCH, uri=f"{gate.address}/subscribe", payload=query.encode(), observe=0)
+            observed = client.request(asked)
+            later = aiter(observed.observation)
+            first = last = await asyncio.wait_for(observed.response, PATIENCE)
+            assert len(rows(json.loads(first.payload)["results"])) == 60
+            await broker.update(INSERT.format(1))
+            while len(rows(json.loads(last.payload)["results"])) < 61:
+                last = await asyncio.wait_for(anext(later), PATIENCE)
+            assert first.opt.observe < last.opt.observe
+            for each in (first, last):  # which were put together from blocks
+                assert each.opt.block2.block_number > 4
+        finally:
+            await client.shutdown()
+
+
+class Client:
+    """The address of one, as far as blocks go."""
+
+    def __init__(self, name: str) -> None:
+        self.blockwise_key = name
+
+
+def piece(number: int, payload: bytes = b"", client: str = "one", **options: object) -> Message:
+    message = Message(code=Code.FETCH, payload=payload, **options)
+    message.remote = Client(client)
+    message.opt.block1 = (number, True, 0)
+    return message
+
+
+def test_blocks_are_put_together_in_order_and_take_only_so_much_room() -> None:
+    clock = iter([0.0, 1.0, 2.0, 300.0])
+    blocks = Blocks(48, lambda: next(clock))
+    with pytest.raises(ContinueException):
+        blocks.assemble(piece(0, b"a" * 16))
+    with pytest.raises(IncompleteException):
+        blocks.assemble(piece(1, b"b" * 16, "two"))
+    with pytest.raises(ContinueException):
+        blocks.assemble(piece(1, b"b" * 16))
+    with pytest.raises(BodyTooLarge):
+        blocks.assemble(piece(3, b"c" * 16))
+    last = piece(2, b"c")
+    last.opt.block1 = (2, False, 0)
+    assert blocks.assemble(last).payload == b"a" * 16 + b"b" * 16 + b"c"
+    with pytest.raises(ContinueException):
+        blocks.assemble(piece(0, b"a" * 16, "slow"))
+    with pytest.raises(ContinueException):
+        blocks.assemble(piece(0, b"a" * 16))
+    with pytest.raises(IncompleteException):  # it took too long
+        blocks.assemble(piece(1, b"b", "slow"))
+
+
+@asynchronous
+async def test_a_client_has_all_blocks_of_one_answer_before_it_gets_the_first_of_the_next() -> None:
+    seconds = 0.0
+    blocks = Blocks(100, lambda: seconds)
+
+    async def block(number: int, payload: bytes = b"") -> Message:
+        request = piece(0, payload, block2=(number, False, 0))
+        found = blocks.later(request)
+        return found or await blocks.cut(request, Message(code=Code.CONTENT, payload=payload * 10))
+
+    one = await block(0, b"abc")
+    assert (one.payload, one.opt.block2) == (b"abc" * 5 + b"a", (0, True, 0))
+    next_one = asyncio.create_task(block(0, b"def"))
+    await asyncio.sleep(0)
+    assert (await block(0, b"x")).payload == b"x" * 10  # which is short
+    assert (await block(1)).payload == (await block(1, b"abc")).payload == b"bca" * 4 + b"bc"
+    two = await next_one
+    assert (two.payload, two.opt.etag != one.opt.etag) == (b"def" * 5 + b"d", True)
+    seconds = 4.0  # nobody asks for the rest
+    three = await block(0, b"ghi")
+    assert (await block(1)).opt.etag == three.opt.etag  # without a payload, it is of the last one
+    with pytest.raises(BadRequest):
+        await block(2)
 
 
 class Packets:

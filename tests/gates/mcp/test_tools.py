@@ -82,8 +82,10 @@ async def test_an_update_can_be_delayed_and_called_off() -> None:
     async with agent() as here:
         later = await here.call("update", sparql="INSERT DATA { <a> <b> 1 }", dry_run=False, delay="PT1H")
         assert len(here.broker.schedule) == 1
+        assert (await here.call("update", sparql="CLEAR ALL", dry_run=False, delay=3_600))["at"] == later["at"]
+        assert len(here.broker.schedule) == 2
         assert await here.call("cancel", delayed=later["delayed"]) == {"cancelled": later["delayed"]}
-        assert len(here.broker.schedule) == 0
+        assert len(here.broker.schedule) == 1
         assert await here.refused("cancel", delayed="nothing") == "unknown_delayed"
         assert await here.refused("update", sparql="CLEAR ALL", dry_run=False, at="soon") == "bad_request"
 
@@ -150,17 +152,17 @@ async def test_what_was_seen_survives_agent_and_broker(tmp_path: Path) -> None:
         await here.call("watch", name="lamps", sparql=LAMPS)
         await here.broker.update("INSERT DATA { <lamp-3> <watts> 7 }")
         told = await here.call("changes", name="lamps")
-        await here.call("changes", name="lamps", after=told["cursor"])
         await here.broker.update("DELETE DATA { <lamp-1> <watts> 40 }")
     async with agent(tmp_path) as here:
         assert (await here.call("watch", name="lamps", sparql=LAMPS))["since"] == "before"
         assert [each["name"] for each in (await here.call("watches"))["watches"]] == ["lamps"]
-        told = await here.call("changes", name="lamps")
+        told = await here.call("changes", name="lamps", after=told["cursor"])  # which a broker before this one told
         assert (told["added"], told["removed"]) == ([], [[ONE, "40"]])
         assert here.broker.snapshots is not None
         await here.broker.snapshots.write()
     async with agent(tmp_path) as here:
         assert (await here.call("changes", name="lamps"))["removed"] == [[ONE, "40"]]
+        assert (await here.call("changes", name="lamps", after=told["cursor"]))["removed"] == []
         await here.call("unwatch", name="lamps")
     async with agent(tmp_path) as here:
         assert await here.refused("changes", name="lamps") == "unknown_watch"

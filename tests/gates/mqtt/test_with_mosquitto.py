@@ -12,6 +12,7 @@ import pytest
 from gates.doors import built
 from gates.mqtt.test_conversation import PROFILE
 from gates.stories.mqtt import FIVE, HOST, THREE, Device, Server, mosquitto
+from ports import free_ports
 from tidings.broker.broker import Broker
 from tidings.gates.gate import gate_status
 from tidings.gates.mqtt.gate import MqttGate
@@ -91,6 +92,17 @@ async def test_topics_become_quads_and_answers_become_topics(version: str, tmp_p
                 await late.close()
         finally:
             await device.close()
+
+
+@asynchronous
+async def test_the_log_says_once_why_the_mqtt_broker_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    (port,) = free_ports(1)
+    async with built(mqtt=f"mqtt://{HOST}:{port}") as (broker, _, settings):
+        gate = opened(broker, settings)
+        async with gate.running():
+            await until(lambda: bool(caplog.messages))
+            gate.lost("the MQTT broker is not there")
+    assert caplog.messages == ["the MQTT gate: the MQTT broker is not there"]
 
 
 async def taken(device: Device, count: int) -> AsyncIterator[tuple[str, bytes]]:

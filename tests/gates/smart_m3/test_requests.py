@@ -1,5 +1,7 @@
 """Conversations in SSAP: everything that a knowledge processor asks for, and what it is answered."""
 
+from xml.sax.saxutils import escape
+
 import pytest
 
 from gates.smart_m3.kp import ANY, NODE, insert, parameter, patterns, remove, space, sparql, triple
@@ -73,16 +75,19 @@ async def test_blank_nodes_are_answered_with_the_uris_that_they_have_got() -> No
         assert [each.tag for each in plain.parameters["bnodes"]] == ["urllist"]
 
 
+DOCUMENT = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">'
+    f'<rdf:Description rdf:about="{A}"><x:p><!-- é -->2&amp;2</x:p></rdf:Description></rdf:RDF>'
+)
+
+
+@pytest.mark.parametrize("document", [escape(DOCUMENT), f"<![CDATA[{DOCUMENT}]]>", f"\n{DOCUMENT}\n"])
 @asynchronous
-async def test_a_document_of_rdf_xml_can_be_inserted() -> None:
+async def test_a_document_of_rdf_xml_can_be_inserted(document: str) -> None:
     async with space() as shared:
         kp = shared.kp()
-        document = (
-            '&lt;rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">'
-            f'&lt;rdf:Description rdf:about="{A}">&lt;x:p>22&lt;/x:p>&lt;/rdf:Description>&lt;/rdf:RDF>'
-        )
         assert (await kp.ask("INSERT", parameter("insert_graph", document, encoding="RDF-XML"))).status == "m3:Success"
-        assert (await kp.ask("QUERY", EVERYTHING)).triples() == [(A, P, '"22"')]
+        assert (await kp.ask("QUERY", EVERYTHING)).triples() == [(A, P, '"2&2"')]
 
 
 @asynchronous
@@ -134,6 +139,10 @@ async def test_what_is_missing_is_said_in_the_codes_that_kps_know(what: str) -> 
         assert (answer.status, answer.text("error")) == (status, code)
 
 
+NESTED = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/"><x:a>'
+    f"{'<x:p><x:a>' * 600}{'</x:a></x:p>' * 600}</x:a></rdf:RDF>"
+)
 WRONG = {
     "a wildcard that is inserted": ("INSERT", insert(triple(A, ANY, B)), "m3:KP.Error.Request"),
     "a literal as a subject": ("INSERT", insert(triple("a", P, B, subject="literal")), "m3:KP.Error.Request"),
@@ -142,8 +151,11 @@ WRONG = {
     "a node of no type": ("INSERT", insert(triple(A, P, B, "thing")), "m3:KP.Error.Message.Syntax"),
     "a triple of two": ("INSERT", insert("<triple><subject>a</subject></triple>"), "m3:KP.Error.Message.Syntax"),
     "SPARQL that is none": ("QUERY", sparql("SELECT"), "m3:KP.Error.Request"),
-    "another language": ("QUERY", parameter("type", "WQL-VALUES"), "m3:SIB.Error.NotImplemented"),
-    "another encoding": ("INSERT", parameter("insert_graph", "", encoding="N3"), "m3:SIB.Error.NotImplemented"),
+    "another language": ("QUERY", parameter("type", "WQL-VALUES"), "m3:SIB.Failure.NotImplemented"),
+    "another encoding": ("INSERT", parameter("insert_graph", "", encoding="N3"), "m3:SIB.Failure.NotImplemented"),
+    "RDF/XML that is nested too deeply": (
+        "INSERT", parameter("insert_graph", escape(NESTED), encoding="RDF-XML"), "m3:KP.Error.Request",
+    ),
     "RDF/XML that is none": ("INSERT", parameter("insert_graph", "x", encoding="RDF-XML"), "m3:KP.Error.Request"),
     "a subscription that there is not": (
         "UNSUBSCRIBE", parameter("subscription_id", "urn:x"), "m3:KP.Error.Request"

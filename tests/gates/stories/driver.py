@@ -107,6 +107,10 @@ class Driver(Protocol):
 
 async def told(subscription: Subscription, answer: Counter[Row]) -> None:
     """Until notifications add up to an answer."""
-    async with asyncio.timeout(PATIENCE):
-        while subscription.answer != answer:
-            await subscription.hear()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while subscription.answer != answer:
+                await subscription.hear()
+    except TimeoutError:
+        missing, too_much = answer - subscription.answer, subscription.answer - answer
+        raise AssertionError(f"never told: {missing}; told, but not true: {too_much}") from None

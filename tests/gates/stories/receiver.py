@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ports import free_port
 from waiting import PATIENCE
 
-_ANSWER = "HTTP/1.1 {} x\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
+_ANSWER = "HTTP/1.1 {} x\r\n{}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Receiver:
             headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
             if head[0].startswith("GET"):
                 link = self.links[head[0].split()[1]]
-                writer.write(f"HTTP/1.1 200 x\r\nlink: {link}\r\ncontent-length: 0\r\n\r\n".encode())
+                writer.write(_ANSWER.format(200, f"link: {link}").encode())
                 return
             posted = Posted(headers, await reader.readexactly(int(headers["content-length"])))
             self.attempts += 1
@@ -55,9 +55,7 @@ class Receiver:
                 self.posted[head[0].split()[1]].put_nowait(posted)
             else:
                 self.refused.append(posted)
-            writer.write(
-                f"HTTP/1.1 {self.status} x\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".encode()
-            )
+            writer.write(_ANSWER.format(self.status, "location: http://127.0.0.1:1/").encode())
             await writer.drain()
         except (OSError, asyncio.IncompleteReadError):
             pass  # the broker was ended meanwhile, and sends it again

@@ -162,6 +162,17 @@ async def test_a_receiver_that_wants_nothing_more_is_left_alone_at_once() -> Non
         assert ("410" in shown["reason"], receiver.attempts) == (True, 1)
 
 
+async def goes_on(place: Place, before: int) -> int:
+    """The number with which the hook goes on, once it is durable."""
+
+    def number() -> int:
+        notes = [note for note in place.broker.facts.notes() if note.kind == "webhook_resumed"]
+        return max((note.content["sequence"] for note in notes), default=-1)
+
+    await until(lambda: number() > before)
+    return number()
+
+
 @asynchronous
 async def test_after_a_restart_the_same_message_is_sent_again_and_then_what_was_missed(tmp_path: Path) -> None:
     async with receiving() as receiver:
@@ -181,6 +192,11 @@ async def test_after_a_restart_the_same_message_is_sent_again_and_then_what_was_
             third = await place.next(hook)
             assert (third["number"], rows(third["notification"]["addedResults"])) == (3, [("2",)])
             await place.becomes(hook, "idle")  # or it is sent again
+        numbers = [-1]
+        for _ in range(2):  # nothing happens, and nothing is told
+            async with hooked(receiver, tmp_path) as place:
+                numbers.append(await goes_on(place, numbers[-1]))
+        assert numbers[2] == numbers[1] + 1
         async with built(tmp_path, grace=0.0) as (broker, _, _):  # without web hooks: nobody waits for the subscription
             broker.run_due()
             await broker.update(INSERT.format(3))
@@ -227,6 +243,7 @@ NOTES = st.one_of(
         NUMBERS,
     ),
     st.builds(lambda name, number: Note("webhook_taken", {"id": name, "number": number}), NAMES, NUMBERS),
+    st.builds(lambda name, number: Note("webhook_resumed", {"id": name, "sequence": number}), NAMES, NUMBERS),
     st.builds(lambda name: Note("webhook_parked", {"id": name, "since": 1, "reason": "r"}), NAMES),
     st.builds(lambda kind, name: Note(kind, {"id": name}), st.sampled_from(["webhook_woken", "webhook_gone"]), NAMES),
 )

@@ -7,7 +7,9 @@ outage          what happens while it is away, refuses, or has forgotten
 reconciliation  changes that others made there, as one commit
 mirror          a broker whose graph is in memory and there
 context_mode    a broker whose graph is there, and only contexts in memory
-keeping         contexts that are fetched and forgotten
+held            which subscription holds which patterns
+keeping         contexts that are fetched and forgotten, and how much they may be
+instances       what a WHERE is asked for, and what its solutions say
 working_out     exact deltas from what the store answers
 scratch         what is known of the graph meanwhile
 """

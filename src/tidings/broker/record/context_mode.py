@@ -6,7 +6,8 @@ That only contexts are kept is known before the log is replayed, by the engine (
 from tidings.broker.asking.at_record import AtRecord
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NotInContextMode
-from tidings.broker.record.keeping import PARTIAL, Keeping
+from tidings.broker.record.held import PARTIAL
+from tidings.broker.record.keeping import Keeping
 from tidings.broker.record.mirror import Mirror
 from tidings.broker.record.seam import AskedStore
 from tidings.broker.record.working_out import WorkingOut
@@ -27,8 +28,11 @@ async def begin_in_context_mode(broker: Broker, record: AskedStore, patience: fl
     delivery, updates, forks = mirror.delivery, broker.updates, broker.forks
     updates.elsewhere = working_out = WorkingOut(engine, record, delivery, forks, updates.whole, most)
     broker.asking = AtRecord(engine, record, working_out, log, forks, broker.now, broker.policy)
-    broker.admission.context = Keeping(engine, held, record, delivery, log, updates, broker.spawn, most)
+    broker.admission.context = keeping = Keeping(
+        engine, held, record, delivery, log, updates, broker.notifier, broker.spawn, most
+    )
     await mirror.begin()
+    keeping.bound()
     return mirror
 
 

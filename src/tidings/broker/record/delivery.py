@@ -1,18 +1,19 @@
 """THE STORY of a commit on its way to the store of record:
 
     engine -> line -> intent in the log, durable -> store of record -> the commit itself in the log -> settled
-                                                \\-> it is away, or will not: undone, the last first
+                                                \\-> it is away, or will not: that in the log, undone, the last first
 
 Whatever comes while the store is busy goes with the next request: many commits are one delta. Everything that rests on
 a commit in the line waits behind it, so nobody is shown what could still be undone.
 """
 
 import asyncio
+import logging
 from collections import deque
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import Pending, PendingBarrier, PendingSeed, PendingUpdate
-from tidings.broker.record.intents import Intents, intent
+from tidings.broker.record.intents import WITHDRAWING, Intents, intent
 from tidings.broker.record.outage import Outage
 from tidings.broker.record.seam import StoreOfRecord, after
 from tidings.broker.spawn import Spawn
@@ -24,6 +25,8 @@ from tidings.model.zset import ZSet
 MOST_QUADS = 20_000
 """Changes after which a request is full; one commit may have more."""
 MOST_COMMITS = 1_000
+
+log = logging.getLogger("tidings")
 
 
 class Delivery:
@@ -100,11 +103,22 @@ class Delivery:
                 self.requests += 1
                 await self._record.take(after(commits))
         except EndpointRefused as error:
+            await self._withdraw(commits[0].time)
             self._refuse(error, commits)
-        except TidingsError as error:  # it is away, or the log cannot be written
+        except EndpointAway as error:
+            await self._withdraw(commits[0].time)
+            self._undo(error)
+        except TidingsError as error:  # the log cannot be written
             self._undo(error)
         else:
             self._taken(commits, count)
+
+    async def _withdraw(self, time: int) -> None:
+        """Whoever is told that something was not done must not find it done after a crash."""
+        try:
+            await self._log(WITHDRAWING, time)
+        except TidingsError as error:
+            log.warning("the log cannot say that commits are taken back: %s", error)
 
     async def _log(self, note: Note, time: int) -> None:
         """Until a note is durable that no commit of the line is before."""

@@ -1,9 +1,11 @@
 """What the store of record was asked for, in the log before it is asked; and what it has had lately.
 
-    intent     these commits go to the store now           resolved by the commits themselves, which follow in the log
-    withdrawn  they did not: the store was given back what it had before them
+    intent       these commits go to the store now         resolved by the commits themselves, which follow in the log
+    withdrawing  they are taken back, and their publishers may be told so: the store is to have what it had before
+    withdrawn    it has that
 
 Nobody was promised anything by an intent: after a crash, it is finished if the store has any of it, and else dropped.
+If it was taken back before the crash, the store is given what it had.
 The last states that the store has agreed to are remembered: one that comes back from an old backup is found out.
 """
 
@@ -23,11 +25,13 @@ REMEMBERED = 1_000
 class Intents:
     """The last intent, if it is open, and the last states."""
 
-    KINDS = ("intent", "withdrawn", "agreed")
+    KINDS = ("intent", "withdrawing", "withdrawn", "agreed")
 
     def __init__(self, commit_log: CommitLog) -> None:
         self._commit_log = commit_log
         self._last: tuple[Entry, ...] = ()
+        self.taken_back = False
+        """Whether the open one was, and the store may have it all the same."""
         self.agreed: dict[Quad, bool] = {}
         """The last states that the store of record has had, the oldest first."""
 
@@ -63,15 +67,19 @@ class Intents:
     def restore(self, note: Note) -> None:
         match note.kind:
             case "intent":
-                self._last = tuple(_read(each) for each in note.content["commits"])
+                self._last, self.taken_back = tuple(_read(each) for each in note.content["commits"]), False
+            case "withdrawing":
+                self.taken_back = True
             case "withdrawn":
-                self._last = ()
+                self._last, self.taken_back = (), False
             case "agreed":
                 self.agree(ZSet.owning(_weights(note.content)))
 
     def notes(self) -> Iterable[Note]:
         if self.open:
             yield intent(self.open)
+            if self.taken_back:
+                yield WITHDRAWING
         if self.agreed:
             yield Note("agreed", _changes({quad: 1 if there else -1 for quad, there in self.agreed.items()}))
 
@@ -81,6 +89,7 @@ def intent(commits: Iterable[Entry]) -> Note:
     return Note("intent", {"commits": [_written(each) for each in commits]})
 
 
+WITHDRAWING = Note("withdrawing", {})
 WITHDRAWN = Note("withdrawn", {})
 
 

@@ -5,100 +5,38 @@ last one ends that needs them.
 
 What changes while a context is fetched is noted, and counts more than what was fetched. The log has what was learnt, so
 that a replay goes through the same states, and tells the same numbers.
+
+Where updates make contexts larger than there is room for, those who hold the largest are let go, until the rest fits.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+import logging
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from msgspec import Struct
 
 from tidings.broker.durability.commit_log import CommitLog
-from tidings.broker.durability.facts import Facts
 from tidings.broker.pending import PendingBarrier
 from tidings.broker.record.delivery import Delivery
-from tidings.broker.record.scratch import kept
+from tidings.broker.record.held import Held
+from tidings.broker.record.instances import kept
 from tidings.broker.record.seam import AskedStore, after
 from tidings.broker.spawn import Spawn
-from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.subscriber import Subscriber
 from tidings.broker.updates.queue import UpdateQueue
-from tidings.engine.contexts import PORTION, Contexts
+from tidings.engine.contexts import PORTION
 from tidings.engine.engine import Engine
 from tidings.engine.keys import keys_for
-from tidings.engine.lutt import ANY_NAMED, Key
+from tidings.engine.lutt import Key
 from tidings.log.entry import Note
 from tidings.model.access import Rights
-from tidings.model.errors import ContextTooLarge, MayNotSubscribe
-from tidings.model.terms import DEFAULT_GRAPH, Quad
+from tidings.model.errors import ContextTooLarge
+from tidings.model.terms import Quad
 from tidings.sparql.algebra import Dataset
 
-PARTIAL = Note("partial", {})
-"""In the log of a broker that has only contexts in memory."""
-
-
-class Held:
-    """Which subscription holds which patterns; what nobody holds any more is forgotten at once."""
-
-    KINDS = ("context", "partial")
-
-    def __init__(self, engine: Engine, contexts: Contexts) -> None:
-        self._engine = engine
-        self.contexts = contexts
-        self._keys: dict[Subscriber, tuple[Key, ...]] = {}
-        self.forget = self._forget_at_once
-        """What becomes of patterns that nobody holds any more."""
-        self.is_partial = False
-        """Whether the log says that it is of a broker that has only contexts in memory."""
-
-    def enter(self, subscriber: Subscriber) -> None:
-        keys = tuple(dict.fromkeys(self._engine.keys(subscriber.handle)))
-        self.contexts.hold(keys)
-        self._keys[subscriber] = keys
-
-    def leave(self, subscriber: Subscriber) -> None:
-        self.forget(self.contexts.release(self._keys.pop(subscriber, ())))
-
-    def move(self, subscriber: Subscriber, rights: Rights) -> None:
-        """Raises MayNotSubscribe if more would have to be seen than is kept here."""
-        now = self._engine.core.moment.now
-        keys = tuple(keys_for(self._engine, subscriber.text, subscriber.dataset, rights, now=now))
-        if not all(map(self.contexts.covers, keys)):
-            raise MayNotSubscribe("what you may see now has to be fetched first; subscribe again")
-        self.contexts.hold(keys)
-        self.leave(subscriber)
-        self._keys[subscriber] = keys
-
-    def _forget_at_once(self, keys: list[Key]) -> None:
-        for _ in self.contexts.forget(keys):
-            pass
-
-    # -- facts ------------------------------------------------------------------------------------------------------
-
-    def restore(self, note: Note) -> None:
-        if note.kind == "partial":
-            self.is_partial = True
-        else:
-            self._forget_at_once(_keys(note.content))  # what somebody fetched who never came to hold it
-            self.contexts.learn(_quads(note.content))
-
-    def tidy(self) -> None:
-        """Everything has been replayed: what nobody holds goes."""
-        self._forget_at_once([(None, None, None, DEFAULT_GRAPH), (None, None, None, ANY_NAMED)])
-
-    def notes(self) -> Iterable[Note]:
-        """The quads are in the snapshot itself."""
-        return (PARTIAL,) if self.is_partial else ()
-
-
-def held_by(subscriptions: Subscriptions, engine: Engine, facts: Facts) -> Held | None:
-    """What subscriptions hold, from here on; None if the whole graph is in memory."""
-    if engine.contexts is None:
-        return None
-    held = subscriptions.context = Held(engine, engine.contexts)
-    facts.keep(Held.KINDS, held)
-    return held
+log = logging.getLogger("tidings")
 
 
 class _Wanted(Struct, eq=False):
@@ -119,22 +57,27 @@ class Keeping:
         delivery: Delivery,
         commit_log: CommitLog,
         updates: UpdateQueue,
+        notifier: Notifier,
         spawn: Spawn,
         most: int,
     ) -> None:
         self._engine = engine
-        self._contexts = held.contexts
+        self._held = held
+        self._contexts = contexts = held.contexts
         self._record = record
         self._delivery = delivery
         self._commit_log = commit_log
         self._updates = updates
+        self._notifier = notifier
         self._spawn = spawn
         self._most = most
         self._turn = asyncio.Lock()
         self._wanted: list[_Wanted] = []
         self._left: list[Key] = []
         """Patterns that nobody holds any more, whose quads are still here."""
+        self._bounding = False
         held.forget = self._forget  # from here on there is a loop that is not to be held up
+        contexts.most, contexts.overfull = most, self.bound
         self.fetched = 0
         """Quads."""
 
@@ -185,6 +128,8 @@ class Keeping:
             with self._contexts.watched(states):
                 found = await self._record.select(keys, self._room())
                 quads = await self._learn(kept(found, (quad for quad in states if states[quad])), states)
+            if self._is_overfull:  # by what others have added meanwhile
+                raise self._too_large()
             barrier = PendingBarrier(asyncio.get_running_loop().create_future())
             self._commit_log.note(Note("context", {"keys": keys, "quads": quads}), barrier)
         self.fetched += len(quads)
@@ -212,11 +157,55 @@ class Keeping:
         finally:
             self._updates.resume()
 
+    # -- how much there may be --------------------------------------------------------------------------------------
+
+    @property
+    def _is_overfull(self) -> bool:
+        return len(self._engine.store) > self._most
+
     def _room(self) -> int:
         room = self._most - len(self._engine.store)
         if room <= 0:
-            raise ContextTooLarge(f"{self._most:,} quads are in memory, the limit of max_context", self._most)
+            raise self._too_large()
         return room
+
+    def _too_large(self) -> ContextTooLarge:
+        return ContextTooLarge(f"{self._most:,} quads are in memory, the limit of max_context", self._most)
+
+    def bound(self) -> None:
+        """There may be more than there is room for: have it looked at soon."""
+        if not self._bounding:
+            self._bounding = True
+            self._spawn(self._make_room())
+
+    async def _make_room(self) -> None:
+        """Let go of those who hold most, until the others fit."""
+        try:
+            async with self._turn:
+                await self._forget_left()
+                if self._is_overfull:
+                    await self._let_go_of_largest()
+        finally:
+            self._bounding = False
+
+    async def _let_go_of_largest(self) -> None:
+        for subscriber in await self._largest():
+            if not self._is_overfull:
+                return
+            if subscriber not in self._held:
+                continue  # it has ended meanwhile
+            log.warning("a subscription was let go, the context of which is too large: %s", subscriber.text)
+            self._notifier.let_go((subscriber,), f"its context has grown, and {self._too_large()}")
+            await self._forget_left()
+
+    async def _largest(self) -> list[Subscriber]:
+        """All subscribers, those first with the patterns that select most; those who share one are together."""
+        sizes: dict[Subscriber, tuple[float, str]] = {}
+        for number, (subscriber, keys) in enumerate(self._held.holders()):
+            sizes[subscriber] = max(((self._contexts.size(key), str(key)) for key in keys), default=(0.0, ""))
+            if not number % PORTION:
+                await asyncio.sleep(0)
+        return sorted(sizes, key=sizes.__getitem__, reverse=True)
 
     # -- forgetting -------------------------------------------------------------------------------------------------
 
@@ -236,11 +225,3 @@ class Keeping:
         left, self._left = self._left, []
         for _ in self._contexts.forget(left):
             await asyncio.sleep(0)
-
-
-def _keys(content: dict[str, Any]) -> list[Key]:
-    return [(s, p, o, g) for s, p, o, g in content["keys"]]
-
-
-def _quads(content: dict[str, Any]) -> Iterable[Quad]:
-    return ((s, p, o, g) for s, p, o, g in content["quads"])

@@ -12,7 +12,7 @@ from tidings.broker.record.delivery import Delivery
 from tidings.broker.record.intents import WITHDRAWN
 from tidings.broker.record.outage import Outage
 from tidings.broker.record.reconciliation import Reconciliation
-from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord
+from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord, before
 from tidings.log.entry import Entry
 from tidings.model.errors import EndpointAway, EndpointDiffers
 from tidings.model.terms import Quad
@@ -61,13 +61,20 @@ class Mirror:
     # -- for an outage ----------------------------------------------------------------------------------------------
 
     async def finish_intent(self) -> None:
-        """Finish what a crash interrupted if the store has any of it; nobody was promised it, so else it is dropped."""
+        """Finish what a crash interrupted if the store has any of it; nobody was promised it, so else it is dropped. If
+        its publishers may have been told that it was not done, it is taken back."""
         commits = list(self._broker.intents.open)
         if self._begun or not commits:
             return
         net: ZSet[Quad] = ZSet()
         for entry in commits:
             net.absorb(entry.delta)
+        if self._broker.intents.taken_back:
+            log.warning("%d commits that were taken back before a crash are taken back at the endpoint", len(commits))
+            states = before(net)
+            await self._record.take({quad: states[quad] for quad in await self._record.lacking(states)})
+            await self._broker.facts.write(WITHDRAWN)
+            return
         states = {quad: weight > 0 for quad, weight in net.items()}
         lacking = await self._record.lacking(states)
         if states and len(lacking) == len(states):

@@ -6,15 +6,15 @@ Whatever has to be known is asked for once. What has changed since the store of 
 that whoever depends on it can be told apart.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
+from tidings.broker.record.instances import Instances
 from tidings.broker.record.seam import AskedStore, States
 from tidings.engine.contexts import matching
 from tidings.engine.lutt import Key
 from tidings.engine.store.store import Store
-from tidings.model.terms import Quad, Term
+from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.values.compare import equals
 
 
 class Scratch:
@@ -27,10 +27,13 @@ class Scratch:
         self._known = set(states)
         self._changed = Store(states)
 
-    async def ask(self, delete: Iterable[Quad], insert: Iterable[Quad]) -> None:
+    async def ask(self, instances: Sequence[Instances]) -> None:
         """Find out which of these are there. Of what nobody can ask about, it is taken for true that it changes."""
-        states = {quad: True for quad in delete if quad not in self._known}
-        states |= {quad: False for quad in insert if quad not in self._known}
+        for each in instances:
+            self._note(each.states)
+        known = self._known
+        states = {quad: True for each in instances for quad in each.delete if quad not in known}
+        states |= {quad: False for each in instances for quad in each.insert if quad not in known}
         if states:
             for quad in await self._record.lacking(states):
                 states[quad] = not states[quad]
@@ -65,18 +68,3 @@ def _loose(key: Key) -> Key:
     """Literals may be spelled otherwise."""
     s, p, o, g = key
     return (s, p, None, g) if o is not None and o[0] == '"' else key
-
-
-def kept(delete: Iterable[Quad], insert: Iterable[Quad]) -> list[Quad]:
-    """What is deleted, less what is inserted again in another spelling, which is the same to the store of record."""
-    places: dict[tuple[Term, Term, Term], list[Term]] = {}
-    for s, p, o, g in insert:
-        if o[0] == '"':
-            places.setdefault((s, p, g), []).append(o)
-    if not places:
-        return list(delete)
-    return [
-        (s, p, o, g)
-        for s, p, o, g in delete
-        if o[0] != '"' or not any(o != each and equals(o, each) is True for each in places.get((s, p, g), ()))
-    ]

@@ -9,25 +9,26 @@ request, what depends on an operation before is evaluated here, over what its pa
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from msgspec import Struct
 
 from tidings.broker.forks import Forks
 from tidings.broker.record.delivery import Delivery
-from tidings.broker.record.scratch import Scratch, kept
+from tidings.broker.record.instances import Instances, instances_of, kept, where_of
+from tidings.broker.record.scratch import Scratch
 from tidings.broker.record.seam import AskedStore, after
 from tidings.broker.updates.elsewhere import Asked
 from tidings.engine.engine import Engine
 from tidings.engine.keys import keys_in
 from tidings.engine.lutt import ANY_NAMED, Key
 from tidings.engine.operators.base import ANY_TRIPLE
-from tidings.engine.updates.modify import PreparedModify, instantiated
+from tidings.engine.updates.modify import PreparedModify
 from tidings.engine.updates.operations import Operations, ground
 from tidings.engine.updates.permission import check_graphs
 from tidings.model.errors import EndpointAway, GraphExists, RowLimitExceeded, TidingsError
 from tidings.model.results import Boolean, Row
-from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Var
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import (
     BGP,
@@ -43,22 +44,26 @@ from tidings.sparql.algebra import (
     Modify,
     Operation,
     Transfer,
-    visible,
 )
 from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.writing.requests import Where
-
-Instances: TypeAlias = tuple[list[Quad], list[Quad]]
-"""Quads to delete, and quads to insert."""
 
 
 class _Depends(Exception):
     """An update would be told something else if what is on its way had arrived."""
 
 
+class _Question(Struct, frozen=True):
+    """What an operation has to be told, and the patterns that this depends on."""
+
+    where: Where
+    keys: list[Key]
+
+
 class _Beginning(Struct, frozen=True):
     """What is known of an update before its turn: the instances of its first operation, if that has any."""
 
+    question: _Question | None = None
     instances: Instances | None = None
     error: TidingsError | None = None
 
@@ -101,9 +106,9 @@ class WorkingOut:
         self._engine.core.tell_time(now)
         scratch = Scratch(self._record, self._most, after(self._delivery.on_its_way()))
         outcomes: list[ZSet[Quad] | TidingsError] = []
-        asked = list(takewhile(lambda each: not _differs(each, scratch), asked))
-        beginnings = await self._beginnings(asked, scratch)
-        for each, beginning in zip(asked, beginnings, strict=True):
+        questions = list(takewhile(lambda each: each is None or not scratch.differs(each.keys), map(_first, asked)))
+        beginnings = await self._beginnings(asked[: len(questions)], questions, scratch)
+        for each, beginning in zip(asked, beginnings, strict=False):
             try:
                 outcomes.append(await self._request(each, beginning, scratch))
             except _Depends:
@@ -116,48 +121,47 @@ class WorkingOut:
 
     # -- all first operations together --------------------------------------------------------------------------
 
-    async def _beginnings(self, asked: Sequence[Asked], scratch: Scratch) -> list[_Beginning]:
+    async def _beginnings(
+        self, asked: Sequence[Asked], questions: Sequence[_Question | None], scratch: Scratch
+    ) -> list[_Beginning]:
         """What the first operations of some updates would delete and insert, and which of that is there."""
-        wheres = {number: where for number, each in enumerate(asked) if (where := _first_where(each)) is not None}
-        rows = dict(zip(wheres, await self._record.solutions(list(wheres.values())), strict=True)) if wheres else {}
-        found = [self._beginning(each, rows.get(number)) for number, each in enumerate(asked)]
-        known = [each.instances for each in found if each.instances is not None]
-        await scratch.ask(
-            (quad for delete, _ in known for quad in delete), (quad for _, insert in known for quad in insert)
-        )
+        wheres = [each.where for each in questions if each is not None]
+        rows = iter(await self._record.solutions(wheres) if wheres else ())
+        found = [
+            self._ground_beginning(each) if question is None else self._beginning(each, question, next(rows))
+            for each, question in zip(asked, questions, strict=True)
+        ]
+        await scratch.ask([each.instances for each in found if each.instances is not None])
         return found
 
-    def _beginning(self, asked: Asked, rows: list[Row] | TidingsError | None) -> _Beginning:
+    def _beginning(self, asked: Asked, question: _Question, rows: list[Row] | TidingsError) -> _Beginning:
+        first = asked.request.operations[0]
+        assert isinstance(first, Modify)
         if isinstance(rows, TidingsError):
-            return _Beginning(error=rows)
-        first = asked.request.operations[0] if asked.request.operations else None
+            return _Beginning(question, error=rows)
         try:
-            match first:
-                case InsertData() | DeleteData():
-                    return _Beginning(self._ground(first, asked))
-                case Modify() if rows is not None:
-                    return _Beginning(self._instances(first, asked, rows))
+            return _Beginning(question, self._instances(first, question.where, rows))
+        except TidingsError as error:
+            return _Beginning(question, error=error)
+
+    def _ground_beginning(self, asked: Asked) -> _Beginning:
+        first = asked.request.operations[0] if asked.request.operations else None
+        if not isinstance(first, InsertData | DeleteData):
+            return _Beginning()
+        try:
+            return _Beginning(instances=self._ground(first, asked))
         except TidingsError as error:
             return _Beginning(error=error)
-        return _Beginning()
 
     def _ground(self, operation: InsertData | DeleteData, asked: Asked) -> Instances:
         quads = list(ground(operation.quads, self._engine.core.moment, asked.parameters))
-        return ([], quads) if isinstance(operation, InsertData) else (quads, [])
+        return Instances([], quads) if isinstance(operation, InsertData) else Instances(quads, [])
 
-    def _instances(self, operation: Modify, asked: Asked, rows: list[Row]) -> Instances:
+    def _instances(self, operation: Modify, where: Where, rows: list[Row]) -> Instances:
         most = self._limits.rows
         if most is not None and len(rows) > most:
             raise RowLimitExceeded(most)
-        index = {variable: column for column, variable in enumerate(_variables(operation))}
-        moment, parameters = self._engine.core.moment, asked.parameters
-
-        def constant(term: Term) -> Term:
-            return parameters[int(term[2:])] if term[0] == "$" else term
-
-        delete = list(instantiated(operation.delete, index, rows, moment, constant))
-        insert = list(instantiated(operation.insert, index, rows, moment, constant))
-        return kept(delete, insert), insert
+        return instances_of(operation, where, rows, self._engine.core.moment)
 
     # -- one request --------------------------------------------------------------------------------------------
 
@@ -170,8 +174,7 @@ class WorkingOut:
             asked.change.existed = there and asked.rights.read.has(asked.change.graph)
         try:
             for number, operation in enumerate(asked.request.operations):
-                instances = beginning.instances if number == 0 else None
-                delta = await self._delta(operation, asked, scratch, instances)
+                delta = await self._delta(operation, asked, scratch, beginning if number == 0 else _Beginning())
                 scratch.apply(delta)
                 net.absorb(delta)
         except BaseException:
@@ -179,18 +182,16 @@ class WorkingOut:
             raise
         return net
 
-    async def _delta(
-        self, operation: Operation, asked: Asked, scratch: Scratch, instances: Instances | None
-    ) -> ZSet[Quad]:
+    async def _delta(self, operation: Operation, asked: Asked, scratch: Scratch, beginning: _Beginning) -> ZSet[Quad]:
         rights, operations = asked.rights, Operations(scratch.store)
         match operation:
             case InsertData() | DeleteData():
-                delete, insert = instances or self._ground(operation, asked)
+                instances = beginning.instances or self._ground(operation, asked)
             case Modify():
-                delete, insert = await self._modified(operation, asked, scratch, instances)
+                instances = await self._modified(operation, asked, scratch, beginning)
             case Load(_, graph):
                 check_graphs((graph,), rights)
-                delete, insert = [], await self._loaded(operation)
+                instances = Instances([], await self._loaded(operation))
             case Clear(target):
                 await scratch.fetch(_target(target))
                 return operations.delta(operation, self._engine.core.moment, asked.parameters, rights)
@@ -204,29 +205,26 @@ class WorkingOut:
                 return ZSet()
             case _:
                 assert_never(operation)
-        await scratch.ask(delete, insert)
-        return operations.change(delete, insert, rights)
+        await scratch.ask([instances])
+        return operations.change(instances.delete, instances.insert, rights)
 
-    async def _modified(
-        self, operation: Modify, asked: Asked, scratch: Scratch, instances: Instances | None
-    ) -> Instances:
-        dataset = operation.dataset.narrowed(asked.rights.read)
-        keys = keys_in(operation.pattern, dataset, asked.parameters)
-        if not scratch.differs(keys):
-            if instances is None:
-                (rows,) = await self._record.solutions([_where(operation, asked)])
-                if isinstance(rows, TidingsError):
-                    raise rows
-                instances = self._instances(operation, asked, rows)
-            return instances
-        if instances is not None:
+    async def _modified(self, operation: Modify, asked: Asked, scratch: Scratch, beginning: _Beginning) -> Instances:
+        question = beginning.question or _question(operation, asked)
+        if not scratch.differs(question.keys):
+            if beginning.instances is not None:
+                return beginning.instances
+            (rows,) = await self._record.solutions([question.where])
+            if isinstance(rows, TidingsError):
+                raise rows
+            return self._instances(operation, question.where, rows)
+        if beginning.instances is not None:
             raise _Depends
-        await scratch.fetch(keys)
+        await scratch.fetch(question.keys)
         core, limits = self._engine.core, self._limits
         modify = PreparedModify(operation).seen_by(asked.rights.read)
         delete, insert = modify.instances(scratch.store, core.moment, limits, limits.deadline(), None, asked.parameters)
         found = list(insert)
-        return kept(delete, found), found
+        return Instances(kept(delete, found), found)
 
     async def _loaded(self, operation: Load) -> list[Quad]:
         """A document takes its time: a fork reads it."""
@@ -245,28 +243,15 @@ async def has_graph(record: AskedStore, graph: Term) -> bool:
     return isinstance(answer, Boolean) and answer.value
 
 
-def _first_where(asked: Asked) -> Where | None:
+def _first(asked: Asked) -> _Question | None:
+    """What the first operation of an update has to be told, if it has a WHERE."""
     operations = asked.request.operations
-    return _where(operations[0], asked) if operations and isinstance(operations[0], Modify) else None
+    return _question(operations[0], asked) if operations and isinstance(operations[0], Modify) else None
 
 
-def _differs(asked: Asked, scratch: Scratch) -> bool:
-    """Whether what is on its way could change what the first operation of an update is told."""
-    where = _first_where(asked)
-    return where is not None and scratch.differs(keys_in(where.pattern, where.dataset, where.parameters))
-
-
-def _where(operation: Modify, asked: Asked) -> Where:
-    fresh = any(term[:1] == "_" for quad in operation.insert for term in quad)
-    dataset = operation.dataset.narrowed(asked.rights.read)
-    return Where(operation.pattern, _variables(operation), dataset, asked.parameters, distinct=not fresh)
-
-
-def _variables(operation: Modify) -> tuple[Var, ...]:
-    """Those of the templates that the pattern has."""
-    there = visible(operation.pattern)
-    terms = (term for quad in (*operation.delete, *operation.insert) for term in quad)
-    return tuple(dict.fromkeys(term for term in terms if term in there))
+def _question(operation: Modify, asked: Asked) -> _Question:
+    where = where_of(operation, asked)
+    return _Question(where, keys_in(where.pattern, where.dataset, where.parameters))
 
 
 def _target(target: GraphTarget) -> list[Key]:

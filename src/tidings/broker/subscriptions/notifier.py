@@ -1,9 +1,11 @@
-"""Who is told what of a commit, once it is durable; and who has to begin anew, because it was lost or a plan failed."""
+"""Who is told what of a commit, once it is durable; and who has to begin anew, because it was lost or a plan failed, or
+is let go, because it costs too much."""
 
 import logging
 from collections.abc import Iterable
 
-from tidings.broker.subscriptions.outbox import LOST, Bounds, Outboxes
+from tidings.broker.errors import TooExpensive
+from tidings.broker.subscriptions.outbox import LOST, TOO_EXPENSIVE, Bounds, Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.engine.commit import Commit, Failure
@@ -22,6 +24,8 @@ class Notifier:
         self._bounds = bounds
         self.last_commit = 0
         """The last that everybody concerned was told of; later ones are on their way to the disk."""
+        self.subscriptions_let_go = 0
+        """Those that cost too much."""
 
     def notify(self, number: int, time: int, commit: Commit) -> None:
         """Tell everybody concerned of a commit, which has this number."""
@@ -108,3 +112,13 @@ class Notifier:
         self._subscriptions.release(subscriber)
         if session is not None:
             self._outboxes.close(session, LOST, "a subscription of yours failed here")
+
+    def let_go(self, subscribers: Iterable[Subscriber], cost: str) -> None:
+        """End subscriptions that cost more than they may, and say what that is."""
+        reason = TooExpensive(f"the subscription costs more than it may: {cost}")
+        for subscriber in subscribers:
+            self.subscriptions_let_go += 1
+            session = subscriber.session
+            self._subscriptions.release(subscriber)
+            if session is not None:
+                session.link.dismiss(subscriber, f"{reason.code}: {reason}", TOO_EXPENSIVE)

@@ -21,7 +21,6 @@ from tidings.broker.pending import PendingLate
 from tidings.broker.policy import Policy
 from tidings.broker.spawn import Spawn
 from tidings.broker.subscriptions.notifier import Notifier
-from tidings.broker.subscriptions.outbox import TOO_EXPENSIVE
 from tidings.broker.subscriptions.registry import Subscriptions
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
 from tidings.engine.behind.straggler import CaughtUp, Round, Straggler
@@ -78,8 +77,6 @@ class Stragglers:
         self._rested: WeakKeyDictionary[Spu, float] = WeakKeyDictionary()
         """When the next round may begin for a plan that had one."""
         self.rounds = 0
-        self.let_go = 0
-        """Subscriptions that were too expensive."""
 
     def begin(self, behind: Iterable[Straggler], commit: int) -> None:
         """Follow plans that fell behind with a commit."""
@@ -175,14 +172,8 @@ class Stragglers:
 
     def _let_go(self, straggler: Straggler, error: TidingsError) -> None:
         """End the subscriptions of a plan that costs too much."""
-        reason = TooExpensive(f"the subscription costs more than it may: {error}")
         log.warning("a plan was let go: %s", error)
-        for subscriber in self._subscribers(straggler.spu):
-            self.let_go += 1
-            session = subscriber.session
-            self._subscriptions.release(subscriber)
-            if session is not None:
-                session.link.dismiss(subscriber, f"{reason.code}: {reason}", TOO_EXPENSIVE)
+        self._notifier.let_go(self._subscribers(straggler.spu), str(error))
 
     # -- for the settlement -------------------------------------------------------------------------------------
 

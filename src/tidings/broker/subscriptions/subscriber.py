@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from tidings.engine.plans.spu import Subscription
 from tidings.model.access import Rights
 from tidings.model.errors import TidingsError
@@ -100,22 +102,42 @@ class ClientLink(Protocol):
         """Close the connection."""
 
 
+class Origin(Struct, frozen=True):
+    """Where a client that stays comes from, for those who run the broker."""
+
+    gate: str
+    address: str | None = None
+    waiting: Callable[[], int] | None = None
+    """Asks its gate how many bytes it has not taken yet, where the gate knows."""
+
+
 class Session:
     """One connection of a client and the subscriptions that it has; its gate says when it is full."""
 
-    __slots__ = ("client", "full", "id", "link", "open", "owed", "subscribers")
+    __slots__ = ("client", "full", "id", "link", "open", "origin", "owed", "since", "subjects", "subscribers")
 
-    def __init__(self, number: SessionId, link: ClientLink, client: str | None = None) -> None:
+    def __init__(self, number: SessionId, link: ClientLink, client: str | None = None, since: int = 0) -> None:
         self.id = number
         self.link = link
         self.client = client
         """Whose share its long work takes, as far as nobody owns it."""
+        self.since = since
+        """When it began, in microseconds since 1970."""
+        self.origin: Origin | None = None
+        """Set by its gate; None if it lasts no longer than a request."""
+        self.subjects: dict[str, None] = {}
+        """Who has subscribed over it, as far as they were asked who they are."""
         self.full = False
         self.open = True
         """Whether it is worth sending anything."""
         self.subscribers: dict[Spuid, Subscriber] = {}
         self.owed: dict[Subscriber, None] = {}
         """Those that have something pending."""
+
+    def attend(self, subject: str | None) -> None:
+        """Somebody subscribes over it."""
+        if subject is not None:
+            self.subjects[subject] = None
 
 
 class Subscriber:

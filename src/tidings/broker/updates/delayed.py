@@ -55,6 +55,8 @@ class DelayedUpdates:
         self.schedule = Schedule()
         self.done = 0
         self.failed = 0
+        self.settled: Callable[[Delayed, Outcome], None] = lambda _, __: None
+        """Called with each that was carried out or failed, for those who keep a record."""
 
     async def accept(
         self,
@@ -110,6 +112,7 @@ class DelayedUpdates:
         if isinstance(outcome, TidingsError):
             self.failed += 1
             log.warning("the delayed update %s failed: %s", delayed.id, outcome)
+        self.settled(delayed, outcome)
 
     # -- the log ------------------------------------------------------------------------------------------------
 

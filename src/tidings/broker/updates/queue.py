@@ -256,7 +256,8 @@ class UpdateQueue:
             taken_back = self._taken_back
             fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self.whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
-            await asyncio.sleep(0)  # to read a large delta takes long enough: it is applied in another turn
+            for _ in self._engine.store.stage(delta):  # to read a large one took long enough, and so does each step
+                await asyncio.sleep(0)
             while self._holds > 1:  # others than this update hold the queue as well
                 await asyncio.sleep(_HELD)
             if taken_back == self._taken_back or self._waiting[0] is not update:

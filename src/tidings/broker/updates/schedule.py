@@ -4,19 +4,17 @@ The broker's clock decides, and it may jump: nobody sleeps longer than a second 
 """
 
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import NewType
 
 from msgspec import Struct
 
 from tidings.broker.errors import UnknownDelayed
+from tidings.engine.due_times import DueTimes
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.sparql.algebra import Dataset
 
 DelayedId = NewType("DelayedId", str)
-_SLACK = 64
-"""Places of cancelled ones that are tolerated."""
 
 
 class Delayed(Struct, frozen=True):
@@ -37,13 +35,11 @@ class Delayed(Struct, frozen=True):
 class Schedule:
     """All updates that wait, for their time or for their turn."""
 
-    __slots__ = ("_begun", "_by_id", "_heap", "_numbers", "_places")
+    __slots__ = ("_begun", "_by_id", "_due_times", "_numbers")
 
     def __init__(self) -> None:
         self._by_id: dict[DelayedId, tuple[int, Delayed]] = {}
-        self._heap: list[tuple[int, int, DelayedId]] = []
-        self._places: dict[DelayedId, int] = {}
-        """The number of each one's place in the heap; its other places are those of cancellations."""
+        self._due_times: DueTimes[DelayedId] = DueTimes()
         self._begun: set[DelayedId] = set()
         self._numbers = count()
 
@@ -63,10 +59,8 @@ class Schedule:
         return entry[1]
 
     def add(self, delayed: Delayed) -> None:
-        number = next(self._numbers)
-        self._by_id[delayed.id] = (number, delayed)
-        self._places[delayed.id] = number
-        heappush(self._heap, (delayed.at, number, delayed.id))
+        self._by_id[delayed.id] = (next(self._numbers), delayed)
+        self._due_times.put(delayed.id, delayed.at)
 
     def cancel(self, number: str) -> Delayed:
         """Take one off whose time has not come. Raises UnknownDelayed."""
@@ -80,30 +74,19 @@ class Schedule:
         """Take one off, if it is there."""
         self._by_id.pop(number, None)
         self._begun.discard(number)
-        self._places.pop(number, None)
-        if len(self._heap) > 2 * len(self._by_id) + _SLACK:
-            self._heap = [entry for entry in self._heap if self._is_valid(entry)]
-            heapify(self._heap)
+        self._due_times.put(number, None)
 
     def postpone(self, number: DelayedId, at: int) -> None:
         """One that could not be carried out is tried again later; it keeps the instant it was meant for."""
         self._begun.discard(number)
-        self._places[number] = place = next(self._numbers)
-        heappush(self._heap, (at, place, number))
-
-    def _is_valid(self, entry: tuple[int, int, DelayedId]) -> bool:
-        return self._places.get(entry[2]) == entry[1]
+        self._due_times.put(number, at)
 
     def next(self) -> int | None:
         """When the next one is due."""
-        heap = self._heap
-        while heap and not self._is_valid(heap[0]):
-            heappop(heap)
-        return heap[0][0] if heap else None
+        return self._due_times.next()
 
     def due(self, now: int) -> Iterator[Delayed]:
         """Those whose time has come, in order; they stay on the schedule until they are done."""
-        while (at := self.next()) is not None and at <= now:
-            number = heappop(self._heap)[2]
+        for number, _ in self._due_times.due(now):
             self._begun.add(number)
             yield self._by_id[number][1]

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
-from tidings.cli.doctor import certificate, folder, java, machine, packages, ports, words
+from tidings.cli.doctor import certificate, folder, java, lake, machine, packages, ports, words
 from tidings.cli.doctor.finding import Finding
 from tidings.extras import EXTRAS
 from tidings.server.config import Settings
@@ -15,6 +16,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     spark = packages.installed("pyspark") is not None
     needs = (
         ("spark", settings.deliver),
+        ("spark", settings.lake),
         ("gates", settings.mqtt),
         ("gates", settings.coap_port),
         ("gates", settings.mcp or None),
@@ -39,6 +41,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield folder.check_folder(settings)
     if not settings.memory:
         yield folder.check_disk(settings)
+    if settings.lake is not None and packages.installed("msgspec") is not None:
+        yield lake.check_lake(Path(settings.lake))
     yield machine.check_files(settings)
     yield machine.check_memory(spark=spark)
     yield machine.check_clock(folder.last_written(settings))

@@ -3,6 +3,7 @@
 content     requests and representations, as values: JSON, CBOR, plain SPARQL
 requests    what is asked for, answered; no socket is needed
 observing   an answer and those who observe it (RFC 7641): one subscription, however many they are
-site        the resources, for aiocoap, which has blocks (RFC 7959), retransmission and the sockets
+blocks      long requests and answers (RFC 7959)
+site        the resources, for aiocoap, which has retransmission and the sockets
 gate        all of it together
 """

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from tidings.model.errors import BadRequest, NotAcceptable, TidingsError, UnsupportedFormat
 from tidings.protocol.echo import Alias
+from tidings.protocol.instants import Due, read_due
 from tidings.protocol.messages import Graphs
 
 TEXT, LINKS, JSON, CBOR = 0, 40, 50, 60
@@ -54,6 +55,8 @@ class Members(Struct, frozen=True, rename={"default": "default-graph-uri", "name
     named: _Names = None
     alias: Alias = None
     authorization: str | None = None
+    at: str | int | None = None
+    delay: str | float | None = None
 
     @property
     def graphs(self) -> Graphs:
@@ -65,6 +68,15 @@ class Members(Struct, frozen=True, rename={"default": "default-graph-uri", "name
         if not self.sparql:
             raise BadRequest("the SPARQL is missing: as the payload, or as ?query= in the URI")
         return self.sparql
+
+    @property
+    def due(self) -> Due | None:
+        """When an update is to be carried out, if not at once. Raises BadRequest."""
+        return read_due(self.at, self.delay)
+
+    def check(self, base: str) -> None:
+        """Raises BadRequest if something is missing, or is none: an IRI, a time."""
+        _ = self.text, self.graphs.dataset(base), self.due
 
 
 def read(asked: Asked) -> Members:

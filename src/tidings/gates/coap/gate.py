@@ -37,6 +37,7 @@ class CoapGate:
         self._port = settings.port
         self.counts = Counts()
         self._requests = Requests(premises, self.counts, settings.most)
+        self._most = premises.max_body
 
     @property
     def address(self) -> str:
@@ -58,7 +59,8 @@ class CoapGate:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        site, host = site_of(self._requests, self.counts), self._settings.host
+        host = self._settings.host
+        site = site_of(self._requests, self.counts, self._most)
         try:
             self._port = self._settings.port or _free_port(host)
             context = await Context.create_server_context(

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Subscriber
 from tidings.gates.caller import Caller
 from tidings.gates.coap.content import Members
 from tidings.gates.gate import Counts
@@ -43,7 +43,8 @@ class Observed:
     """One answer, a session of its own."""
 
     def __init__(self, premises: Premises, counts: Counts, topic: Topic, where: str) -> None:
-        self._caller = Caller(premises, self, counts, shown=topic.authorization, where=where)
+        origin = Origin("coap", where)
+        self._caller = Caller(premises, self, counts, shown=topic.authorization, where=where, origin=origin)
         self._rows: dict[Row, int] = {}
         self._variables: tuple[str, ...] = ()
         self._sequence = 0

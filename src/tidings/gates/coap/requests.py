@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
-from tidings.gates.answers import update_answer
+from tidings.gates.answers import delayed_answer, update_answer
 from tidings.gates.caller import Caller
 from tidings.gates.coap.content import CHANGED, Answer, Asked, Members, read, refusal, written
 from tidings.gates.coap.observing import Changed, Observed, Topic
@@ -28,7 +28,7 @@ class Requests:
 
     def __init__(self, premises: Premises, counts: Counts, most: int) -> None:
         self._premises = premises
-        self._counts = counts
+        self.counts = counts
         self._most = most
         self._observed: dict[Topic, Observed] = {}
         self._beginning: dict[Topic, asyncio.Lock] = {}
@@ -44,16 +44,28 @@ class Requests:
 
     async def update(self, asked: Asked) -> Answer:
         async def work(members: Members, caller: Caller) -> Answer:
-            done = await caller.update(members.text, members.graphs.dataset(self._premises.base))
+            dataset = members.graphs.dataset(self._premises.base)
+            if members.due is not None:
+                delayed = await caller.delay(members.text, members.due, dataset)
+                return written(encode(delayed_answer(delayed, members.alias)), asked.accept, CHANGED)
+            done = await caller.update(members.text, dataset)
             return written(encode(update_answer(done, members.alias)), asked.accept, CHANGED)
 
         return await self._answer(asked, work)
 
     async def _answer(self, asked: Asked, work: Callable[[Members, Caller], Awaitable[Answer]]) -> Answer:
-        caller: Caller | None = None
         try:
             members = self._read(asked)
-            caller = Caller(self._premises, _Nobody(), self._counts, shown=members.authorization, where=asked.where)
+        except TidingsError as error:
+            return self.refuse(error)
+        return await self._carry_out(members, asked, work)
+
+    async def _carry_out(
+        self, members: Members, asked: Asked, work: Callable[[Members, Caller], Awaitable[Answer]]
+    ) -> Answer:
+        caller: Caller | None = None
+        try:
+            caller = Caller(self._premises, _Nobody(), self.counts, shown=members.authorization, where=asked.where)
             return await work(members, caller)
         except TidingsError as error:
             return refusal(error)
@@ -64,34 +76,38 @@ class Requests:
             if caller is not None:
                 caller.leave()
 
+    def refuse(self, error: TidingsError) -> Answer:
+        """What is wrong with a request that nobody was asked to carry out."""
+        self.counts.errors += 1
+        return refusal(error)
+
     def _read(self, asked: Asked) -> Members:
+        """Raises what is wrong, also with the answer that is asked for: nothing is done then."""
         if len(asked.payload) > self._premises.max_body:
             raise BodyTooLarge(self._premises.max_body)
-        return read(asked)
+        written(b"null", asked.accept)
+        members = read(asked)
+        members.check(self._premises.base)
+        return members
 
     # -- answers that are observed ----------------------------------------------------------------------------------
 
     async def look(self, asked: Asked) -> Answer:
         """What an answer is at the moment; it is that of its observers, if it has some."""
-        try:
-            members = self._read(asked)
+
+        async def work(members: Members, _: Caller) -> Answer:
             observed = self._observed.get(Topic.of(members))
-            if observed is not None:
-                return written(observed.document(), asked.accept)
-            observed = self._new(members, asked)
-            await observed.begin(members, self._premises.base)
-            await observed.end()
+            if observed is None:
+                observed = self._new(members, asked)
+                await observed.begin(members, self._premises.base)
+                await observed.end()
             return written(observed.document(), asked.accept)
-        except TidingsError as error:
-            return refusal(error)
-        except Exception:
-            log.exception("internal error while handling a CoAP request")
-            return refusal(internal_error())
+
+        return await self._answer(asked, work)
 
     async def observe(self, asked: Asked, changed: Changed) -> "Observation":
         """From here on, somebody is told when an answer is another one. Raises what speaks against it."""
         members = self._read(asked)
-        written(b"null", asked.accept)
         if self.observers >= self._most:
             raise TooManyConnections(f"there are {self._most:,} observers, the limit of max_connections")
         topic = Topic.of(members)
@@ -112,7 +128,7 @@ class Requests:
         return Observation(self, topic, observed, changed, asked.accept)
 
     def _new(self, members: Members, asked: Asked) -> Observed:
-        return Observed(self._premises, self._counts, Topic.of(members), asked.where)
+        return Observed(self._premises, self.counts, Topic.of(members), asked.where)
 
     def leave(self, topic: Topic, observed: Observed, changed: Changed) -> None:
         """Somebody observes no longer; what nobody observes ends."""

@@ -2,7 +2,7 @@
 
 BadRequest
 ├── ContextNotAllowed    context_not_allowed    400   a context that is not known, and may not be fetched
-├── ConstraintNotMet     constraint_not_met     422   the notification is not as this inbox wants it
+├── ConstraintNotMet     constraint_not_met     400   the notification is not as this inbox wants it
 ├── NotANotification     not_a_notification     400   a document without a triple, or with graphs of its own
 └── NoInbox              no_inbox               400   a resource that was named to be notified has none
 """
@@ -15,7 +15,6 @@ class ContextNotAllowed(BadRequest):
 
 
 class ConstraintNotMet(BadRequest):
-    status = 422
     code = "constraint_not_met"
 
 

@@ -84,6 +84,15 @@ class Inbox:
     def id_of(self, iri: str) -> str:
         return iri.removeprefix(self.iri)
 
+    def reached(self, triples: Iterable[Triple], address: str) -> Iterator[Triple]:
+        """Triples as whoever reaches the inbox at an address is told them."""
+        names, addresses = f"<{self.iri}", f"<{address}"
+
+        def told(term: Term) -> Term:
+            return addresses + term[len(names) :] if term.startswith(names) else term
+
+        return ((told(s), told(p), told(o)) for s, p, o in triples)
+
 
 def listing(address: str, ids: Iterable[str]) -> Iterator[Triple]:
     """What consumers are told of an inbox at an address."""

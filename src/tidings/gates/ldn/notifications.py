@@ -15,6 +15,7 @@ from tidings.gates.ldn.errors import ConstraintNotMet, NotANotification
 from tidings.model.errors import BadRequest, RdfSyntaxError, RequestTooComplex
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.media import by_media_type
+from tidings.model.formats.nesting import check_xml
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.results import Boolean
 from tidings.model.terms import DEFAULT_GRAPH, Triple
@@ -46,6 +47,8 @@ class Reading:
         format_ = by_media_type(FORMATS, content_type)
         if format_ is RdfFormat.JSON_LD:
             body = with_contexts(body, self._contexts)
+        elif format_ is RdfFormat.RDF_XML:
+            check_xml(body)
         triples: list[Triple] = []
         for s, p, o, graph in parse_rdf(body, format_, address, DEFAULT_GRAPH, KEEP_LABELS):
             if graph != DEFAULT_GRAPH:

@@ -7,6 +7,7 @@ Rights are those of the graphs: who may write the container and the notification
 """
 
 import asyncio
+from collections.abc import Iterable
 
 import orjson
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from starlette.routing import BaseRoute
 
 from tidings.gates.gate import Counts
 from tidings.gates.http.limits import read_body, share_of
-from tidings.gates.http.results import chosen, content_type, rdf_document, results_document
+from tidings.gates.http.results import chosen, content_type, results_document
 from tidings.gates.http.routing import accept_of, route, while_present
 from tidings.gates.http.security.identification import asker_now, asker_of, deed_of
 from tidings.gates.http.sending import SpoolResponse
@@ -24,6 +25,7 @@ from tidings.gates.ldn.notifications import FORMATS, Reading
 from tidings.gates.premises import Premises
 from tidings.model.errors import NotAllowed, NotFound, UnsupportedFormat
 from tidings.model.formats.rdf import RdfFormat, serialize_rdf
+from tidings.model.results import Result, Triples
 from tidings.model.terms import Term
 from tidings.protocol.instants import shown
 
@@ -134,7 +136,13 @@ class Receiver:
     async def _give(self, request: Request, name: Term, format_: RdfFormat) -> Response:
         text = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {name} {{ ?s ?p ?o }} }}"
         rights = asker_of(request.scope).rights
-        asking = self._broker.query(text, None, rdf_document(format_), rights, share_of(request.scope))
+        address = _address(request)
+
+        def write(result: Result) -> tuple[str, Iterable[bytes]]:
+            assert isinstance(result, Triples)
+            return content_type(format_.media), serialize_rdf(self._inbox.reached(result.triples, address), format_)
+
+        asking = self._broker.query(text, None, write, rights, share_of(request.scope))
         return SpoolResponse(await while_present(request, asking))
 
     async def _remove(self, request: Request, number: str) -> Response:

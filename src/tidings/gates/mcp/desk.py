@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import Any, assert_never
 
 import orjson
-from msgspec import Struct
 
 from tidings.broker.broker import Broker
 from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
@@ -25,7 +24,16 @@ from tidings.gates.mcp.requests import (
 )
 from tidings.gates.mcp.sizing import Short, exact_writer, fitting, table, table_writer
 from tidings.gates.mcp.vocabulary import CLASSES, PREDICATES, described
-from tidings.gates.mcp.watches import MOST_ROWS, Key, Rows, difference, look_note, unwatch_note, watch_note
+from tidings.gates.mcp.watches import (
+    MOST_ROWS,
+    Rows,
+    Told,
+    difference,
+    look_note,
+    told_note,
+    unwatch_note,
+    watch_note,
+)
 from tidings.gates.mcp.watches import Watch as Kept
 from tidings.gates.mcp.watches import Watches as Keeper
 from tidings.gates.mcp.watching import Watching, address_of
@@ -38,14 +46,6 @@ MOST_SHOWN = 100
 """Quads of a dry run that are told one by one, of each kind."""
 
 
-class Told(Struct, frozen=True):
-    """What was told of a watch, until its agent says that it has it."""
-
-    cursor: str
-    added: Rows
-    removed: Rows
-
-
 class Desk:
     """For all agents; each request comes with the caller whose it is."""
 
@@ -53,7 +53,6 @@ class Desk:
         self._broker = broker
         self._watches = watches
         self._watching = watching
-        self._told: dict[Key, Told] = {}
 
     async def carry_out(self, request: Request, caller: Caller) -> Json:
         """Raises TidingsError."""
@@ -119,7 +118,7 @@ class Desk:
 
         subscriber = await caller.subscribe(text, None, first)
         try:
-            return {"plan": self._broker.explain(subscriber).to_text()}
+            return {"plan": self._broker.explain(subscriber, subscriber.rights).to_text()}
         finally:
             await caller.unsubscribe(subscriber.spuid)
 
@@ -137,33 +136,26 @@ class Desk:
         watch = Kept(owner, request.name, request.sparql, columns, seen)
         await self._watching.begin(watch)
         await self._broker.facts.write(watch_note(watch))
-        self._told.pop((owner, request.name), None)
         told = table(Solutions(columns, list(now.elements())), request.limit)
         return {"watching": request.name, "resource": address, "since": "now", **told}
 
     async def _changes(self, request: Changes, caller: Caller) -> Json:
         owner = (await caller.identify()).subject
         watch = self._watches.find(owner, request.name)
-        key = (owner, request.name)
-        await self._acknowledge(watch, key, request.after)
+        if watch.told is not None and watch.told.cursor == request.after:
+            await self._broker.facts.write(look_note(watch))
         _, now = await self._answer(caller, watch.text)
-        return self._tell(watch, key, difference(now, watch.seen), request.limit)
+        return await self._tell(watch, difference(now, watch.seen), request.limit)
 
-    async def _acknowledge(self, watch: Kept, key: Key, cursor: str | None) -> None:
-        told = self._told.get(key)
-        if told is not None and told.cursor == cursor:
-            del self._told[key]
-            await self._broker.facts.write(look_note(watch, told.added, told.removed))
-
-    def _tell(self, watch: Kept, key: Key, changed: list[tuple[bool, Row]], limit: int) -> Json:
+    async def _tell(self, watch: Kept, changed: list[tuple[bool, Row]], limit: int) -> Json:
         short = Short()
         rows, more = fitting((short.row(row) for _, row in changed), limit)
         told = changed[: len(rows)]
         came: Rows = Counter(row for is_new, row in told if is_new)
         went: Rows = Counter(row for is_new, row in told if not is_new)
         cursor = _cursor(watch, told)
-        if told:
-            self._told[key] = Told(cursor, came, went)
+        if told and (watch.told is None or watch.told.cursor != cursor):
+            await self._broker.facts.write(told_note(watch, Told(cursor, came, went)))
         gone = sum(not is_new for is_new, _ in told)
         content: Json = {"columns": list(watch.columns), "removed": rows[:gone], "added": rows[gone:]}
         if more:
@@ -175,7 +167,6 @@ class Desk:
         watch = self._watches.find(owner, name)
         await self._broker.facts.write(unwatch_note(watch))
         await self._watching.end((owner, name))
-        self._told.pop((owner, name), None)
         return {"ended": name}
 
     async def _listed(self, caller: Caller) -> Json:

@@ -34,7 +34,7 @@ class Update(Struct, frozen=True, forbid_unknown_fields=True):
     changes: ClassVar[bool] = True
     sparql: Text
     dry_run: Annotated[bool, Meta(description="only tell what would change")] = True
-    delay: Annotated[str | None, Meta(description="do it after this time, such as PT5M")] = None
+    delay: Annotated[str | float | None, Meta(description="do it after this time: seconds, or such as PT5M")] = None
     at: Annotated[str | None, Meta(description="do it at this instant, such as 2030-01-01T08:00:00Z")] = None
 
 

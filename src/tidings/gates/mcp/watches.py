@@ -3,7 +3,8 @@
     changes = the answer now - what was seen        seen += what was told, once the agent says that it has it
 
 The difference is exact however long an agent was away, and whatever was restarted meanwhile. An agent says with a
-cursor that it has what it was told; one that says nothing is told the same again.
+cursor that it has what it was told; one that says nothing is told the same again. What it was told is a fact, too: the
+cursor counts after a restart.
 """
 
 from collections import Counter
@@ -26,6 +27,14 @@ Key: TypeAlias = tuple[str | None, str]
 Rows: TypeAlias = Counter[Row]
 
 
+class Told(Struct, frozen=True):
+    """What was told of a watch, until its agent says that it has it."""
+
+    cursor: str
+    added: Rows
+    removed: Rows
+
+
 class Watch(Struct):
     """A subscription of an agent. `seen` is what it said it has been told, and `looks` how often it said so."""
 
@@ -35,12 +44,13 @@ class Watch(Struct):
     columns: tuple[str, ...]
     seen: Rows = field(default_factory=Counter)
     looks: int = 0
+    told: Told | None = None
 
 
 class Watches:
     """All of them; a keeper of facts."""
 
-    KINDS = ("watch", "look", "unwatch")
+    KINDS = ("watch", "told", "look", "unwatch")
 
     def __init__(self) -> None:
         self._all: dict[Key, Watch] = {}
@@ -76,18 +86,28 @@ class Watches:
                 watch = Watch(*key, content["sparql"], tuple(content["columns"]), looks=content.get("looks", 0))
                 watch.seen = _rows(content.get("seen", ()))
                 self._all[key] = watch
+            case "told":
+                if (known := self._all.get(key)) is not None:
+                    known.told = Told(content["cursor"], _rows(content["added"]), _rows(content["removed"]))
             case "look":
                 known = self._all.get(key)
-                if known is not None and content["looks"] == known.looks + 1:
-                    known.looks += 1
-                    known.seen.update(_rows(content["added"]))
-                    known.seen.subtract(_rows(content["removed"]))
-                    known.seen = +known.seen
+                if known is not None and known.told is not None and content["looks"] == known.looks + 1:
+                    _look(known, known.told)
             case _:
                 self._all.pop(key, None)
 
     def notes(self) -> Iterable[Note]:
-        return [watch_note(watch) for watch in self._all.values()]
+        for watch in self._all.values():
+            yield watch_note(watch)
+            if watch.told is not None:
+                yield told_note(watch, watch.told)
+
+
+def _look(watch: Watch, told: Told) -> None:
+    watch.looks += 1
+    watch.seen.update(told.added)
+    watch.seen.subtract(told.removed)
+    watch.seen, watch.told = +watch.seen, None
 
 
 def watch_note(watch: Watch) -> Note:
@@ -95,10 +115,15 @@ def watch_note(watch: Watch) -> Note:
     return Note("watch", _of(watch) | said)
 
 
-def look_note(watch: Watch, added: Rows, removed: Rows) -> Note:
-    """The agent has been told this."""
-    said = {"looks": watch.looks + 1, "added": _listed(added), "removed": _listed(removed)}
-    return Note("look", _of(watch) | said)
+def told_note(watch: Watch, told: Told) -> Note:
+    """The agent is told this."""
+    said = {"cursor": told.cursor, "added": _listed(told.added), "removed": _listed(told.removed)}
+    return Note("told", _of(watch) | said)
+
+
+def look_note(watch: Watch) -> Note:
+    """The agent has what it was told."""
+    return Note("look", _of(watch) | {"looks": watch.looks + 1})
 
 
 def unwatch_note(watch: Watch) -> Note:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from urllib.parse import quote
 
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Subscriber
 from tidings.gates.asking import Resident
 from tidings.gates.caller import Caller
 from tidings.gates.gate import Counts
@@ -78,7 +78,7 @@ class Live:
         self._counts = counts
         self.spuid: str | None = None
         shown = None if watch.owner is None else Resident(watch.owner)
-        self.caller = Caller(premises, self, counts, shown=shown)
+        self.caller = Caller(premises, self, counts, shown=shown, origin=Origin("mcp"))
 
     async def begin(self, text: str) -> None:
         self.spuid = (await self.caller.subscribe(text, None, _nothing)).spuid

@@ -11,7 +11,7 @@ from msgspec import Struct
 from starlette.routing import BaseRoute
 
 from tidings import __version__
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Subscriber
 from tidings.gates.asking import Shown
 from tidings.gates.caller import Caller
 from tidings.gates.figures import Figure
@@ -58,6 +58,8 @@ class MqttGate:
         self._channels = Channels(premises.broker.facts)
         premises.broker.facts.keep(Channels.KINDS, self._channels)
         self._connected = False
+        self._told: set[str] = set()
+        """Why the MQTT broker was not there, as far as the log has it since it last was."""
         self._size = 0
         """Bytes that were handed over and not taken."""
         self._link: Link
@@ -168,13 +170,16 @@ class MqttGate:
     def listening(self, refused: Sequence[str]) -> None:
         """From here on nothing that is published for us is lost: whoever waits for us may begin."""
         self._connected = True
+        self._told.clear()
         self._say("online")
         log.info("the MQTT gate is connected to %s", self.address)
         if refused:
             log.warning("the MQTT broker refuses the MQTT gate these topics: %s", ", ".join(refused))
 
     def lost(self, reason: str) -> None:
-        if self._connected:
+        """Every attempt comes here; the log has each reason once."""
+        if reason not in self._told:
+            self._told.add(reason)
             log.warning("the MQTT gate: %s", reason)
         self._connected = False
 
@@ -221,7 +226,9 @@ class Mirroring:
         self.mirror = mirror
         self.lost = False
         self._counts = counts
-        self._new: Callable[[], Caller] = lambda: Caller(premises, self, counts, shown=shown, where="mqtt")
+        self._new: Callable[[], Caller] = lambda: Caller(
+            premises, self, counts, shown=shown, where="mqtt", origin=Origin("mqtt")
+        )
         self.caller = self._new()
 
     async def begin(self) -> None:

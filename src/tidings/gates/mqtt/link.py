@@ -118,6 +118,7 @@ class Link:
 
     def stop(self) -> None:
         """Say goodbye, and wait for the thread; to be called from another thread than the loop's."""
+        self._client.on_disconnect = None  # whoever leaves knows
         self._client.disconnect()
         self._client.loop_stop()
 

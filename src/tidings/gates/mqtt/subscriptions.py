@@ -16,8 +16,8 @@ from msgspec import structs
 
 from tidings.broker.broker import Broker
 from tidings.broker.errors import UnknownSubscription
-from tidings.broker.subscriptions.subscriber import UNKNOWN, Parcel, Subscriber
-from tidings.gates.answers import body_of, first_answer, head_of
+from tidings.broker.subscriptions.subscriber import UNKNOWN, Origin, Parcel, Subscriber
+from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.asking import Shown
 from tidings.gates.caller import Caller
 from tidings.gates.gate import Counts
@@ -66,7 +66,7 @@ class Subscriptions:
         self.caller = self._new_caller()
 
     def _new_caller(self) -> Caller:
-        return Caller(self._premises, self, self._counts, shown=self._shown, where="mqtt")
+        return Caller(self._premises, self, self._counts, shown=self._shown, where="mqtt", origin=Origin("mqtt"))
 
     # -- for clients --------------------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ class Subscriptions:
             self._held[subscriber.spuid] = []
 
         dataset = request.graphs.dataset(self._premises.base)
-        subscriber = await self.caller.subscribe(request.sparql, dataset, begun, request.echo.alias)
+        subscriber = await self.caller.subscribe(request.sparql, dataset, begun, request.echo.alias, encode_body)
         await self._keep(channel_of(subscriber.spuid))
         if extras.retain:
             self._send(Publication(self._topic + subscriber.spuid, firsts[0], retain=True))
@@ -127,7 +127,7 @@ class Subscriptions:
             firsts.append(first_answer(subscriber, parcel, bool(resumed)))
             self._held[subscriber.spuid] = []
 
-        subscriber = await self.caller.resume(spuid, sequence, begun, channel.alias, channel.asked())
+        subscriber = await self.caller.resume(spuid, sequence, begun, channel.alias, channel.asked(), encode_body)
         await self._keep(structs.replace(channel, spuid=subscriber.spuid).renewed(self._broker.now()))
         reply(firsts[0])
         self._release(subscriber.spuid)

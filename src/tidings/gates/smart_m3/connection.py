@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, cast
 
 from tidings.broker.subscriptions.outbox import TOO_SLOW
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Subscriber
 from tidings.gates.caller import Caller
 from tidings.gates.peer import peer_of
 from tidings.gates.quotas import Ticket, client_of
@@ -81,7 +81,8 @@ class Connection(asyncio.Protocol):
         self._where = peer_of(transport).address
         self.heard = asyncio.get_running_loop().time()
         transport.set_write_buffer_limits(high=gate.premises.high_water)
-        self._caller = Caller(gate.premises, self, gate.counts, where=self._where)
+        origin = Origin("smart_m3", self._where, transport.get_write_buffer_size)
+        self._caller = Caller(gate.premises, self, gate.counts, where=self._where, origin=origin)
         gate.connections.add(self)
         try:
             gate.admit()

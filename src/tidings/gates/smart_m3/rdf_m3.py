@@ -29,6 +29,7 @@ from tidings.gates.smart_m3.messages import (
 from tidings.gates.smart_m3.statuses import MessageIncomplete
 from tidings.model.errors import BadRequest
 from tidings.model.formats.grammar import ABSOLUTE_IRI, checked_literal
+from tidings.model.formats.nesting import check_xml
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.iris import resolve
 from tidings.model.terms import Term, iri_text
@@ -122,7 +123,9 @@ def _additions(graph: Triples | RdfXml, base: str, genids: Genids) -> Iterator[s
             for triple in triples:
                 yield " ".join(_ground(node, place, base, genids) for place, node in enumerate(triple))
         case RdfXml(text):
-            for s, p, o, _ in parse_rdf(text.encode(), RdfFormat.RDF_XML, base):
+            document = text.encode()
+            check_xml(document)
+            for s, p, o, _ in parse_rdf(document, RdfFormat.RDF_XML, base):
                 yield " ".join(genids.of(term) if term[0] == "_" else term for term in (s, p, o))
             genids.by_tag.clear()  # its labels are no tags that the sender knows
         case _:

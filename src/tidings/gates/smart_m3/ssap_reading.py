@@ -14,6 +14,7 @@ from tidings.gates.smart_m3.statuses import MessageSyntaxError
 from tidings.model.errors import RequestTooComplex, TidingsError
 
 _DEEPEST = 8
+_DEEPEST_RDF = 200
 _ROOT = "SSAP_message"
 _NODES = ("subject", "predicate", "object")
 
@@ -40,6 +41,8 @@ class _Reader:
         self._name = ""
         """Of the parameter."""
         self._fields: dict[str, str] = {}
+        self._within: int | None = None
+        """Where RDF-XML begins that is part of the message, and not a text of it."""
         self.parameters = Parameters()
 
     def header(self) -> Header:
@@ -53,7 +56,8 @@ class _Reader:
 
     def read(self, document: bytes) -> None:
         """Raises MessageSyntaxError, BadRequest, RequestTooComplex."""
-        parser = expat.ParserCreate()
+        parser = self._parser = expat.ParserCreate()
+        self._document = document
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = _refuse_document_type
         parser.StartElementHandler = self._start
@@ -66,14 +70,19 @@ class _Reader:
             raise MessageSyntaxError(f"line {error.lineno}, column {error.offset + 1}: {said}") from error
         except (ValueError, LookupError) as error:  # an encoding that nobody knows
             raise MessageSyntaxError(f"the message cannot be read: {error}") from error
+        finally:
+            del self._parser  # which knows us: neither would be freed before the next collection
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         path = self._path
         if not path and name != _ROOT:
             raise MessageSyntaxError(f"a message is an <{_ROOT}>, not <{name[:40]}>")
         path.append(name)
-        if len(path) > _DEEPEST:
+        if len(path) > (_DEEPEST if self._within is None else _DEEPEST_RDF):
             raise MessageSyntaxError("the message is nested deeper than SSAP has it")
+        if path[1:2] == ["parameter"] and len(path) > 2 and self._encoding() == "RDF-XML":
+            self._within = self._parser.CurrentByteIndex if self._within is None else self._within
+            return
         if name == "parameter":
             self._name = attributes.get("name", "")
             self.parameters.encodings[self._name] = attributes.get("encoding", "")
@@ -84,14 +93,27 @@ class _Reader:
         text = "".join(self._text)
         self._text.clear()
         self._path.pop()
+        if self._within is not None and len(self._path) > 1:
+            return
         if name in _NODES:
             self._nodes[name] = self._node(text)
         elif name == "triple":
             self._add_triple()
         elif name == "parameter":
-            self.parameters.texts[self._name] = text.strip()
+            self.parameters.texts[self._name] = text.strip() if self._within is None else self._cut_out()
         elif len(self._path) == 1:
             self._fields[name] = text.strip()
+
+    def _encoding(self) -> str:
+        return self.parameters.encodings[self._name].upper()
+
+    def _cut_out(self) -> str:
+        """A document that was written into the message, as it is there."""
+        cut, self._within = self._document[self._within : self._parser.CurrentByteIndex], None
+        try:
+            return cut.decode()
+        except UnicodeDecodeError as error:
+            raise MessageSyntaxError("RDF-XML is read in UTF-8, or as a text of the message") from error
 
     def _node(self, text: str) -> Node:
         attributes = self._attributes

@@ -51,9 +51,9 @@ def status_of(error: TidingsError) -> str:
         case NotAllowed():
             return "m3:SIB.Error.AccessDenied"
         case LimitExceeded():
-            return "m3:SIB.Error.OutOfResources"
+            return "m3:SIB.Failure.OutOfResources"
         case QueryTypeUnknown():
-            return "m3:SIB.Error.NotImplemented"
+            return "m3:SIB.Failure.NotImplemented"
         case BadRequest() | EvaluationError() | NotFound():
             return "m3:KP.Error.Request"
         case _:

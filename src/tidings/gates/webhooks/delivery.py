@@ -17,8 +17,8 @@ from typing import Any, Protocol, TypeAlias
 import orjson
 from msgspec import Struct, structs
 
-from tidings.broker.subscriptions.subscriber import Parcel, Subscriber
-from tidings.gates.answers import body_of, first_answer, head_of
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Subscriber
+from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.asking import Resident
 from tidings.gates.caller import Caller
 from tidings.gates.gate import Counts
@@ -102,6 +102,8 @@ class Delivery:
         """Notifications that are no message yet: one, as a rule."""
         self._lost = True
         """Whether the subscription has to be taken up again."""
+        self._resumed = -1
+        """The number with which it was, if there was nothing to tell."""
         self._caller: Caller | None = None
         self.failure: str | None = None
         """What the last attempt failed with, if it did."""
@@ -119,7 +121,7 @@ class Delivery:
         asked = self.hook.asked()
         dataset = asked.graphs.dataset(self._premises.base)
         try:
-            return await caller.subscribe(asked.sparql, dataset, self._begun, self.hook.alias)
+            return await caller.subscribe(asked.sparql, dataset, self._begun, self.hook.alias, encode_body)
         except BaseException:
             caller.leave()
             raise
@@ -169,7 +171,8 @@ class Delivery:
     def _new_caller(self) -> Caller:
         owner = self.hook.owner
         shown_ = None if owner is None else Resident(owner)
-        return Caller(self._premises, self, self._counts, shown=shown_, where="webhook")
+        origin = Origin("webhooks")
+        return Caller(self._premises, self, self._counts, shown=shown_, where="webhook", origin=origin)
 
     async def _take_up(self) -> None:
         """Go on after the notification that was written last; or with a whole answer, under another spuid."""
@@ -177,10 +180,12 @@ class Delivery:
             self._caller.leave()
         self._caller = caller = self._new_caller()
         self._waiting.clear()
-        self._lost = False
+        self._lost, self._resumed = False, -1
         hook = self.hook
         try:
-            who = await caller.resume(hook.spuid, self.state.sequence, self._begun, hook.alias, hook.asked())
+            who = await caller.resume(
+                hook.spuid, self.state.sequence, self._begun, hook.alias, hook.asked(), encode_body
+            )
         except NotAllowed as error:
             await self._park(str(error))
             return
@@ -190,6 +195,8 @@ class Delivery:
         if who.spuid != hook.spuid:
             self.hook = structs.replace(hook, spuid=who.spuid)
             await self._hooks.made(self.hook)
+        elif self._resumed >= 0:  # with a number of its own, after which it goes on the next time
+            await self._hooks.resumed(hook.id, self._resumed)
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -253,8 +260,10 @@ class Delivery:
     # -- for the broker ---------------------------------------------------------------------------------------------
 
     def _begun(self, subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
-        if parcel.changes or not resumed:  # or else nothing was missed
+        if parcel.changes or not resumed:
             self._put(subscriber.sequence, first_answer(subscriber, parcel, resumed))
+        else:  # nothing was missed
+            self._resumed = subscriber.sequence
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         self._put(sequence, SPLICE % (head_of(subscriber), sequence, body_of(parcel)))

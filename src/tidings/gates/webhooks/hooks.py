@@ -3,6 +3,7 @@
     webhook           it was made, or goes on under another spuid
     webhook_message   a message that has to be delivered, as it is: whatever happens, it is sent again like this
     webhook_taken     the receiver has taken it
+    webhook_resumed   it goes on after a restart, and there was nothing to tell
     webhook_parked    it was given up for now; webhook_woken: it is tried again
     webhook_gone      it has ended
 
@@ -21,7 +22,7 @@ from tidings.protocol.echo import Alias, Echo
 from tidings.protocol.messages import Graphs, Subscribe
 
 _MADE, _MESSAGE, _TAKEN = "webhook", "webhook_message", "webhook_taken"
-_PARKED, _WOKEN, _GONE = "webhook_parked", "webhook_woken", "webhook_gone"
+_RESUMED, _PARKED, _WOKEN, _GONE = "webhook_resumed", "webhook_parked", "webhook_woken", "webhook_gone"
 
 
 class Hook(Struct, frozen=True):
@@ -71,6 +72,8 @@ class State(Struct, frozen=True):
     last: Letter | None = None
     """The last message that was written; without its body once it was taken."""
     taken: bool = True
+    resumed: int = -1
+    """The number that its subscription went on with after a restart, if it has that spuid still."""
     parked: Parked | None = None
 
     @property
@@ -85,14 +88,16 @@ class State(Struct, frozen=True):
 
     @property
     def sequence(self) -> int:
-        """Of the last notification that was written as one; under another spuid, they are counted from the start."""
-        return self.last.sequence if self.last is not None and self.last.spuid == self.hook.spuid else -1
+        """Of the last notification that was written as one, or that had nothing to tell; under another spuid, they are
+        counted from the start."""
+        last = self.last
+        return max(self.resumed, last.sequence if last is not None and last.spuid == self.hook.spuid else -1)
 
 
 class Hooks:
     """All of them; a keeper of facts."""
 
-    KINDS = (_MADE, _MESSAGE, _TAKEN, _PARKED, _WOKEN, _GONE)
+    KINDS = (_MADE, _MESSAGE, _TAKEN, _RESUMED, _PARKED, _WOKEN, _GONE)
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -122,6 +127,9 @@ class Hooks:
     async def taken(self, name: str, number: int) -> None:
         await self._facts.write(Note(_TAKEN, {"id": name, "number": number}))
 
+    async def resumed(self, name: str, sequence: int) -> None:
+        await self._facts.write(Note(_RESUMED, {"id": name, "sequence": sequence}))
+
     async def park(self, name: str, parked: Parked) -> None:
         await self._facts.write(Note(_PARKED, {"id": name, **msgspec.to_builtins(parked)}))
 
@@ -139,13 +147,15 @@ class Hooks:
         state = self._states.get(name)
         if note.kind == _MADE:
             hook = msgspec.convert(content, Hook)
-            self._states[name] = State(hook) if state is None else structs.replace(state, hook=hook)
+            self._states[name] = State(hook) if state is None else structs.replace(state, hook=hook, resumed=-1)
         elif state is not None:
             match note.kind:
                 case "webhook_message":
                     state = structs.replace(state, last=msgspec.convert(content, Letter), taken=False)
                 case "webhook_taken" if state.last is not None and state.number == content["number"]:
                     state = structs.replace(state, last=structs.replace(state.last, body=""), taken=True)
+                case "webhook_resumed":
+                    state = structs.replace(state, resumed=content["sequence"])
                 case "webhook_parked":
                     state = structs.replace(state, parked=msgspec.convert(content, Parked))
                 case "webhook_woken":
@@ -162,5 +172,7 @@ class Hooks:
                 yield Note(_MESSAGE, {"id": name, **msgspec.to_builtins(state.last)})
                 if state.taken:
                     yield Note(_TAKEN, {"id": name, "number": state.number})
+            if state.resumed >= 0:
+                yield Note(_RESUMED, {"id": name, "sequence": state.resumed})
             if state.parked is not None:
                 yield Note(_PARKED, {"id": name, **msgspec.to_builtins(state.parked)})

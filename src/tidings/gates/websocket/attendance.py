@@ -53,6 +53,7 @@ class Attendance:
             def changed(rights: Rights, reason: str) -> None:
                 self._broker.rights_changed(asker.subject, rights, reason, self._session)
 
+            self._session.attend(asker.subject)
             self._present[asker.subject] = self._shown, self._guard.attend(self._shown, asker, changed)
 
     def end(self) -> None:
@@ -63,9 +64,11 @@ class Attendance:
 
     # -- for the record -----------------------------------------------------------------------------------------
 
-    def record(self, asker: Asker, what: str, target: str = "", commit: int | None = None) -> None:
+    def record(
+        self, asker: Asker, what: str, target: str = "", commit: int | None = None, *, reads: bool = False
+    ) -> None:
         if self._guard.asks:
-            self._guard.judge(asker, Deed(what, self._where, target, commit))
+            self._guard.judge(asker, Deed(what, self._where, target, commit, reads))
 
     def judged(self, error: TidingsError, asker: Asker | None, what: str) -> TidingsError:
         """An error as its client is to hear it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 
 from tidings.broker.subscriptions.outbox import TOO_SLOW
-from tidings.broker.subscriptions.subscriber import Parcel, Session, Subscriber
+from tidings.broker.subscriptions.subscriber import Origin, Parcel, Session, Subscriber
 from tidings.gates.answers import body_of, encode_body, head_of
 from tidings.gates.errors import BadForwarding
 from tidings.gates.peer import Peer, peer_of
@@ -60,6 +60,7 @@ class Connection(WSListener):
         self._meet(transport)
         self._client = client_of(None, self.peer.address)
         self._session = self._broker.connect(self, self._client if gate.guard.asks else None)
+        self._session.origin = Origin("websocket", self.peer.address, self._unsent)
         self._conversation = Conversation(
             self._broker, self._session, self._send, gate.traffic,
             base=gate.settings.base, read_only=gate.settings.read_only, quotas=gate.quotas, guard=gate.guard,
@@ -174,6 +175,10 @@ class Connection(WSListener):
         size = len(document)
         frames.append(_short_frame(size) if size < _LONG else _long_frame(size))
         frames.append(document)
+
+    def _unsent(self) -> int:
+        """Bytes that the socket has not taken yet."""
+        return self._transport.underlying_transport.get_write_buffer_size()
 
     def flush(self) -> None:
         """Hand what has gathered to the socket, at once. Sending a thousand messages to as many clients is a thousand

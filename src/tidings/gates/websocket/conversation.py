@@ -346,6 +346,7 @@ class Conversation:
                 if spool.size > MOST_BYTES:
                     said = f"the answer has more than {MOST_BYTES:,} bytes, which are too many for a message"
                     raise AnswerTooLarge(f"{said}; ask over HTTP, or for less", MOST_BYTES)
+                self._attendance.record(asker, "query", reads=True)
                 return query_answer(file.read(), request.echo.alias)
 
         self._later(request, asker, answer)

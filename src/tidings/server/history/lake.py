@@ -30,7 +30,7 @@ async def lake_behind(broker: Broker, settings: Settings, say: Callable[[str], N
         raise BadSetting("--lake is for a broker with a log: with --memory there is none that a lake could be of")
     folder = Path(settings.lake).absolute()
     bounds = LakeBounds(seconds=settings.timeout or None, rows=settings.max_rows or None)
-    lake = HistoryLake(Look(folder, broker.disk.folder), command(folder), bounds)
+    lake = HistoryLake(Look(folder, broker.disk.folder), command(folder, settings.lake_memory), bounds)
     if (error := (await lake.status()).error) is not None:
         say(f"the history lake cannot be used for now: {error}")
     broker.queries.lake = lake
@@ -41,9 +41,10 @@ async def lake_behind(broker: Broker, settings: Settings, say: Callable[[str], N
         await lake.close()
 
 
-def command(folder: Path) -> tuple[str, ...]:
-    """What reads a lake."""
-    return (sys.executable, "-P", "-m", "tidings", "history", "answer", "--quiet", "--lake", str(folder))
+def command(folder: Path, memory: int) -> tuple[str, ...]:
+    """What reads a lake, with so many bytes of memory."""
+    program = (sys.executable, "-P", "-m", "tidings", "history", "answer", "--quiet")
+    return (*program, "--lake", str(folder), "--memory", f"{memory >> 10}k")
 
 
 class Look:

@@ -26,7 +26,8 @@ from tidings.security.private_file import write_private
 from tidings.security.settings import SecuritySettings
 from tidings.security.upkeep import upkeep
 from tidings.server.config import Settings
-from tidings.server.security.choices import ADMIN, ADMINISTRATORS, granted, needs_administrator, read_choices, read_file
+from tidings.server.security.choices import granted, needs_administrator, read_choices, read_file
+from tidings.server.security.first_administrator import founder
 from tidings.server.security.guard import SecureGuard
 
 AUDIT = "audit.jsonl"
@@ -59,13 +60,17 @@ class Security:
         self._folder = None if broker.disk is None else broker.disk.folder
         path = _audit_path(settings)
         self.audit: AuditLog | NoAuditLog = NoAuditLog() if path is None else AuditLog(path, broker.now)
+        reads = settings.access_log
+        self.access: AuditLog | NoAuditLog = NoAuditLog() if reads is None else AuditLog(Path(reads), broker.now)
         self._fetching = Fetching()
         self.authority = Authority(
             chosen, broker.facts, vault_of(self._folder), self._fetching,
             clock=broker.now, monotonic=monotonic, audit=self.audit,
         )  # fmt: skip
-        self.guard = SecureGuard(self.authority, broker.now, round(settings.token_grace * _MICROS), self.audit)
+        grace = round(settings.token_grace * _MICROS)
+        self.guard = SecureGuard(self.authority, broker.now, grace, self.audit, self.access)
         broker.ownership.rights_of = self.guard.rights_of
+        broker.delayed.settled = self.guard.settled
         self._administration = Administration(self.authority)
         for kinds, keeper in self.authority.keepers():
             broker.facts.keep(kinds, keeper)
@@ -77,6 +82,11 @@ class Security:
             *AdministrationEndpoints(self._administration, self.guard).routes(),
         ]
 
+    def write(self) -> None:
+        """Both records, as far as they wait."""
+        self.audit.write()
+        self.access.write()
+
     @asynccontextmanager
     async def running(self, say: Callable[[str], None]) -> AsyncIterator[None]:
         """The broker runs meanwhile. Raises KeysUnusable, or that a fact cannot be written."""
@@ -85,7 +95,7 @@ class Security:
             await self._begin_administration(say)
             tasks = [
                 asyncio.create_task(work)
-                for work in (upkeep(self.authority, self.audit), self.guard.presences.run(), self._follow_file())
+                for work in (upkeep(self.authority, self), self.guard.presences.run(), self._follow_file())
             ]
             try:
                 yield
@@ -94,7 +104,7 @@ class Security:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
         finally:
-            self.audit.write()
+            self.write()
             self.authority.close()
             await self._fetching.__aexit__()
 
@@ -104,19 +114,19 @@ class Security:
         """Somebody has to be able to let others in. The file with the secret is there before the client is: after a
         crash between the two, the next start makes another one."""
         credentials = self.authority.credentials
-        if (
-            not needs_administrator(self._chosen)
-            or self._administration.is_in_hands()
-            or credentials.find(ADMIN) is not None
-        ):
+        if self._administration.is_in_hands():
+            return
+        wanted = founder(self._chosen, self.authority.policies.policy.grants)
+        if wanted is None or credentials.find(wanted.name) is not None:
             return
         path = None if self._folder is None else self._folder / SECRET
         registered = await credentials.enroll(
-            ADMIN, frozenset({ADMINISTRATORS}), frozenset(), lambda secret: _keep_secret(path, secret)
+            wanted.name, wanted.roles, wanted.scopes, lambda secret: _keep_secret(path, secret)
         )
-        self.audit(Event("enroll", target=ADMIN))
+        self.audit(Event("enroll", target=wanted.name))
         where = registered.secret if path is None else f"in {path}: keep it elsewhere, and remove the file"
-        say(f"the client {ADMIN} may do everything; its secret is {where}")
+        may = "may do everything" if needs_administrator(self._chosen) else "administers, as its grants say"
+        say(f"the client {wanted.name} {may}; its secret is {where}")
 
     # -- the file -------------------------------------------------------------------------------------------------
 

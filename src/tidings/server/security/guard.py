@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from tidings.broker.errors import NotYours
+from tidings.broker.updates.accepted import Outcome
+from tidings.broker.updates.schedule import Delayed
 from tidings.gates.asking import Asker, Changed, Deed, Leave, Resident, Shown
 from tidings.gates.errors import ForAdministrators
 from tidings.gates.figures import Figure
 from tidings.model.access import NO_RIGHTS, Rights
 from tidings.model.errors import GraphNotWritable, MayNotSubscribe, TidingsError
-from tidings.security.audit import Audit, Event
+from tidings.security.audit import Audit, Event, no_audit
 from tidings.security.authority import Authority
 from tidings.security.errors import InvalidRequest
 from tidings.security.passport import ANONYMOUS, Passport
@@ -31,10 +33,14 @@ class SecureGuard:
 
     asks = True
 
-    def __init__(self, authority: Authority, clock: Callable[[], int], grace: int, audit: Audit) -> None:
+    def __init__(
+        self, authority: Authority, clock: Callable[[], int], grace: int, audit: Audit, access: Audit = no_audit
+    ) -> None:
         self._authority = authority
         self._clock = clock
         self._audit = audit
+        self._access = access
+        """Takes everything, also what only reads and what fails for other reasons than rights."""
         self._strangers: dict[str, Passport] = {}
         """Subjects of external issuers, as they last came."""
         self.presences = Presences(self._standing, self.anybody, clock, grace)
@@ -78,14 +84,18 @@ class SecureGuard:
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
         who = (asker.subject if asker is not None else None) or ""
         if error is None:
-            self._audit(Event(deed.what, who, deed.where, target=deed.target, commit=deed.commit))
+            done = Event(deed.what, who, deed.where, target=deed.target, commit=deed.commit)
+            self._access(done)
+            if not deed.reads:
+                self._audit(done)
             return None
-        if error.status not in (401, 403):
-            return error
         if asker is not None and asker.subject is None and isinstance(error, _FOR_OTHERS):
             error = InvalidRequest(f"{error}; show a token of one who may")
-        self.refusals[error.code] += 1
-        self._audit(Event(deed.what, who, deed.where, "refused", error.code, deed.target))
+        refused = Event(deed.what, who, deed.where, "refused", error.code, deed.target)
+        self._access(refused)
+        if error.status in (401, 403):
+            self.refusals[error.code] += 1
+            self._audit(refused)
         return error
 
     # -- for the broker -------------------------------------------------------------------------------------------
@@ -101,6 +111,14 @@ class SecureGuard:
         if stranger is None or self._clock() >= stranger.expires:
             return NO_RIGHTS
         return self._authority.rights_of(stranger)
+
+    def settled(self, delayed: Delayed, outcome: Outcome) -> None:
+        """A delayed update was carried out, or failed, in the absence of whoever asked for it."""
+        asker = Asker(delayed.owner, delayed.rights)
+        if isinstance(outcome, TidingsError):
+            self.judge(asker, Deed("delayed", target=delayed.id), outcome)
+        else:
+            self.judge(asker, Deed("delayed", target=delayed.id, commit=outcome.commit))
 
     def anybody(self) -> Rights:
         """What those may do who have not said who they are."""

@@ -14,9 +14,10 @@ from tidings.server.config import read_settings
 
 DESCRIPTION = """\
 Say what is installed, whether this machine can run a broker with these settings, and what to do about each thing that
-is amiss: versions, packages and extras, Java, ports, the data folder and its disk, open files, memory, the clock.
-Nothing is changed. Settings come from flags, the environment and a TOML file, as for `tidings serve`. A note is worth
-knowing; a problem keeps a broker, or a part that is installed, from working. The exit code is 1 if there is one."""
+is amiss: versions, packages and extras, Java, ports, the data folder and its disk, the history lake, open files,
+memory, the clock. Nothing is changed. Settings come from flags, the environment and a TOML file, as for
+`tidings serve`. A note is worth knowing; a problem keeps a broker, or a part that is installed, from working. The exit
+code is 1 if there is one."""
 EXAMPLES = """\
 examples:
   tidings doctor
@@ -24,7 +25,7 @@ examples:
   TIDINGS_MAX_CONNECTIONS=500 tidings doctor
   tidings doctor --json | head -n 3
 """
-ASKED = ("host", "http_port", "ws_port", "data", "memory", "max_connections")
+ASKED = ("host", "http_port", "ws_port", "data", "memory", "lake", "max_connections")
 """The settings that matter here and have a flag; all of them are read from the environment and the file."""
 
 

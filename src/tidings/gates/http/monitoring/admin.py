@@ -1,4 +1,4 @@
-"""For those who run a broker: how it is, who has subscribed to what, what is yet to come."""
+"""For those who run a broker: how it is, who is connected, who has subscribed to what, what is yet to come."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from tidings.gates.answers import delayed_answer
 from tidings.gates.asking import Asker, Guard
 from tidings.gates.figures import Figures, no_figures
 from tidings.gates.gate import Gate, gate_status
+from tidings.gates.http.monitoring.connections import Connections
 from tidings.gates.http.monitoring.metrics import Metrics
 from tidings.gates.http.monitoring.status import lake_status, seen_by, status
 from tidings.gates.http.responses import Envelope
@@ -29,6 +30,7 @@ from tidings.gates.http.routing import accept_of, page_of, route
 from tidings.gates.http.security.identification import administrator, asker_of, deed_of
 from tidings.gates.quotas import Quotas
 from tidings.log.errors import LogBroken
+from tidings.model.access import Rights
 from tidings.model.errors import BadRequest, NotAllowed, TidingsError
 from tidings.model.graph_patterns import written
 from tidings.model.terms import iri_text
@@ -54,6 +56,7 @@ class Operations:
         self._read_only = read_only
         self._started = broker.now()
         self._gates = gates
+        self._connections = Connections(broker)
         self._metrics = Metrics(broker, guard, quotas, self._started, figures, gates)
 
     def routes(self) -> list[BaseRoute]:
@@ -62,6 +65,7 @@ class Operations:
             route("/metrics", self._metrics.answer, "GET", "HEAD"),
             route("/status", self._status, "GET", "HEAD"),
             route("/reconcile", self._reconcile, "POST"),
+            route("/connections", self._connections.answer, "GET", "HEAD"),
             route("/subscriptions", self._subscriptions, "GET", "HEAD"),
             route("/subscriptions/{spuid}", self._subscription, "GET", "HEAD"),
             route("/delayed", self._agenda, "GET", "HEAD"),
@@ -107,44 +111,46 @@ class Operations:
     async def _subscriptions(self, request: Request) -> Response:
         """All that the asker may see; `after` a position, the rest; `since` a position, who came and who ended; with
         `order=cost`, the dearest."""
-        sees = _sees(asker_of(request.scope))
+        asker = asker_of(request.scope)
+        sees, rights = _sees(asker), asker.rights
         if (order := request.query_params.get("order")) is not None:
-            return self._dearest(request, order, sees)
+            return self._dearest(request, order, sees, rights)
         after, since = (request.query_params.get(name) for name in ("after", "since"))
         roll = self._broker.roll
         ended = None if since is None else roll.ended_since(since, sees)
         start = after if after is not None else (since if ended is not None else None)
         page, more = page_of(request, roll.all(sees) if start is None else roll.after(start, sees))
-        content: dict[str, Any] = {
-            "total": roll.count(sees), "version": roll.end, "subscriptions": [self._shown(each) for each in page]
-        }  # fmt: skip
+        shown = [self._shown(each, rights) for each in page]
+        content: dict[str, Any] = {"total": roll.count(sees), "version": roll.end, "subscriptions": shown}
         if ended is not None:
             content["ended"] = ended
         return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
 
-    def _dearest(self, request: Request, order: str, sees: Sees) -> Response:
+    def _dearest(self, request: Request, order: str, sees: Sees, rights: Rights) -> Response:
         """One page, without a next one: what has cost most is another by then."""
         if order != "cost" or {"after", "since"} & request.query_params.keys():
             raise BadRequest("order can only be cost, and goes with neither after nor since")
         page, _ = page_of(request, self._broker.dearest(sees))
         roll = self._broker.roll
-        shown = [self._shown(each) for each in page]
+        shown = [self._shown(each, rights) for each in page]
         return Envelope({"total": roll.count(sees), "version": roll.end, "subscriptions": shown})
 
     async def _subscription(self, request: Request) -> Response:
         asker = asker_of(request.scope)
         subscriber = self._broker.find(request.path_params["spuid"], asker.subject, asker.rights)
-        explained = self._broker.explain(subscriber)
+        explained = self._broker.explain(subscriber, asker.rights)
         wanted = request.query_params.get("format")
         if wanted == "text" or (wanted is None and (accept_of(request) or "").startswith("text/plain")):
             return PlainTextResponse(explained.to_text() + "\n", headers={"vary": "accept"})
-        return Envelope(self._shown(subscriber) | {"explain": explained.to_json()}, headers={"vary": "accept"})
+        return Envelope(
+            self._shown(subscriber, asker.rights) | {"explain": explained.to_json()}, headers={"vary": "accept"}
+        )
 
-    def _shown(self, subscriber: Subscriber) -> dict[str, Any]:
+    def _shown(self, subscriber: Subscriber, rights: Rights) -> dict[str, Any]:
         dataset, seen = subscriber.dataset, subscriber.rights.subscribe
         away = self._broker.absence(subscriber)
         limited = {} if seen.everything else {"graphs": written(seen)}
-        explained = self._broker.explain(subscriber)
+        explained = self._broker.explain(subscriber, rights)
         return (
             limited
             | {

@@ -33,6 +33,7 @@ from tidings.model.formats.rdf import RdfFormat
 from tidings.model.formats.results.documents import ResultFormat
 from tidings.model.publishers import HEADER, LONGEST
 from tidings.protocol.commit_feed import FeedFormat
+from tidings.protocol.form_data import FORM_DATA
 from tidings.protocol.sparql_http import DIRECT, FORM
 
 _IRIS: Json = {"type": "array", "items": {"type": "string", "format": "iri-reference"}}
@@ -145,6 +146,14 @@ def _paths() -> dict[str, Json]:
                 in_query("dry", "Whether only to look", {"type": "boolean"}),
             )
         },
+        "/connections": {
+            "get": get(
+                "connections",
+                "Who is connected to be told, the newest first, a page at a time",
+                page("connections", ref("Connection")),
+                *paging(),
+            )
+        },
         "/subscriptions": {
             "get": get(
                 "subscriptions",
@@ -228,7 +237,12 @@ def _post_events() -> Json:
 
 
 def _graph_store(name: str, *parameters: Json) -> Json:
-    body = {"requestBody": {"required": True, "content": {media_type: {"schema": TEXT} for media_type in _RDF}}}
+    body = {
+        "requestBody": {
+            "required": True,
+            "content": {media_type: {"schema": TEXT} for media_type in (*_RDF, FORM_DATA)},
+        }
+    }
     changed = {"200": _updated(), "201": _updated("The graph was created")}
     format_ = in_query("format", "A format, instead of the Accept header", TEXT)
     return {
@@ -297,6 +311,10 @@ def _schemas() -> Json:
     cost["description"] = "Seconds of the plan, estimated from a sample; those of forks; how many share it"
     subscription["properties"] |= {"cost": {"anyOf": [cost, {"type": "null"}]}}
     subscription["properties"] |= {"default-graph-uri": _IRIS, "named-graph-uri": _IRIS}
+    connection = struct(
+        id=WHOLE, gate=TEXT, address={"type": ["string", "null"]}, since={"type": "string", "format": "date-time"},
+        subjects=array(TEXT), subscriptions=WHOLE, waiting={"type": ["integer", "null"]}, slow={"type": "boolean"},
+    )  # fmt: skip
     changed = struct(
         seq=WHOLE, time=WHOLE, op={"enum": ["add", "remove"]},
         s=TEXT, p=TEXT, o=TEXT, g=TEXT, by=TEXT, left=WHOLE,
@@ -308,6 +326,7 @@ def _schemas() -> Json:
         "Updated": struct(response={"anyOf": [done, ref("Delayed")]}),
         "Delayed": struct(delayed=TEXT, at={"type": "string", "format": "date-time"}, time=WHOLE, sparql=TEXT),
         "Subscription": subscription,
+        "Connection": connection,
         "Changed": changed,
         "Checked": struct(
             valid={"type": "boolean"},

@@ -5,8 +5,9 @@ What is wrong with a token is said where somebody asks who it is, and not before
 server and the questions of browsers that come ahead of a request are for everybody.
 """
 
+from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tidings.gates.asking import EVERYBODY, Asker, Deed, Guard
 from tidings.gates.errors import ForAdministrators
@@ -15,6 +16,7 @@ from tidings.security.errors import InvalidRequest
 
 _ASKER = "tidings.asker"
 _SHOWN = "tidings.authorization"
+_ON_RECORD = "tidings.on_record"
 _HEADER = b"authorization"
 
 
@@ -33,9 +35,21 @@ class Identification:
                     scope[_ASKER] = self._guard.recall(shown) or await self._guard.identify(shown)
                 except TidingsError as error:
                     scope[_ASKER] = error
+                send = _recorded(self._guard, scope, send)
             else:
                 scope[_ASKER] = EVERYBODY
         await self._app(scope, receive, send)
+
+
+def _recorded(guard: Guard, scope: Scope, send: Send) -> Send:
+    """Keep a record of an answer, unless whoever made it has kept one: it changes nothing then."""
+
+    async def recorded(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] < 400 and _ON_RECORD not in scope:
+            guard.judge(identified(scope), replace(deed_of(scope), reads=True))
+        await send(message)
+
+    return recorded
 
 
 def _shown(scope: Scope) -> str | None:
@@ -86,6 +100,7 @@ def administrator(request: Request) -> Asker:
 
 def deed_of(scope: Scope, target: str = "", commit: int | None = None) -> Deed:
     """A request, as it is put on record."""
+    scope[_ON_RECORD] = True
     client = scope.get("client")
     return Deed(f"{scope['method']} {scope['path']}", client[0] if client else "", target, commit)
 

@@ -21,7 +21,7 @@ from tidings.broker.broker import Broker
 from tidings.broker.errors import ShuttingDown, TooExpensive
 from tidings.broker.subscriptions.outbox import LOST, REVOKED, TOO_EXPENSIVE, TOO_SLOW
 from tidings.broker.subscriptions.resumption import TAKEN_OVER
-from tidings.broker.subscriptions.subscriber import Answered, Parcel, Refused, Subscriber
+from tidings.broker.subscriptions.subscriber import Answered, Origin, Parcel, Refused, Subscriber
 from tidings.gates.answers import body_of, encode_body, first_answer, head_of
 from tidings.gates.asking import Asker, Guard, Leave
 from tidings.gates.errors import SubscriptionLost, TakenOver, TooSlow
@@ -97,6 +97,7 @@ class EventStreams:
             self._streams,
             asker,
             share_of(request.scope),
+            None if request.client is None else request.client.host,
             base=self._base,
             high_water=self._high_water,
             ping=self._ping,
@@ -121,6 +122,7 @@ class EventStream:
         streams: Streams,
         asker: Asker,
         share: str | None,
+        address: str | None,
         *,
         base: str,
         high_water: int,
@@ -141,6 +143,8 @@ class EventStream:
         self._ended = False
         self._first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._session = broker.connect(self, share)
+        self._session.origin = Origin("event-stream", address, lambda: self._size)
+        self._session.attend(asker.subject)
         self.response = StreamResponse(self._pieces(), MEDIA_TYPE, self.gone)
         streams.add(self)
 
