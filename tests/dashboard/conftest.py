@@ -114,3 +114,16 @@ def with_an_mqtt_gate(route: Route) -> None:
     answer = route.fetch()
     gate = {"address": "mqtt://site:1883/tidings", "clients": 3, "requests": 5, "errors": 1, "notifications": 7}
     route.fulfill(response=answer, json=answer.json() | {"gates": {"mqtt": gate}})
+
+
+def write(page: Page, text: str) -> None:
+    """As somebody who pastes it in the place of what was there."""
+    page.get_by_role("textbox", name="SPARQL").focus()
+    page.keyboard.press("Control+a")
+    paste = """text => {
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(event);
+    }"""
+    page.evaluate(paste, text)

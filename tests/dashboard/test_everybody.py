@@ -27,6 +27,9 @@ def test_every_page_fits_a_phone_in_the_dark(browser: Browser, broker: Broker) -
             expect(page.get_by_role("heading", name=heading, exact=True)).to_have_count(1)
             wide = "() => Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth)"
             assert page.evaluate(wide) <= 390, path
+            here = page.get_by_role("navigation").locator("[aria-current]")
+            expect(here).to_be_in_viewport(ratio=0.9)
+            expect(page).to_have_title("Tidings" if path == "home" else f"{here.inner_text()} · Tidings")
             assert serious_findings(page) == [], path
 
 

@@ -44,5 +44,4 @@ def test_without_the_city_there_is_a_tour_of_what_is_there(browser: Browser, qui
         expect(page.get_by_role("link", name="<urn:Thing>")).to_be_visible()
         page.get_by_role("button", name="<urn:g>").click()
         page.get_by_role("link", name="<urn:p>").click()
-        page.get_by_role("button", name="Run once").click()
         expect(page.locator("[data-rows='2']")).to_be_visible()

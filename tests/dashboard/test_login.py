@@ -35,6 +35,14 @@ def test_where_everybody_is_asked_one_logs_in_and_a_reload_forgets(browser: Brow
             expect(page.get_by_text("+1 −0")).to_be_visible()
             page.goto(f"{broker.http}/#/query?query=SELECT+*+WHERE+%7B+%3Fs+%3Fp+%3Fo+%7D&live=1")
             expect(page.get_by_role("cell", name="40")).to_be_visible()
+            page.get_by_role("link", name="Operations").click()
+            expect(page.get_by_text("graphs that you may read")).to_be_visible()
+            page.get_by_role("button", name="Log out admin").click()
+            expect(page.get_by_role("alert")).to_have_text("This broker asks everybody who they are. Log in first.")
+            expect(page.get_by_text("graphs that you may read")).to_have_count(0)
+            page.get_by_role("link", name="Query").click()
+            expect(page.get_by_role("textbox", name="SPARQL query")).to_contain_text("SELECT *")
+            expect(page.get_by_role("cell", name="40")).to_have_count(0)
             kept = page.evaluate("() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])")
             assert secret not in kept
             assert "eyJ" not in kept

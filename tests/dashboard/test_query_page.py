@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate
+from dashboard.conftest import Visit, serious_findings, with_an_mqtt_gate, write
 from gates.wire import Broker
 from plain import calls
 from waiting import PATIENCE, wait_until
@@ -18,19 +18,6 @@ LAMP = "INSERT DATA { <urn:lamp:1> <urn:power> 40 }"
 def cells(page: Page) -> list[list[str]]:
     rows = page.locator(".body [role=row]:not(.leaving)")
     return [row.locator("[role=cell]").all_inner_texts()[1:] for row in rows.all()]
-
-
-def write(page: Page, text: str) -> None:
-    """As somebody who pastes it in the place of what was there."""
-    page.get_by_role("textbox", name="SPARQL query").focus()
-    page.keyboard.press("Control+a")
-    paste = """text => {
-      const data = new DataTransfer();
-      data.setData("text/plain", text);
-      const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
-      document.activeElement.dispatchEvent(event);
-    }"""
-    page.evaluate(paste, text)
 
 
 def downloaded(page: Page, format_: str) -> bytes:
@@ -99,6 +86,28 @@ def test_words_of_the_data_are_completed_and_their_prefix_declared(visit: Visit)
     )
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-rows='525']")).to_be_visible()
+
+
+def test_what_was_asked_before_is_in_a_menu_that_the_window_has_room_for(visit: Visit, broker: Broker) -> None:
+    broker.update(LAMP)
+    page = visit.open(f"{POWER}&live=1")
+    expect(page.locator("[data-rows='1']")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("no longer followed")).to_be_visible()
+    write(page, f"PREFIX urn: <urn:> # {'long ' * 30}\nSELECT ?power WHERE {{ ?lamp urn:power ?power }}")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("cell", name="lamp:1")).to_have_count(0)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.get_by_role("button", name="History").click()
+        menu = page.locator(".list.sheet")
+        expect(menu.get_by_text("SELECT ?lamp ?power WHERE")).to_be_visible()
+        box = menu.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= 860
+        page.keyboard.press("Escape")
 
 
 def test_a_link_opens_what_was_shared_and_it_is_live(visit: Visit, broker: Broker) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from dashboard.conftest import Visit, serious_findings
+from dashboard.conftest import Visit, serious_findings, write
 from gates.wire import Broker
 from waiting import PATIENCE, wait_until
 
@@ -37,10 +37,12 @@ def test_an_update_is_tried_out_and_then_published(visit: Visit, broker: Broker)
 
 def test_an_update_for_later_waits_in_a_list_and_can_be_cancelled(visit: Visit, broker: Broker) -> None:
     page = opened(visit)
+    write(page, "PREFIX l: <urn:lamp:> INSERT DATA { l:1 <urn:power> 40 }")
     page.get_by_label("after").select_option("P1D")
     page.get_by_role("button", name="Publish later").click()
-    waiting = page.get_by_role("region", name="Delayed updates").get_by_role("listitem").filter(has_text="urn:lamp:1")
+    waiting = page.get_by_role("region", name="Delayed updates").get_by_role("listitem").filter(has_text="l:1")
     expect(waiting).to_be_visible()
+    expect(waiting.locator("code")).to_have_text("INSERT DATA { l:1 <urn:power> 40 }")
     waiting.get_by_role("button", name="Cancel").click()
     expect(waiting).to_have_count(0)
     assert power(broker) == []
@@ -53,6 +55,10 @@ def test_a_file_is_loaded_into_a_graph_and_the_graph_dropped_after_a_question(vi
     page.get_by_label("Graph", exact=True).fill("urn:loaded")
     page.get_by_role("button", name="Load").click()
     expect(page.get_by_text("lamps.ttl: 2 triples added.")).to_be_visible()
+    content = {"name": "table.csv", "mimeType": "text/csv", "buffer": b"a,b"}
+    page.get_by_label("File").set_input_files(content)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Load").click()
+    expect(page.get_by_role("alert")).to_contain_text("table.csv is none of .ttl, .nt,")
     row = page.get_by_role("row").filter(has_text="urn:loaded")
     row.get_by_role("button", name="Drop").click()
     row.get_by_role("button", name="Yes, remove them").click()
@@ -95,3 +101,19 @@ def test_a_resource_is_described_in_both_directions_and_stays_up_to_date(visit: 
     pointed.get_by_role("link", name="<urn:c>").click()
     expect(page.get_by_role("heading", name="<urn:c>")).to_be_visible()
     expect(says.get_by_role("link", name="<urn:a>")).to_be_visible()
+    expect(pointed.get_by_text("Nothing in the default graph, so far.")).to_be_visible()
+
+
+def test_a_resource_is_found_by_its_short_name_in_the_graph_of_the_address(visit: Visit, broker: Broker) -> None:
+    page = visit.open("#/explore?iri=urn:a&graph=urn:tidings:demo")
+    page.get_by_label("IRI").fill("light:LAMP_1_1")
+    page.get_by_role("button", name="Look").click()
+    expect(page.get_by_role("region", name="What it says").get_by_role("link", name="light:POST_1_1")).to_be_visible()
+    broker.update("INSERT DATA { <http://tidings.example/lighting#LAMP_1_1> <urn:p> 'here' }")
+    page.get_by_label("Graph").select_option("")
+    expect(page.get_by_role("cell", name="here")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("link", name="light:POST_1_1").first).to_be_visible()
+    page.get_by_label("IRI").fill("no name")
+    page.get_by_role("button", name="Look").click()
+    expect(page.get_by_role("alert")).to_have_text("no name is no IRI.")

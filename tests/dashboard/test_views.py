@@ -26,6 +26,11 @@ def test_numbers_beside_names_are_bars_that_follow_the_data(visit: Visit, broker
     expect(page.get_by_role("list", name="n").get_by_role("listitem")).to_have_text([r"<urn:b>5", r"<urn:a>1"])
     broker.update("DELETE DATA { <urn:a> <urn:n> 1 } ; INSERT DATA { <urn:a> <urn:n> 9 }")
     expect(page.get_by_role("list", name="n").get_by_role("listitem")).to_have_text([r"<urn:a>9", r"<urn:b>5"])
+    page = live(
+        visit, "SELECT ?kind ?thing (SUM(?n) AS ?all) { ?thing <urn:n> ?n BIND('k' AS ?kind) } GROUP BY ?kind ?thing"
+    )
+    page.get_by_role("tab", name="Chart").click()
+    expect(page.get_by_role("list", name="all").get_by_role("listitem")).to_have_text([r"k <urn:a>9", r"k <urn:b>5"])
 
 
 def test_numbers_over_time_are_lines(visit: Visit, broker: Broker) -> None:
@@ -49,3 +54,7 @@ def test_places_are_on_a_map_and_links_are_a_graph(visit: Visit, broker: Broker)
     page.get_by_role("tab", name="Graph", exact=True).click()
     expect(page.locator(".graph circle")).to_have_count(2)
     expect(page.locator(".graph line")).to_have_count(1)
+    before = page.locator(".graph circle").first.get_attribute("cx")
+    broker.update("INSERT DATA { <urn:b> <urn:to> <urn:c> }")
+    expect(page.locator(".graph circle")).to_have_count(3)
+    expect(page.locator(".graph circle").first).not_to_have_attribute("cx", before or "")  # it makes room

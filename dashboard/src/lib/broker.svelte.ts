@@ -101,5 +101,6 @@ export const broker = new Broker();
 
 /** What to tell somebody about something that went wrong. */
 export function told(error: unknown): string {
+  if (error instanceof BrokerError && error.wantsToken && !broker.identity) return "This broker asks everybody who they are. Log in first.";
   return error instanceof Error ? error.message : String(error);
 }

@@ -39,7 +39,7 @@ function python({ query, graph, address, secured }: Wanted): string {
   const login = secured ? "  # with security on: `tidings login` first, or see docs/client.md" : "";
   const socket = address.replace(/^http/, "ws");
   return (
-    `import asyncio\nfrom tidings.client import connect\n\nQUERY = ${quoted}\n\n\nasync def main():\n` +
+    `# with Tidings installed: docs/install.md\nimport asyncio\nfrom tidings.client import connect\n\nQUERY = ${quoted}\n\n\nasync def main():\n` +
     `    async with connect("${socket}/subscribe") as broker:${login}\n` +
     `        async with await broker.subscribe(QUERY${over}) as live:\n` +
     `            async for change in live:\n                print(change.commit, change.added, change.removed)\n\n\nasyncio.run(main())\n`
@@ -51,8 +51,8 @@ function javascript({ query, graph, address, secured }: Wanted): string {
   const options = secured ? ", { token: () => process.env.TOKEN }" : "";
   const over = graph ? `, { defaultGraphs: [${JSON.stringify(graph)}] }` : "";
   return (
-    `import { Tidings } from "tidings-client";\n\nconst tidings = new Tidings("${address}"${options});\nconst query = ${quoted};\n\n` +
-    `const answer = tidings.subscribe(query, {\n  change: ({ added, removed, notification }) => console.log(notification.commit, added, removed),\n}${over});\n`
+    `// with clients/js of Tidings installed, as its README says; in a browser, or Node 22 or later\nimport { Tidings } from "tidings-client";\n\nconst tidings = new Tidings("${address}"${options});\nconst query = ${quoted};\nconst text = ({ row }) => Object.values(row).map(({ value }) => value).join(" ");\n\n` +
+    `const answer = tidings.subscribe(query, {\n  change: ({ added, removed, notification }) => console.log(notification.commit, added.map(text), removed.map(text)),\n}${over});\n`
   );
 }
 

@@ -16,10 +16,11 @@ export interface Link {
 }
 
 const IDEAL = 85; // from node to node
+const GRAVITY = 0.12; // towards the middle: parts that nothing links stay in sight of each other
 
 /** One step; `heat` is how far a node may move. */
 export function settle(nodes: readonly Node[], links: readonly Link[], heat: number): void {
-  const moves = new Map(nodes.map((node) => [node, { x: -node.x * 0.02, y: -node.y * 0.02 }]));
+  const moves = new Map(nodes.map((node) => [node, { x: -node.x * GRAVITY, y: -node.y * GRAVITY }]));
   const push = (node: Node, x: number, y: number): void => {
     const move = moves.get(node);
     if (move) [move.x, move.y] = [move.x + x, move.y + y];

@@ -57,6 +57,12 @@ class Graphs {
     }
   }
 
+  forget(): void {
+    this.shown = this.asked; // what is still on its way was for somebody else
+    this.all = [];
+    this.words.clear();
+  }
+
   /** Classes and predicates of a graph, asked for once. */
   vocabulary(graph: string): Promise<Vocabulary> {
     let words = this.words.get(graph);

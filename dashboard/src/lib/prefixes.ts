@@ -31,6 +31,19 @@ export function prefixesOf(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
+/** What a text asks or does, in one line: without its prologue, comments and line ends. */
+export function gist(text: string, most = 160): string {
+  const line = text.replace(/^\s*#.*$/gm, "").replace(/\b(PREFIX\s+\S*:|BASE)\s*<[^<>\s]*>/gi, "").replace(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
+/** The IRI that a name with one of the prefixes stands for. */
+export function expanded(name: string, prefixes: ReadonlyMap<string, string> = WELL_KNOWN): string | null {
+  const [, prefix, local = ""] = /^([^:]*):(?!\/\/)(.*)$/su.exec(name) ?? [];
+  const start = prefix === undefined ? undefined : prefixes.get(prefix);
+  return start === undefined ? null : start + local;
+}
+
 /** `prefix:local`, if one of the prefixes fits. */
 export function compact(iri: string, prefixes: ReadonlyMap<string, string> = WELL_KNOWN): string | null {
   let best: string | null = null;

@@ -42,7 +42,8 @@ export class QueryTab {
   get title(): string {
     const comment = /^\s*#\s*(.+)/.exec(this.text)?.[1];
     const form = /\b(SELECT|ASK|CONSTRUCT|DESCRIBE)\b[^{]*/i.exec(this.text)?.[0];
-    return (comment ?? form ?? "Query").replace(/\s+/g, " ").replace(/\s*WHERE\s*$/i, "").trim().slice(0, 32) || "Query";
+    const name = (comment ?? form ?? "").replace(/\s+/g, " ").replace(/\s*WHERE\s*$/i, "").trim();
+    return name.length > 32 ? `${name.slice(0, 31)}…` : name || "Query";
   }
 
   get dataset(): { readonly defaultGraphs?: readonly string[] } {
@@ -101,6 +102,15 @@ export class QueryTab {
     handle?.unsubscribe();
     this.subscription = null;
     this.spuid = null;
+  }
+
+  /** Without an answer, as if nothing had been asked. */
+  forget(): void {
+    this.stop();
+    this.phase = "idle";
+    this.fault = null;
+    this.boolean = null;
+    this.answer = new Answer();
   }
 
   private begin(): void {
@@ -163,6 +173,11 @@ class Tabs {
     if (this.current !== tab) return;
     if (next) this.current = next;
     else this.open("", tab.graph);
+  }
+
+  /** Answers that somebody else may not see; the texts stay. */
+  forget(): void {
+    for (const tab of this.all) tab.forget();
   }
 
   save(): void {

@@ -66,6 +66,18 @@ export function bytes(value: number): string {
   return `${size.toFixed(size < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
 }
 
+/** The day and the time of day, the same wherever one is shown. */
+export function instant(at: string | number): string {
+  const date = new Date(at);
+  return `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" })}, ${date.toLocaleTimeString("en-GB")}`;
+}
+
+/** Microseconds since 1970 as the time of day, with the day unless it is today. */
+export function daily(microseconds: number): string {
+  const at = microseconds / 1000;
+  return new Date(at).toDateString() === new Date().toDateString() ? clock(microseconds) : instant(at);
+}
+
 /** Microseconds since 1970 as the time of day. */
 export function clock(microseconds: number): string {
   return new Date(microseconds / 1000).toLocaleTimeString("en-GB", { hour12: false });

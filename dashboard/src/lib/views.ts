@@ -45,6 +45,8 @@ export function fitting(view: ViewName, { live, variables, rows }: Looked): bool
 
 export interface ChartColumns {
   readonly x: string;
+  /** the columns that name a bar */
+  readonly names: readonly string[];
   readonly ys: readonly string[];
   /** by the instant, by a number, or a bar for each row */
   readonly kind: "time" | "number" | "bars";
@@ -56,11 +58,11 @@ export function chartOf(variables: readonly string[], rows: readonly Shown[]): C
   if (first === undefined || variables.length < 2) return null;
   const time = variables.find((name) => instantOf(first[name]) !== null);
   const numbers = variables.filter((name) => isNumeric(first[name]));
-  if (time !== undefined && numbers.length > 0) return { x: time, ys: numbers.slice(0, 4), kind: "time" };
-  const label = variables.find((name) => !isNumeric(first[name]));
-  if (label !== undefined && numbers.length > 0) return { x: label, ys: numbers.slice(0, 1), kind: "bars" };
+  if (time !== undefined && numbers.length > 0) return { x: time, names: [], ys: numbers.slice(0, 4), kind: "time" };
+  const names = variables.filter((name) => !isNumeric(first[name]));
+  if (names[0] !== undefined && numbers.length > 0) return { x: names[0], names, ys: numbers.slice(0, 1), kind: "bars" };
   const [x, ...ys] = numbers;
-  return x !== undefined && ys.length > 0 ? { x, ys: ys.slice(0, 4), kind: "number" } : null;
+  return x !== undefined && ys.length > 0 ? { x, names: [], ys: ys.slice(0, 4), kind: "number" } : null;
 }
 
 export interface MapColumns {
@@ -87,15 +89,17 @@ export interface LinkColumns {
   readonly label: string | null;
 }
 
-/** Two columns of things, and perhaps what links them. */
+const LINKING = /^(p|prop|pred|link|rel|edge|via|verb)/i;
+
+/** Two columns of things, and what links them where the name of a column says so. */
 export function linksOf(variables: readonly string[], rows: readonly Shown[]): LinkColumns | null {
   const first = rows[0]?.row;
   if (first === undefined) return null;
   if (["subject", "predicate", "object"].every((name) => variables.includes(name))) return { from: "subject", to: "object", label: "predicate" };
   const things = variables.filter((name) => first[name]?.type === "uri" || first[name]?.type === "bnode");
-  const [from, second, third] = things;
-  if (from === undefined || second === undefined) return null;
-  return third === undefined ? { from, to: second, label: null } : { from, to: third, label: second };
+  const label = things.length > 2 ? (things.find((name, at) => at > 0 && LINKING.test(name)) ?? null) : null;
+  const [from, to] = things.filter((name) => name !== label);
+  return from === undefined || to === undefined ? null : { from, to, label };
 }
 
 /** Points of a text, as longitude and latitude. */
