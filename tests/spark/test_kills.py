@@ -34,8 +34,16 @@ def watch():
         time.sleep(0.02)
     print("begun", flush=True)
 
+def stay_beside(batch):
+    taken.append(batch)
+    while len(taken) >= halt or len(taken) > done()[1] - told_before:
+        time.sleep(0.02)
+
 def take_in():
-    Ingest(spark, lake, log, commits=int(sys.argv[3]), upkeep=Upkeep(fan=4, snapshot_every=100)).run()
+    told = stay_beside if halt else None
+    Ingest(spark, lake, log, commits=int(sys.argv[3]), upkeep=Upkeep(fan=4, snapshot_every=100), told=told).run()
+
+halt, taken, told_before = int(sys.argv[4]), [], done()[1]
 
 threading.Thread(target=watch, daemon=True).start()
 ingest = threading.Thread(target=take_in, daemon=True)
@@ -45,6 +53,11 @@ job = StreamJob(spark, log, folder / "check", folder / "out", settings=settings)
 job.run(FileRequests(folder / "wanted.jsonl"))
 ingest.join()
 """
+"""Arguments: the folder, the log, the commits of a batch, and the batch at which the ingest comes to a halt, or 0.
+
+One that comes to a halt stays beside the other job: both are on their way when they are killed, on any machine.
+"""
+HALT = 10
 CLUSTER = """
 import sys
 from pathlib import Path
@@ -59,10 +72,10 @@ def test_jobs_that_are_killed_end_as_undisturbed_ones_do(tmp_path: Path) -> None
     log = write_day(day, tmp_path / "data")
     request_all(day, tmp_path / "wanted.jsonl")
     for _ in range(KILLS):
-        kill(JOBS, tmp_path, log, 5)
+        kill(JOBS, tmp_path, log, 5, HALT)
     lake = Lake(tmp_path / "lake")
     assert lake.end().commit < commits
-    run(JOBS, tmp_path, log, 10_000)
+    run(JOBS, tmp_path, log, 10_000, 0)
     assert rows_in(lake) == rows_of(day.entries)
     check_told(tmp_path / "out", day)
 
@@ -73,7 +86,7 @@ def test_an_executor_that_is_lost_is_made_up_for(tmp_path: Path) -> None:
         stay.begins = 0
     log = write_day(day, tmp_path / "data")
     request_all(day, tmp_path / "wanted.jsonl")
-    with started(CLUSTER + JOBS, tmp_path, log, 20) as child:
+    with started(CLUSTER + JOBS, tmp_path, log, 20, 0) as child:
         executors = [
             each
             for each in psutil.Process(child.pid).children(recursive=True)
