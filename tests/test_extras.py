@@ -162,7 +162,7 @@ def test_a_target_without_its_server_says_what_brings_it(monkeypatch: pytest.Mon
 def test_without_java_it_is_said_what_brings_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java, "candidates", lambda: iter(()))
     with pytest.raises(NoJava, match="Spark needs Java 17 or later") as refused:
-        java.java_home()
+        java.usable_java()
     assert gets("spark", str(refused.value))
 
 

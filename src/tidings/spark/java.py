@@ -50,12 +50,12 @@ def javas() -> Iterator[Java]:
         yield Java(home, where, _version(home / "bin" / "java"))
 
 
-def java_home() -> Path:
-    """The home of a Java that can run Spark. Raises NoJava, which says what was tried."""
+def usable_java() -> Java:
+    """The Java that runs Spark. Raises NoJava, which says what was tried."""
     tried = []
     for each in javas():
         if each.usable:
-            return _shim(each.home, each.home / "bin" / "java")
+            return each
         tried.append(str(each))
     told = f" ({'; '.join(tried)})" if tried else ""
     raise NoJava(
@@ -85,10 +85,11 @@ def _version(java: Path, *arguments: str) -> int | None:
     return int(found[1]) if found and not done.returncode else None
 
 
-def _shim(real: Path, java: Path) -> Path:
+def home_for_spark(found: Java) -> Path:
     """A home whose `java` drops the argument. It is the same file whoever writes it, and appears whole."""
+    java = found.home / "bin" / "java"
     if is_shim(java):
-        return real
+        return found.home
     text = f"""#!/bin/sh
 for argument do
   shift
@@ -96,7 +97,7 @@ for argument do
 done
 exec {shlex.quote(str(java))} "$@"
 """
-    home = _cache() / f"java-{crc32(bytes(java)):08x}"
+    home = cache() / f"java-{crc32(bytes(java)):08x}"
     target = home / "bin" / "java"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +108,7 @@ exec {shlex.quote(str(java))} "$@"
             os.replace(file.name, target)
     except OSError as error:
         if _version(java, MODULE):
-            return real  # it only warns
+            return found.home  # it only warns
         raise NoJava(f"{target} cannot be written: {error.strerror}") from error
     return home
 
@@ -117,12 +118,12 @@ def is_shim(java: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def _cache() -> Path:
+def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tidings"
 
 
 if __name__ == "__main__":
     try:
-        print(java_home())
+        print(home_for_spark(usable_java()))
     except NoJava as error:
         sys.exit(f"java: {error}")

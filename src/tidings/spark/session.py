@@ -21,8 +21,9 @@ from pyspark.sql import SparkSession
 
 from tidings.client.login.environment import PASSED_ON
 from tidings.model.errors import TidingsError
+from tidings.spark.class_archive import archive_options
 from tidings.spark.errors import OutOfMemory, SparkFailed, WorkerLate, from_worker
-from tidings.spark.java import java_home
+from tidings.spark.java import home_for_spark, usable_java
 from tidings.spark.masters import PATIENCE, check_master
 
 log = logging.getLogger("tidings")
@@ -65,23 +66,28 @@ def session(
     partitions: int | None = None,
     memory: str | None = None,
     patience: float = PATIENCE,
+    options: str | None = None,
     **settings: str,
 ) -> SparkSession:
     """The session of this process, made if there is none. Raises NoJava, SparkFailed, OutOfMemory.
 
     `memory`, as 4g, is that of this process's JVM and of each worker. `patience` is how many seconds a master may take
-    to answer.
+    to answer. `options` are those of the JVM, instead of the archive of its classes.
     """
     if (made := running()) is not None:
         return made
     master = master or LOCAL
     check_master(master, patience)
+    java = usable_java()
     _prepare(master)
+    driver = _driver(archive_options(java) if options is None else options)
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in (SETTINGS | _local(master, partitions) | _lent(master) | _memory(memory) | settings).items():
+    given = SETTINGS | driver | _local(master, partitions) | _lent(master) | _memory(memory) | settings
+    for key, value in given.items():
         builder = builder.config(key, value)
     try:
-        made = builder.getOrCreate()
+        with _home(home_for_spark(java)):
+            made = builder.getOrCreate()
     except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise _explained(master, error) from error
     made.sparkContext.setLogLevel("OFF" if master.startswith("local") else "ERROR")
@@ -93,18 +99,35 @@ def running() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
+@contextmanager
+def _home(home: Path) -> Iterator[None]:
+    """The Java by which Spark starts its JVM. What this process starts later finds its own, as this one did."""
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
+
+
 def _prepare(master: str) -> None:
     """What Spark reads from the environment when its JVM is started."""
-    os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
+def _driver(options: str) -> dict[str, str]:
+    quiet = Path(__file__).with_name("log4j2.properties")
+    return {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet.as_uri()} {options}".rstrip()}
+
+
 def _local(master: str, partitions: int | None) -> dict[str, str]:
     """On one machine, as many partitions as cores; elsewhere, Spark's own idea of it."""
-    quiet = Path(__file__).with_name("log4j2.properties")
-    result = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet.as_uri()}"}
+    result = {}
     if master.startswith("local"):
         # Every task of a small shuffle costs some 10 ms: 200 of them, two seconds for nothing.
         result["spark.sql.shuffle.partitions"] = str(partitions or max(2, os.cpu_count() or 2))
