@@ -5,13 +5,16 @@ Language tags are compared without case (RDF 1.1 Concepts, 3.3), so the set is o
 
 from copy import deepcopy
 from itertools import product
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies.data import GRAPHS, PREDICATES, RESOURCES, graphs, predicates, subjects
 from strategies.data import objects as plain_objects
+from tidings.engine.store import removal
 from tidings.engine.store.graph import GraphIndex
+from tidings.engine.store.removal import SMALL
 from tidings.engine.store.store import Store
 from tidings.model.terms import Quad, Term, Triple, fold, is_tagged
 from tidings.model.zset import ZSet
@@ -20,6 +23,7 @@ from tidings.sparql.evaluate.dataset import match
 TAGGED = ('"s"@en', '"s"@EN', '"s"@En')
 objects = plain_objects | st.sampled_from(TAGGED)
 quads = st.tuples(subjects, predicates, objects, graphs)
+untagged = st.tuples(subjects, predicates, plain_objects, graphs)
 histories = st.lists(st.tuples(st.booleans(), quads), max_size=40)
 SETTINGS = settings(deadline=None)
 PROBES: tuple[tuple[Term | None, ...], ...] = (
@@ -157,19 +161,55 @@ def indexes(store: Store) -> list[object]:
     return deepcopy([*known, lookups, len(store), [store.spelling(term) for term in TAGGED]])
 
 
+def drawn_delta(store: Store, more: list[Quad], data: st.DataObject) -> ZSet[Quad]:
+    """Some of the quads go, down to all of them, and others come."""
+    there = sorted(store)
+    kept = data.draw(st.sets(st.sampled_from(there), max_size=5)) if there else set()
+    removed = [quad for quad in there if quad not in kept]
+    return ZSet.change(removed=removed, added=[quad for quad in store.spelled(more) if quad not in store])
+
+
+def toggle(store: Store, quad: Quad) -> None:
+    if not store.remove(*quad):
+        store.add(*quad)
+
+
 @SETTINGS
-@given(histories, st.lists(quads, max_size=30))
-def test_a_delta_that_was_staged_leaves_the_same_indexes(history: list[tuple[bool, Quad]], more: list[Quad]) -> None:
+@given(histories, st.lists(quads, max_size=30), st.sampled_from([0, 2, SMALL]), st.data())
+def test_a_delta_that_was_staged_leaves_the_same_indexes(
+    history: list[tuple[bool, Quad]], more: list[Quad], small: int, data: st.DataObject
+) -> None:
     one, other = played(history)[0], played(history)[0]
-    removed = [quad for quad in dict.fromkeys(one) if len(quad[0] + quad[2]) % 2]
-    added = [quad for quad in one.spelled(more) if quad not in one and quad not in removed]
-    delta = ZSet.change(removed=removed, added=added)
+    delta = drawn_delta(one, more, data)
     before = indexes(other)
-    for _ in other.stage(delta, large=0):
-        assert indexes(other) == before  # nobody sees a part of it
+    with mock.patch.object(removal, "SMALL", small):
+        for _ in other.stage(delta, large=0):
+            assert indexes(other) == before  # nobody sees a part of it
+        one.apply(delta)
+        other.apply(delta)
+        assert indexes(one) == indexes(other)
+        back = -delta
+        for _ in other.stage(back, large=0):
+            pass
+    for store in (one, other):
+        store.apply(back)
+    assert indexes(one) == indexes(other) == before
+
+
+@SETTINGS
+@given(histories, st.lists(quads, max_size=30), untagged, st.data())
+def test_what_was_staged_is_void_once_anything_else_changes(
+    history: list[tuple[bool, Quad]], more: list[Quad], another: Quad, data: st.DataObject
+) -> None:
+    one, other = played(history)[0], played(history)[0]
+    delta = drawn_delta(one, more, data)
+    when = data.draw(st.integers(0, 3))
+    for number, _ in enumerate(other.stage(delta, large=0)):
+        if number == when:
+            toggle(other, another)
+            toggle(other, another)
+    toggle(other, another)
+    toggle(other, another)
     one.apply(delta)
     other.apply(delta)
     assert indexes(one) == indexes(other)
-    for store in (one, other):
-        store.apply(-delta)
-    assert indexes(one) == indexes(other) == before

@@ -1,16 +1,24 @@
-"""A large delta, made ready to be applied: what it adds is indexed aside, a portion at a time, and then taken over.
+"""A large delta, made ready to be applied: its quads are indexed aside, a portion at a time, and then taken over.
 
-To add a quad takes some microseconds, and all quads of a delta are added in one go, or others would see a half of it.
-Indexes that were made aside are taken over key by key where nothing is under a key yet, at the speed of `dict.update`.
+To add a quad or to remove one takes some microseconds, and a delta is applied in one go, or others would see a half of
+it. Indexes that were made aside are taken over key by key where nothing is under a key yet, at the speed of
+`dict.update`; `removal.py` says how keys go. Language-tagged literals have the spelling of the store: they are left to
+be added and removed quad by quad.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import TypeAlias
 
-from tidings.engine.leaves import put_all
-from tidings.engine.store.graph import GraphIndex
+from tidings.engine.leaves import put, put_all
+from tidings.engine.store.graph import GraphIndex, Leaves
+from tidings.engine.store.removal import GraphRemoval, Loss
 from tidings.engine.store.spelling import Spellings
 from tidings.model.terms import Quad, Term, is_tagged
 from tidings.model.zset import ZSet
+
+Mentions: TypeAlias = tuple[Leaves, Leaves, Leaves]
+"""The named graphs by their subjects, predicates and objects."""
 
 LARGE = 4_096
 """Quads of a delta that is worth it."""
@@ -20,33 +28,62 @@ PORTION = 1_000
 
 
 class Staged:
-    """What a delta adds, by graph, in indexes of their own; language-tagged literals are left out, as their spelling is
-    that of the store."""
+    """What a delta adds, by graph, in indexes of their own; and what it removes."""
 
-    __slots__ = ("delta", "graphs", "rest")
+    __slots__ = ("_gone", "added", "delta", "is_ready", "mentions", "removed", "rest")
 
     def __init__(self, delta: ZSet[Quad]) -> None:
         self.delta = delta
-        self.graphs: dict[Term, GraphIndex] = {}
-        self.rest: list[Quad] = []
-        """What has to be added quad by quad."""
+        self.added: dict[Term, GraphIndex] = {}
+        self._gone: dict[Term, GraphIndex] = {}
+        self.removed: dict[Term, GraphRemoval] = {}
+        self.mentions = Loss(), Loss(), Loss()
+        """Which named graphs no longer say anything about a subject, a predicate, an object."""
+        self.rest: list[tuple[Quad, int]] = []
+        """What has to be changed quad by quad, after everything else is removed."""
+        self.is_ready = False
 
-    def portions(self) -> Iterator[None]:
-        """Index everything, a portion at each step."""
-        spellings = Spellings()
-        for number, (quad, weight) in enumerate(self.delta.items()):
+    def portions(self, graph_of: Callable[[Term], GraphIndex | None], mentions: Mentions) -> Iterator[None]:
+        """Index everything, a portion at each step; the store must stay as it is until this is applied."""
+        steps = chain(self._index(), self._find_removals(graph_of), self._find_mentions(mentions))
+        for number, _ in enumerate(steps):
             if number % PORTION == 0:
                 yield
+        self.is_ready = True
+
+    def _index(self) -> Iterator[None]:
+        spellings = Spellings()
+        for quad, weight in self.delta.items():
+            yield
             s, p, o, g = quad
-            if weight < 0:
-                continue
             if is_tagged(o):
-                self.rest.append(quad)
+                self.rest.append((quad, weight))
                 continue
-            graph = self.graphs.get(g)
+            indexes = self.added if weight > 0 else self._gone
+            graph = indexes.get(g)
             if graph is None:
-                graph = self.graphs[g] = GraphIndex(spellings)
+                graph = indexes[g] = GraphIndex(spellings)
             graph.add(s, p, o)
+
+    def _find_removals(self, graph_of: Callable[[Term], GraphIndex | None]) -> Iterator[None]:
+        for name, gone in self._gone.items():
+            graph = graph_of(name)
+            assert graph is not None
+            removal = self.removed[name] = GraphRemoval(graph, gone)
+            yield from removal.steps()
+
+    def _find_mentions(self, mentions: Mentions) -> Iterator[None]:
+        lost: Mentions = {}, {}, {}
+        for name, removal in self.removed.items():
+            if name:
+                for leaves, terms in zip(lost, removal.gone(), strict=True):
+                    for term in terms:
+                        put(leaves, term, name)
+                        yield
+        for loss, known, leaves in zip(self.mentions, mentions, lost, strict=True):
+            for term, names in leaves.items():
+                loss.take(known, term, names)
+                yield
 
 
 def take_over(graph: GraphIndex, staged: GraphIndex) -> int:

@@ -51,6 +51,7 @@ class Store:
 
     def add(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
         """Add a quad; whether it is new."""
+        self._staged = None
         if is_tagged(o):
             o = self._spellings.of(o)
         if not g:
@@ -70,6 +71,7 @@ class Store:
 
     def remove(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
         """Remove a quad; whether it was there."""
+        self._staged = None
         if is_tagged(o):
             o = self._spellings.of(o)
         if not g:
@@ -92,40 +94,56 @@ class Store:
 
     def apply(self, delta: ZSet[Quad]) -> None:
         """Remove, then add. The delta must be exact: every removed quad is here and no added one is."""
+        staged, self._staged = self._staged, None
+        if staged is not None and staged.is_ready and staged.delta is delta:
+            self._apply_staged(staged)
+            return
         for (s, p, o, g), weight in delta.items():
             if weight < 0:
                 self.remove(s, p, o, g)
-        staged, self._staged = self._staged, None
-        if staged is not None and staged.delta is delta:
-            self._take_over(staged)
-            return
         for (s, p, o, g), weight in delta.items():
             if weight > 0:
                 self.add(s, p, o, g)
 
     def stage(self, delta: ZSet[Quad], large: int = LARGE) -> Iterator[None]:
-        """Make ready to apply a delta, a portion at each step, if it has more quads than that; nothing changes."""
+        """Make ready to apply a delta, a portion at each step, if it has more quads than that; nothing changes. What
+        was made ready is of no use once anything else has changed."""
         yield
         if len(delta) > large:
-            staged = Staged(delta)
-            yield from staged.portions()
-            self._staged = staged
+            staged = self._staged = Staged(delta)
+            for _ in staged.portions(self.graph, (self._by_subject, self._by_predicate, self._by_object)):
+                yield
+                if self._staged is not staged:
+                    return
 
-    def _take_over(self, staged: Staged) -> None:
-        for name, index in staged.graphs.items():
-            if not name:
-                self.size += take_over(self.default, index)
-                continue
-            graph = self.named.setdefault(name, GraphIndex(self._spellings))
-            for here, known, new in (
-                (self._by_subject, graph.spo, index.spo),
-                (self._by_predicate, graph.pos, index.pos),
-                (self._by_object, graph.op, index.op),
-            ):
-                put_all(here, dict.fromkeys(new.keys() - known.keys(), name))
-            self.size += take_over(graph, index)
-        for quad in staged.rest:
-            self.add(*quad)
+    def _apply_staged(self, staged: Staged) -> None:
+        for name, removal in staged.removed.items():
+            self.size -= removal.carry_out()
+            if name and not self.named[name].spo:
+                del self.named[name]
+        for here, loss in zip((self._by_subject, self._by_predicate, self._by_object), staged.mentions, strict=True):
+            loss.carry_out(here)
+        for quad, weight in staged.rest:
+            if weight < 0:
+                self.remove(*quad)
+        for name, index in staged.added.items():
+            self._take_over(name, index)
+        for quad, weight in staged.rest:
+            if weight > 0:
+                self.add(*quad)
+
+    def _take_over(self, name: Term, index: GraphIndex) -> None:
+        if not name:
+            self.size += take_over(self.default, index)
+            return
+        graph = self.named.setdefault(name, GraphIndex(self._spellings))
+        for here, known, new in (
+            (self._by_subject, graph.spo, index.spo),
+            (self._by_predicate, graph.pos, index.pos),
+            (self._by_object, graph.op, index.op),
+        ):
+            put_all(here, dict.fromkeys(new.keys() - known.keys(), name))
+        self.size += take_over(graph, index)
 
     def spelled(self, quads: Iterable[Quad]) -> dict[Quad, None]:
         """The quads, each once, with language-tagged literals as the store spells them or would from now on."""
