@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import orjson
 import pytest
@@ -12,34 +13,106 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from log.making import commit, commits, histories, journal_of, recovered_from, remark, segment, write, write_log
+from tidings.log import journal as room
 from tidings.log.entry import Entry, Note, published_by
 from tidings.log.errors import LogBroken, LogWriteFailed
-from tidings.log.journal import Journal, Settings
+from tidings.log.journal import LARGE, Batch, Journal, Settings
 from tidings.log.layout import segments
 from tidings.log.reading import read
 from tidings.log.repair import repair
+from tidings.model.errors import TidingsError
 from tidings.model.zset import ZSet
 from waiting import PATIENCE
 
 SMALL = Settings(segment_bytes=1000, durability="os")
 
 
-@given(history=histories(), size=st.integers(1, 800), data=st.data())
+@given(history=histories(), size=st.integers(1, 800), large=st.sampled_from([0, 1, 2, LARGE]), data=st.data())
 def test_what_is_written_is_read(
-    history: list[Entry], size: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    history: list[Entry], size: int, large: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("data")
-    journal = journal_of(folder, Settings(segment_bytes=size, durability="os"))
-    for entry in history:
-        journal.append(entry)
-        if data.draw(st.booleans()) and (batch := journal.take()):
-            journal.write(batch)
-    write(journal, [])
-    journal.close()
+    with mock.patch.object(room, "LARGE", large):
+        journal = journal_of(folder, Settings(segment_bytes=size, durability="os"))
+        taken: list[Batch] = []
+        for entry in history:
+            journal.append(entry)
+            if data.draw(st.booleans()) and (batch := journal.take()):
+                taken.append(batch)
+            if data.draw(st.booleans()):
+                write_all(journal, taken)
+        write_all(journal, taken)
+        write(journal, [])
+        journal.close()
     assert [entry for entry in read(folder) if entry.commit] == [entry for entry in history if entry.commit]
     recovered, entries = recovered_from(folder)
     assert entries == history
     assert recovered.place == journal.durable == journal.place
+
+
+def write_all(journal: Journal, taken: list[Batch]) -> None:
+    """In order; meanwhile others may have been appended and taken."""
+    while taken:
+        journal.write(taken.pop(0))
+
+
+@given(history=histories(), size=st.integers(1, 800), data=st.data())
+def test_the_log_is_the_same_whoever_encodes_it(
+    history: list[Entry], size: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    together = data.draw(st.lists(st.booleans(), min_size=len(history), max_size=len(history)))
+    logs = []
+    for large in (0, 1, LARGE):
+        folder = tmp_path_factory.mktemp("data")
+        with mock.patch.object(room, "LARGE", large):
+            journal = journal_of(folder, Settings(segment_bytes=size, durability="os"))
+            for entry, alone in zip(history, together, strict=True):
+                journal.append(entry)
+                if alone:
+                    write(journal, [])
+            write(journal, [])
+            journal.close()
+        logs.append({first: segment(folder, first).read_bytes() for first in segments(folder)})
+    assert logs[0] == logs[1] == logs[2]
+
+
+def test_a_large_entry_is_encoded_when_it_is_written_and_so_is_what_follows_it(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path)
+    journal.append(commit(1))
+    journal.append(commit(2, quads=LARGE + 1))
+    journal.append(commit(3))
+    first = journal.take()
+    assert first
+    assert [entry.commit for entry in first.later] == [2, 3]
+    journal.append(commit(4))
+    second = journal.take()
+    assert second
+    assert [entry.commit for entry in second.later] == [4]
+    journal.write(first)
+    journal.append(commit(5))
+    journal.write(second)
+    third = journal.take()
+    assert third
+    assert not third.later  # where the log ends is known again
+    journal.write(third)
+    assert [entry.commit for entry in recovered_from(tmp_path)[1]] == [1, 2, 3, 4, 5]
+
+
+def test_what_cannot_be_encoded_leaves_no_trace(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path)
+    write(journal, [commit(1)])
+    before = segment(tmp_path).read_bytes()
+    unwritable = ZSet([(("<s>", "<p>", f'"{number}\ud800"', ""), 1) for number in range(LARGE + 1)])
+    journal.append(commit(2))
+    journal.append(Entry(3, 3000, unwritable))
+    batch = journal.take()
+    assert batch
+    with pytest.raises(TidingsError, match="cannot be written down"):
+        journal.write(batch)
+    assert segment(tmp_path).read_bytes() == before
+    journal.discard()
+    write(journal, [commit(2)])
+    assert [entry.commit for entry in recovered_from(tmp_path)[1]] == [1, 2]
 
 
 def test_who_published_a_commit_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -3,22 +3,30 @@
     append … append --> take --> write      one write makes all that was appended meanwhile durable
                           \\--> discard     a write failed: back to the last durable entry, and on from there
 
+To encode a large entry takes long, and is left to `write`. What follows it is chained to its last line, and so waits
+with it: until that is written, nothing is encoded here.
+
 Only the last segment can be torn by a crash: a segment is synced, whatever the durability, before the next is begun.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from tidings.log.encoder import Encoder, Part
 from tidings.log.entry import Entry, Place
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.layout import log_of, segment_path, sync_folder
-from tidings.log.lines import encode, seed
+from tidings.model.errors import TidingsError
 
 Durability = Literal["none", "os", "fsync"]
 """What a write waits for: the operating system to have the bytes, or the disk."""
+
+LARGE = 4_096
+"""Changes of an entry that take longer to encode than the event loop may be held: 1.5 to 2.5 µs each."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -27,23 +35,20 @@ class Settings(msgspec.Struct, frozen=True):
     durability: Durability = "fsync"
 
 
-class Part(msgspec.Struct, frozen=True):
-    """Bytes for the end of one segment."""
-
-    segment: int
-    data: bytes
-
-
 class Batch(msgspec.Struct, frozen=True):
     """What is written at once. It may cross from one segment into the next."""
 
-    start: Place
+    number: int
+    """Batches are written in order, each once."""
     parts: tuple[Part, ...]
-    end: Place
+    end: Place | None
+    """Of the parts; None if that is wherever the batch before ends."""
+    later: tuple[Entry, ...] = ()
+    """What follows the parts, and is still to be encoded: that takes long."""
 
 
 class Journal:
-    """The writing end of a log: `place` is the end of what was appended, `durable` of what was written."""
+    """The writing end of a log: `durable` is the end of what was written."""
 
     def __init__(self, folder: Path, place: Place, settings: Settings | None = None) -> None:
         self.folder = folder
@@ -56,84 +61,89 @@ class Journal:
         self._file: int | None = None
         self._begun: list[int] = []
         """Segments made by the write under way."""
-        self._go_to(place)
+        self._taken = self._done = 0
+        """The numbers of the last batch that was taken, and of the last that was written or discarded."""
+        self._go_to_the_durable_end()
         if place.segment:
             try:
                 self._file = self._open(place.segment)
             except OSError as error:
                 raise LogWriteFailed(error) from error
 
-    def _go_to(self, place: Place) -> None:
-        """Append from here. The place is kept in variables: making a struct for every entry costs 0.3 µs."""
-        self._commit, self._time, self._segment = place.commit, place.time, place.segment
-        self._offset, self._crc, self._opened = place.offset, place.crc, place.opened
-        self._pending: list[bytes] = []
-        self._finished: list[Part] = []
-        self._taken = place
+    def _go_to_the_durable_end(self) -> None:
+        self._encoder: Encoder | None = self._encoder_at(self.durable)
+        """None while it is not known where the log ends, because a large entry is being written."""
+        self.last_commit, self._time = self.durable.commit, self.durable.time
+        self._later: list[Entry] = []
+
+    def _encoder_at(self, place: Place) -> Encoder:
+        return Encoder(place, self._settings.segment_bytes, self._oldest)
+
+    # -- on the event loop ---------------------------------------------------------------------------------------
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything was appended while something was written that is large."""
+        return bool(self._later)
 
     @property
     def place(self) -> Place:
-        return Place(self._commit, self._time, self._segment, self._offset, self._crc, self._opened)
-
-    # -- on the event loop ---------------------------------------------------------------------------------------
+        """The end of what was appended and encoded."""
+        return self.durable if self._encoder is None else self._encoder.place
 
     def append(self, entry: Entry) -> None:
         """Put an entry behind the others; ValueError if it cannot follow them. Raises LogBroken."""
         if self.broken:
             raise LogBroken
         commits = bool(entry.delta)
-        if entry.commit != self._commit + commits or entry.time < self._time or not (commits or entry.notes):
-            raise ValueError(f"commit {entry.commit} at {entry.time} cannot follow {self._commit} at {self._time}")
-        if not self._segment:
-            self._rotate(entry)
-        data, crc = encode(entry, self._crc)
-        if commits and self._is_full(len(data), entry.time):
-            self._rotate(entry)
-            data, crc = encode(entry, self._crc)
-        self._pending.append(data)
-        self._offset += len(data)
-        self._crc, self._commit, self._time = crc, entry.commit, entry.time
-
-    def _is_full(self, more: int, time: int) -> bool:
-        # A segment without a commit has the name that the next one would have: it goes on.
-        if self._segment > self._commit:
-            return False
-        return self._offset + more > self._settings.segment_bytes or time - self._opened >= self._oldest
-
-    def _rotate(self, entry: Entry) -> None:
-        """Begin a segment with this entry: its lines are chained to the name."""
-        first = self._commit + 1
-        if self._pending:
-            self._finished.append(Part(self._segment, b"".join(self._pending)))
-        self._pending = []
-        self._segment, self._offset, self._opened, self._crc = first, 0, entry.time, seed(first)
+        if entry.commit != self.last_commit + commits or entry.time < self._time or not (commits or entry.notes):
+            raise ValueError(f"commit {entry.commit} at {entry.time} cannot follow {self.last_commit} at {self._time}")
+        if self._encoder is None or self._later or len(entry.delta) > LARGE:
+            self._later.append(entry)
+        else:
+            self._encoder.add(entry)
+        self.last_commit, self._time = entry.commit, entry.time
 
     def take(self) -> Batch | None:
-        """All that was appended since the last time, for `write`."""
-        if self._pending:
-            self._finished.append(Part(self._segment, b"".join(self._pending)))
-        if not self._finished:
+        """All that was appended since the last time, for `write`. Raises a TidingsError if it cannot be encoded."""
+        if self._encoder is None and self._done == self._taken:
+            self._encoder = self._encoder_at(self.durable)
+        encoder, later = self._encoder, tuple(self._later)
+        if encoder is not None and sum(len(entry.delta) for entry in later) <= LARGE:
+            _encode(encoder, later)
+            later = ()
+        parts = () if encoder is None else encoder.take()
+        self._later = []
+        if not parts and not later:
             return None
-        batch = Batch(self._taken, tuple(self._finished), self.place)
-        self._pending, self._finished, self._taken = [], [], batch.end
-        return batch
+        self._taken += 1
+        if later:
+            self._encoder = None
+        return Batch(self._taken, parts, None if encoder is None else encoder.place, later)
 
     def discard(self) -> None:
         """After a write that failed: forget what is not durable, taken or not. No write may be under way."""
-        self._go_to(self.durable)
+        self._done = self._taken
+        self._go_to_the_durable_end()
 
     # -- in another thread, one call at a time -------------------------------------------------------------------
 
     def write(self, batch: Batch) -> None:
-        """Make a batch durable, or leave no trace of it. Raises LogWriteFailed, LogBroken."""
+        """Make a batch durable, or leave no trace of it. Raises LogWriteFailed, LogBroken, and a TidingsError if an
+        entry cannot be encoded."""
         if self.broken:
             raise LogBroken
-        if batch.start != self.durable:
+        if batch.number != self._done + 1:
             raise ValueError("the batch does not follow what is durable: it should have been discarded")
+        parts, end = batch.parts, batch.end or self.durable
+        if batch.later:
+            encoder = self._encoder_at(end)
+            _encode(encoder, batch.later)
+            parts, end = parts + encoder.take(), encoder.place
         self._begun.clear()
         try:
             segment = self.durable.segment
-            for part in batch.parts:
+            for part in parts:
                 if part.segment != segment:
                     segment = part.segment
                     self._begin(segment)
@@ -143,8 +153,9 @@ class Journal:
         except OSError as error:
             self._undo()
             raise LogWriteFailed(error) from error
-        self.durable = batch.end
-        self.written += sum(len(part.data) for part in batch.parts)
+        self.durable = end
+        self.written += sum(len(part.data) for part in parts)
+        self._done = batch.number  # last: from here on, the event loop may go on from `durable`
 
     def _begin(self, segment: int) -> None:
         if self._file is not None:
@@ -210,3 +221,11 @@ class Journal:
             self._close()
         except OSError as error:
             raise LogWriteFailed(error) from error
+
+
+def _encode(encoder: Encoder, entries: Iterable[Entry]) -> None:
+    try:
+        for entry in entries:
+            encoder.add(entry)
+    except (TypeError, ValueError) as error:  # it should not have come this far
+        raise TidingsError(f"this cannot be written down: {error}") from error

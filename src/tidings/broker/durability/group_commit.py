@@ -10,14 +10,14 @@ wait in the same line, so that nobody is shown what a crash could still undo.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import monotonic
 from typing import Protocol
 
 from tidings.broker.latency import Latency
 from tidings.broker.pending import Pending
-from tidings.log.journal import Durability, Journal
+from tidings.log.journal import Batch, Durability, Journal
 from tidings.model.errors import TidingsError
 
 LAZY_SECONDS = 0.5
@@ -49,11 +49,10 @@ class GroupCommit:
         self._durability = durability
         self._settlement = settlement
         self._line: deque[Pending] = deque()
-        self._writing = False
         self._scheduled = False
-        self._thread = (
-            ThreadPoolExecutor(1, thread_name_prefix="group-commit") if durability == "fsync" and journal else None
-        )
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="group-commit")
+        self._under_way: Future[None] | None = None
+        """The write that the thread is at."""
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
@@ -76,7 +75,7 @@ class GroupCommit:
             self._schedule()
 
     def _schedule(self) -> None:
-        if not self._scheduled and not self._writing:
+        if not self._scheduled and self._under_way is None:
             self._scheduled = True
             loop = asyncio.get_running_loop()
             if self._durability == "none":
@@ -86,33 +85,37 @@ class GroupCommit:
 
     def _flush(self) -> None:
         self._scheduled = False
+        if self._under_way is not None:
+            return  # what was appended meanwhile follows it
         assert self._journal is not None
         count = len(self._line)
-        batch = self._journal.take()
-        if batch is None:
-            self._settle(count)
-        elif self._thread is None:
-            begun = self._clock()
-            try:
+        begun = self._clock()
+        try:
+            batch = self._journal.take()
+            if batch is not None and (self._durability == "fsync" or batch.later):
+                self._write_aside(batch, count, begun)
+                return
+            if batch is not None:
                 self._journal.write(batch)
-            except TidingsError as error:
-                self._fail(error)
-            else:
                 self._count(begun)
-                self._settle(count)
+        except TidingsError as error:
+            self._fail(error)
         else:
-            self._writing = True
-            begun = self._clock()
-            loop = asyncio.get_running_loop()
-            writing = loop.run_in_executor(self._thread, self._journal.write, batch)
-            writing.add_done_callback(partial(self._written, count, begun))
+            self._settle(count)
+
+    def _write_aside(self, batch: Batch, count: int, begun: float) -> None:
+        """In the thread: what waits for the disk, or takes long to encode."""
+        assert self._journal is not None
+        self._under_way = self._thread.submit(self._journal.write, batch)
+        writing = asyncio.wrap_future(self._under_way)
+        writing.add_done_callback(partial(self._written, count, begun))
 
     def _count(self, begun: float) -> None:
         self.batches += 1
         self.latency.count(self._clock() - begun)
 
     def _written(self, count: int, begun: float, done: "asyncio.Future[None]") -> None:
-        self._writing = False
+        self._under_way = None
         error = done.exception()
         if error is None:
             self._count(begun)
@@ -124,7 +127,7 @@ class GroupCommit:
         line, settle = self._line, self._settlement.settle
         for _ in range(count):
             settle(line.popleft())
-        if line:
+        if line or (self._journal is not None and self._journal.has_more):
             self._schedule()
         self._tell_idle()
 
@@ -144,7 +147,7 @@ class GroupCommit:
         self._tell_idle()
 
     def _tell_idle(self) -> None:
-        if not self._line and not self._writing:
+        if not self._line and self._under_way is None:
             for waiter in self._idle:
                 if not waiter.done():
                     waiter.set_result(None)
@@ -155,22 +158,33 @@ class GroupCommit:
         return iter(self._line)
 
     def write_out(self) -> None:
-        """Where nothing waits for the disk: write what is still in memory."""
-        if self._scheduled and self._durability == "none":
-            self._flush()
+        """Where nothing waits for the disk: write what is still in memory, before anything else happens."""
+        if self._durability != "none" or self._journal is None:
+            return
+        if self._under_way is not None and self._under_way.exception() is not None:  # this waits for it
+            return  # `_written` is about to hear of it
+        try:
+            if (batch := self._journal.take()) is not None:
+                self._journal.write(batch)
+        except TidingsError as error:
+            self._fail(error)
 
     async def idle(self) -> None:
         """Until nothing waits, and everything is written."""
-        self.write_out()
-        while self._line or self._writing or (self._scheduled and self._durability != "none"):
+        self._hurry()
+        while self._line or self._under_way is not None or self._scheduled:
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter
+            self._hurry()
+
+    def _hurry(self) -> None:
+        if self._scheduled and self._durability == "none":
+            self._flush()
 
     def close(self) -> None:
         """Write what is left, whatever the durability. Raises a TidingsError."""
-        if self._thread is not None:
-            self._thread.shutdown()
+        self._thread.shutdown()
         if self._journal is not None:
             if not self._journal.broken and (batch := self._journal.take()) is not None:
                 self._journal.write(batch)

@@ -126,7 +126,7 @@ class Delivery:
         self._intents.restore(note)
         if journal is not None:
             barrier = PendingBarrier(asyncio.get_running_loop().create_future())
-            self._commit_log.write(Entry(journal.place.commit, time, ZSet(), (note,)), barrier)
+            self._commit_log.write(Entry(journal.last_commit, time, ZSet(), (note,)), barrier)
             await barrier.durable
 
     def _taken(self, commits: list[Entry], count: int) -> None:
