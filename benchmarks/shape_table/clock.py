@@ -51,4 +51,12 @@ CLOCK = (
         _others,
         passing=SECOND,
     ),
+    *(
+        Shape(f"NOW(): inside {name}", f"SELECT * {{ ?r :name ?n {inside} }}", leases, _names, passing=SECOND)
+        for name, inside in (
+            ("OPTIONAL", "OPTIONAL { ?r :until ?t FILTER (?t > NOW()) }"),
+            ("MINUS", "MINUS { ?r :until ?t FILTER (?t > NOW()) }"),
+            ("NOT EXISTS", "FILTER NOT EXISTS { ?r :until ?t FILTER (?t > NOW()) }"),
+        )
+    ),
 )

@@ -6,7 +6,8 @@
 A commit tells what its data change and a tick what time changes, so that a commit can be taken back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from tidings.engine.due_times import DueTimes
 from tidings.engine.plans.spu import Routed, Spu
@@ -21,12 +22,12 @@ class Clock:
     """The instant, and the plans whose answers change with it. Unless it `is_kept`, by somebody who has it tick, no
     answer depends on it."""
 
-    __slots__ = ("_due_times", "_plans", "before", "is_kept", "moment", "wake")
+    __slots__ = ("_due_times", "_plans", "is_kept", "moment", "past", "wake")
 
     def __init__(self) -> None:
         self.moment = Moment()
-        self.before = 0
-        """The instant before the last tick, or that of the last commit."""
+        self.past = Moment()
+        """For what is looked up in the state before: the instant before the last tick, or that of the last commit."""
         self.is_kept = False
         self._plans: set[Routed] = set()
         self._due_times: DueTimes[Routed] = DueTimes()
@@ -53,13 +54,22 @@ class Clock:
         due = self._due_times.next()
         until = now if due is None or now < due else due - 1
         self.moment.now = max(self.moment.now, until)
-        self.before = self.moment.now
+        self.past.now = self.moment.now
 
     def strike(self, now: int) -> list[Routed]:
         """It is now: the plans whose answers may change by that."""
-        self.before = self.moment.now
+        self.past.now = self.moment.now
         self.moment.now = max(self.moment.now, now)
         return [spu for spu, _ in self._due_times.due(self.moment.now)]
+
+    @contextmanager
+    def since(self, instant: int) -> Iterator[None]:
+        """While somebody catches up who knows the answers of an earlier instant."""
+        before, self.past.now = self.past.now, instant
+        try:
+            yield
+        finally:
+            self.past.now = before
 
     def look(self, spu: Spu) -> None:
         """A plan may have other instants to wait for than before."""

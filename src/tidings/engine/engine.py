@@ -178,7 +178,8 @@ class Engine:
         template, spu, member = self.planning.find(text, dataset, rights)
         make = self._plans.maker(spu)
         plan = apart.plan if apart is not None and apart.make is make else make(UNLIMITED)
-        newcomer = Newcomer(Wish(text, dataset, rights), template.variables, member, spu, make, plan, most)
+        wish, since = Wish(text, dataset, rights), self.clock.instant
+        newcomer = Newcomer(wish, template.variables, member, spu, make, plan, most, since)
         self._plans.hold(spu)
         self._routing.enter(newcomer, every_commit=spu in self._routing.every_commit)
         self._routing.file(newcomer, member)
@@ -207,7 +208,8 @@ class Engine:
         self._unroute(newcomer)
         is_there = member in spu.members
         try:
-            changes = newcomer.catch_up(self.before, spu if is_there else None)
+            with self.clock.since(newcomer.since):
+                changes = newcomer.catch_up(self.before, spu if is_there else None)
             if not is_there:
                 newcomer.move_in(spu)
                 self._routing.file(spu, member)

@@ -25,7 +25,7 @@ SECOND, HOUR = 1_000_000, 3_600_000_000
 Step = tuple[str, str | None, Any]
 """What happens: something is put, or dropped; or some time passes."""
 
-QUERIES = (
+QUERIES: tuple[str, ...] = (
     "SELECT ?x { ?x :until ?t FILTER (?t > NOW()) }",
     "SELECT ?x ?n { ?x :until ?t ; :name ?n FILTER (?t >= NOW() && ?n != 'b') }",
     "SELECT ?x { ?x :until ?t ; :name 'a' FILTER (NOW() > ?t) }",
@@ -46,6 +46,41 @@ QUERIES = (
     "ASK { ?x :until ?t FILTER (?t > NOW()) }",
     "CONSTRUCT { ?n :has :open } { ?x :until ?t ; :name ?n FILTER (?t > NOW() && NOT EXISTS { ?x :size 1 }) }",
 )
+
+NESTED = (
+    "SELECT ?x ?t { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?x ?t ?s { ?x :name 'a' OPTIONAL { ?x :until ?t ; :size ?s FILTER (?t > NOW() && ?s < 2 && ?n != 'b') } }",
+    "SELECT ?x ?state { ?x :name ?n OPTIONAL { ?x :until ?t BIND (?t > NOW() AS ?state) } }",
+    "SELECT ?x ?n ?t { ?x :until ?t FILTER (?t > NOW()) OPTIONAL { ?x :name ?n FILTER (?n != 'b') } }",
+    "SELECT ?x { ?x :name ?n MINUS { ?x :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?n { ?x :name ?n MINUS { ?x :until ?t ; :size ?s FILTER (NOW() > ?t) } }",
+    "SELECT ?x { ?x :until ?t FILTER (?t < NOW() + 'PT1H'^^xsd:dayTimeDuration) MINUS { ?x :size 1 } }",
+    "SELECT ?x { ?x :name ?n FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?x { ?x :name 'b' FILTER EXISTS { ?x :until ?t ; :size ?s FILTER (?t > NOW() || ?s = 1) } }",
+    "SELECT ?x (EXISTS { ?x :until ?t FILTER (?t > NOW()) } AS ?open) { ?x :name ?n }",
+    "SELECT ?x { ?x :name ?n FILTER NOT EXISTS { ?y :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?x { ?x :name ?n FILTER EXISTS { ?y :name ?n ; :until ?t FILTER (?t > NOW()) FILTER (?y != ?x) } }",
+    "SELECT ?x { ?x :name ?n FILTER NOT EXISTS { ?x :size ?s OPTIONAL { ?x :until ?t } FILTER EXISTS "
+    "{ ?x :until ?u FILTER (?u > NOW()) } } }",
+    "SELECT ?x ?open { ?x :name ?n { SELECT ?n (COUNT(*) AS ?open) { ?y :name ?n ; :until ?t FILTER (?t > NOW()) } "
+    "GROUP BY ?n } }",
+    "SELECT ?x ?t { ?x :name ?n { SELECT ?n (MAX(?u) AS ?t) { ?y :name ?n ; :until ?u FILTER (?u > NOW()) } "
+    "GROUP BY ?n HAVING (COUNT(*) > 1) } }",
+    "SELECT ?x ?y { ?x :name ?n . { SELECT ?y { ?y :until ?t FILTER (?t > NOW()) } ORDER BY ?t ?y LIMIT 1 } }",
+    "SELECT ?x ?y { ?x :until ?t . ?y :until ?u . { ?x :size ?s FILTER EXISTS { ?x :until ?w FILTER (?w > NOW()) } } }",
+    "SELECT ?x ?y { { ?x :until ?t FILTER (?t > NOW()) } { ?y :until ?u ; :name 'a' FILTER (?u <= NOW()) } }",
+    "SELECT ?n (COUNT(?t) AS ?open) { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } } GROUP BY ?n",
+    "SELECT ?x ?a ?b { ?x :name ?n OPTIONAL { ?x :until ?a FILTER (?a > NOW()) OPTIONAL { ?x :until ?b FILTER "
+    "(?b < NOW() + 'P1D'^^xsd:dayTimeDuration) } } }",
+    "SELECT ?x ?t { ?x :name ?n OPTIONAL { ?y :until ?t MINUS { ?y :until ?u FILTER (?u > NOW()) } } }",
+    "ASK { ?x :name ?n FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } }",
+    "CONSTRUCT { ?x :open ?t } { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?x ?s { ?x :size ?s . { SELECT (AVG(?r) AS ?mean) { ?y :size ?r ; :until ?t FILTER (?t > NOW()) } } "
+    "FILTER (?s > ?mean) }",
+)
+"""Where rows are looked up on the other side of what time changes."""
+
+QUERIES += NESTED
 
 
 def moment(micros: int, zone: str) -> str:
@@ -114,6 +149,18 @@ def test_the_sum_of_what_is_told_is_the_answer_at_the_instant(before: list[Step]
         engine.unsubscribe(follower.subscription.id)
     assert state_of(engine) == empty
     assert not engine.clock
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_two_leases_that_end_are_told_when_they_do(text: str) -> None:
+    engine = clocked()
+    for subject, name, seconds in (("x", "a", 1), ("y", "b", 2)):
+        until = moment(START + seconds * SECOND, "Z")
+        engine.apply(update(("put", subject, (until, name, seconds))), now=START)
+    follower = Follower(engine, PREFIX + text, now=START)
+    for now in range(START, START + 4 * SECOND, SECOND):
+        follower.hear(engine.tick(now).notifications)
+        follower.check(now=now)
 
 
 @share(20)
@@ -189,8 +236,10 @@ def test_a_plan_that_is_behind_catches_up_with_the_clock(
     [
         "SELECT ?x (NOW() AS ?now) { ?x :until ?t }",
         "SELECT ?x { ?x :until ?t FILTER (YEAR(?t) > YEAR(NOW())) }",
-        "SELECT ?x { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } }",
-        "SELECT ?x { ?x :name ?n FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } }",
+        "SELECT ?x { ?x :name ?n ; :until ?t OPTIONAL { ?x :size ?s FILTER (?t > NOW()) } }",
+        "SELECT ?x { ?x :until ?t FILTER NOT EXISTS { ?x :size 1 FILTER (?t > NOW()) } }",
+        "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x { ?x :until ?t FILTER (?t > NOW()) } } }",
+        "SELECT ?x { GRAPH ?g { ?x :until ?t FILTER (?t > NOW()) } }",
         "SELECT ?x { ?x :until ?t FILTER (?t > NOW() && RAND() < 2) }",
         "DESCRIBE ?x { ?x :until ?t FILTER (?t > NOW()) }",
     ],

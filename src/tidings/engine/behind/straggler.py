@@ -61,7 +61,7 @@ class Straggler:
     def __init__(self, spu: Spu, make: Maker, clock: Clock) -> None:
         self.spu = spu
         self._clock = clock
-        self._since = clock.before
+        self._since = clock.past.now
         self._make = make
         self._sums: dict[Route, dict[Quad, int]] = {}
         self._commits = 0
@@ -128,7 +128,7 @@ class Straggler:
             delta = delta_of(found.hits)
             store.apply(-delta)
             before.begin(ZSet())
-            self._clock.moment.now = found.since
+            self._clock.moment.now = self._clock.past.now = found.since
             for member in found.members:
                 plan.admit(member)
                 plan.members[member] = {}

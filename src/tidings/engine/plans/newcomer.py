@@ -54,13 +54,15 @@ class Newcomer:
         "member",
         "members",
         "shared",
+        "since",
         "variables",
         "wish",
     )
 
     def __init__(
-        self, wish: Wish, variables: tuple[str, ...], member: Row, shared: Spu, make: Maker, plan: Spu, most: int
-    ) -> None:
+        self, wish: Wish, variables: tuple[str, ...], member: Row, shared: Spu, make: Maker, plan: Spu, most: int,
+        since: int,
+    ) -> None:  # fmt: skip
         self.wish = wish
         self.variables = variables
         self.member = member
@@ -73,6 +75,8 @@ class Newcomer:
         """One of its own until then."""
         self._sums: dict[Route, dict[Quad, int]] = {}
         self._most = most
+        self.since = since
+        """The instant of its first answer."""
         self.hit = False
         """Whether any commit may have concerned it."""
         self._is_too_much = False

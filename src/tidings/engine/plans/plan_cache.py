@@ -161,8 +161,8 @@ class PlanCache:
     def _states(self, query: Query, limits: Limits, meter: Meter | None = None) -> States:
         meter = meter or Meter()
         new, old = (
-            Context(View(source, query.dataset), self.clock.moment, limits, stable=True, meter=meter)
-            for source in (self._core.store, self._before)
+            Context(View(source, query.dataset), moment, limits, stable=True, meter=meter)
+            for source, moment in ((self._core.store, self.clock.moment), (self._before, self.clock.past))
         )
         home = self._core.store.default if query.dataset.default is None else None
         return States(new, old, home)

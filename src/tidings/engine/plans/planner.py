@@ -32,7 +32,7 @@ from tidings.engine.operators.stateful.memory import Memory
 from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
-from tidings.engine.plans.regrouping.by_the_clock import parted
+from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
@@ -95,8 +95,8 @@ class Planner:
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
-            case algebra.LeftJoin(left, right, condition):
-                return self._optional(node, left, right, condition, states)
+            case algebra.LeftJoin():
+                return self._optional(with_moment_inside(node), states)
             case algebra.Minus(left, right):
                 return self._minus(node, left, right, states)
             case algebra.Filter(condition, inner) if is_momentary(condition):
@@ -243,7 +243,8 @@ class Planner:
         shared = self._shared(built.operator.layout, left.layout, certain(sign))
         return Witness(built.operator, shared, (), with_left=with_left or sign is not node, turned=turned)
 
-    def _optional(self, node: Node, left: Node, right: Node, condition: Expression | None, states: States) -> Built:
+    def _optional(self, node: algebra.LeftJoin, states: States) -> Built:
+        left, right, condition = node.left, node.right, node.condition
         first = self.build(left, states)
         aside = Side(first.operator, left, self._members_of(left))
         layout = first.operator.layout
@@ -384,7 +385,6 @@ class Planner:
             picker([inside.index[variable] for variable in named(inside)]),
         )
         layout = Layout(shown, inside.certain.intersection(shown))
-        width = len(self._parameters)
         window = Window(
             below.operator,
             layout,
@@ -394,7 +394,7 @@ class Planner:
             offset=offset,
             limit=limit,
             distinct=distinct,
-            width=width,
+            width=len(self._parameters),
         )
         self.memories.append(window.memory)
         return Built(window, window.rows)

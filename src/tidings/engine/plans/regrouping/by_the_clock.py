@@ -1,14 +1,30 @@
-"""Queries that depend on the moment only by comparisons with NOW(), where nothing is looked up through these.
+"""Queries that depend on the moment only by comparisons with NOW() that an operator of the plan waits for.
 
-An operator that looks rows up sees two states of the store, but one instant. So above a comparison there may be what
-works on changed rows alone: projection, DISTINCT, groups, windows, UNION, and other conditions.
+Operators that look rows up do so in two states, each with its own instant: so such a comparison may stand wherever the
+planner makes an operator of it. It makes none of what is evaluated again, nor of what compares NOW() with a value from
+outside of EXISTS or OPTIONAL.
 """
 
 from tidings.engine.operators.stateful.turning import turns
-from tidings.engine.plans.routes import has_exists
+from tidings.engine.plans.regrouping.signs import signs_of, skeleton_of
+from tidings.engine.plans.routes import exists_patterns, has_exists
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Describe, Expression, Node, Query, conjunction, conjuncts, every_expression
+from tidings.sparql.algebra import (
+    BGP,
+    Describe,
+    Expression,
+    Node,
+    PathPattern,
+    Query,
+    certain,
+    conjunction,
+    conjuncts,
+    every_expression,
+    mentioned,
+    visible,
+)
 from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.evaluate.pushing import needs_triples
 
 
 def goes_by_the_clock(query: Query) -> bool:
@@ -22,15 +38,16 @@ def _goes(node: Node) -> bool:
     match node:
         case algebra.Filter(condition, inner):
             timed, rest = parted(condition)
-            if timed is None:
-                return not has_exists(condition) and _goes(inner)
-            return (
-                turns(timed) and not has_exists(timed) and _goes(inner if rest is None else algebra.Filter(rest, inner))
-            )
+            return (timed is None or turns(timed)) and (rest is None or _asks(rest)) and _goes(inner)
         case algebra.Extend(inner, _, expression):
-            return turns(expression) and not has_exists(expression) and _goes(inner)
-        case algebra.Union(left, right):
+            is_known = turns(expression) if is_momentary(expression) else _asks(expression)
+            return is_known and _goes(inner)
+        case algebra.LeftJoin(left, right, condition):
+            return (condition is None or _is_inside(condition, left, right)) and _goes(left) and _goes(right)
+        case algebra.Union(left, right) | algebra.Minus(left, right) | algebra.Join(left, right):
             return _goes(left) and _goes(right)
+        case algebra.Graph(name, inner):
+            return name[0] != "?" and needs_triples(inner) and _goes(inner)
         case algebra.Distinct(inner) | algebra.Slice(inner) | algebra.OrderBy(inner):
             return _is_plain(node) and _goes(inner)
         case algebra.Project(inner) | algebra.Group(inner):
@@ -39,9 +56,53 @@ def _goes(node: Node) -> bool:
             return False
 
 
+def _is_inside(condition: Expression, left: Node, right: Node) -> bool:
+    """Whether what a condition of OPTIONAL says of the moment is about the right side alone."""
+    timed, rest = parted(condition)
+    if rest is not None and any(any(map(is_momentary, every_expression(each))) for each in exists_patterns(rest)):
+        return False
+    if timed is None:
+        return True
+    return turns(timed) and certain(right).issuperset(v for v in mentioned(timed) if v in visible(left))
+
+
+def _asks(expression: Expression) -> bool:
+    """Whether a change by the clock inside EXISTS is seen, wherever an expression has that."""
+    return all(
+        not any(map(is_momentary, every_expression(pattern))) or (signs_of(pattern) is not None and _is_seen(pattern))
+        for pattern in exists_patterns(expression)
+    )
+
+
+def _is_seen(node: Node) -> bool:
+    """Whether the signs of a pattern tell what time changes in it."""
+    match node:
+        case BGP() | PathPattern() | algebra.Values():
+            return True
+        case algebra.Filter(condition, inner):
+            timed, rest = parted(condition)
+            is_known = timed is None or (turns(timed) and certain(skeleton_of(inner)).issuperset(mentioned(timed)))
+            return is_known and (rest is None or _asks(rest)) and _is_seen(inner)
+        case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
+            return _is_seen(left) and _is_seen(right)
+        case algebra.LeftJoin(left, right, condition):
+            is_plain = condition is None or not (is_momentary(condition) or has_exists(condition))
+            return is_plain and _is_seen(left) and _is_seen(right)
+        case algebra.Graph(name, inner):
+            return name[0] != "?" and _is_seen(inner)
+        case _:
+            return False
+
+
 def _is_plain(node: Node) -> bool:
     """Whether what a node reads itself neither asks for the moment nor looks anything up."""
     return not any(is_momentary(each) or has_exists(each) for each in algebra.expressions(node))
+
+
+def with_moment_inside(node: algebra.LeftJoin) -> algebra.LeftJoin:
+    """OPTIONAL whose right side has what its condition says of the moment."""
+    timed, rest = (None, None) if node.condition is None else parted(node.condition)
+    return node if timed is None else algebra.LeftJoin(node.left, algebra.Filter(timed, node.right), rest)
 
 
 def parted(condition: Expression) -> tuple[Expression | None, Expression | None]:

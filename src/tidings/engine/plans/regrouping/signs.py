@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from tidings.engine.plans.regrouping.path_groups import has_free_path
 from tidings.engine.plans.routes import exists_patterns
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Expression, Node, PathPattern
+from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, conjunction, conjuncts
+from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
 
 
@@ -23,6 +24,11 @@ def signs_of(node: Node) -> list[Node] | None:
         return list(dict.fromkeys(_signs(node)))
     except _Unseen:
         return None
+
+
+def skeleton_of(node: Node) -> Node:
+    """The skeleton of a pattern that has signs."""
+    return _skeleton(node)
 
 
 def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
@@ -62,7 +68,10 @@ def _signs(node: Node) -> list[Node]:
         case algebra.Values():
             return []
         case algebra.Filter(condition, inner):
-            return [*_signs(inner), *_within(condition, _skeleton(inner))]
+            base = _skeleton(inner)
+            timed = conjunction(part for part in conjuncts(condition) if is_momentary(part))
+            turning = [] if timed is None else [algebra.Filter(timed, base)]  # time changes this, and nothing below
+            return [*_signs(inner), *_within(condition, base), *turning]
         case algebra.Extend(inner, _, expression):
             return [*_signs(inner), *_within(expression, _skeleton(inner))]
         case algebra.Join(left, right):
