@@ -23,6 +23,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _KEPT = 65_536
 """Vectors that are kept of what is no whole piece: 64 MB. No more may be asked for at once."""
 _WHOLE = re.compile("▁[a-z]+")
+_PLAIN = re.compile("[a-z]+")
 _LONGEST = 200
 """Characters of a word that are looked at."""
 
@@ -35,7 +36,7 @@ class StaticVectors:
         import numpy as np
 
         self._weights = weights
-        self._tokenizer = tokenizer
+        self._tokenizer, self._model = tokenizer, tokenizer.model
         self._whole = whole_words(tokenizer)
         self._table = np.empty((1 + len(self._whole) + kept, weights.shape[1]), np.float32)
         self._table[0] = 0
@@ -71,7 +72,7 @@ class StaticVectors:
     def _learn(self, items: list[str]) -> None:
         import numpy as np
 
-        pieces = [self._tokenizer.encode(item[:_LONGEST], add_special_tokens=False).ids for item in items]
+        pieces = [self._pieces(item[:_LONGEST]) for item in items]
         known = [item for item, ids in zip(items, pieces, strict=True) if ids]
         self._numbers.update(dict.fromkeys(items, 0))
         if known:
@@ -80,6 +81,13 @@ class StaticVectors:
             begin, self._end = self._end, self._end + len(known)
             self._table[begin : self._end] = _directions(np.add.reduceat(flat, [0, *ends[:-1]], axis=0))
             self._numbers.update(zip(known, range(begin, self._end), strict=True))
+
+    def _pieces(self, item: str) -> list[int]:
+        """Plain words need none of what a tokenizer does before and after, half of its time."""
+        if _PLAIN.fullmatch(item):
+            return [piece.id for piece in self._model.tokenize(f"▁{item}")]
+        ids: list[int] = self._tokenizer.encode(item, add_special_tokens=False).ids
+        return ids
 
 
 def whole_words(tokenizer: Any) -> dict[str, int]:

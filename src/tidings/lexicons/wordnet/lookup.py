@@ -7,7 +7,7 @@ speech and place in the data file.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -30,7 +30,7 @@ _IRREGULAR = {
     "thrown": "throw", "told": "tell", "won": "win", "written": "write", "men": "man", "women": "woman",
     "children": "child", "feet": "foot", "mice": "mouse",
 }  # fmt: skip
-_LETTERS = re.compile(r"[a-z]+")
+_LETTERS = re.compile(r"[a-z]{3,}")
 _SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
 _BETWEEN = 1_024
@@ -47,8 +47,8 @@ class WordNet:
         self._folder = folder
         self._synset = lru_cache(_KEPT)(self._read)
         self.senses = lru_cache(_KEPT)(self._senses)
-        self.near = lru_cache(_KEPT)(partial(self._related, symbols=_NEAR))
-        self.parts = lru_cache(_KEPT)(partial(self._related, symbols=_PARTS))
+        self._explaining = lru_cache(_KEPT)(self._read_explanation)
+        self._relations = lru_cache(_KEPT)(self._related)
         self.explained = lru_cache(_KEPT)(self._explained)
         self.has = lru_cache(_KEPT)(self._has)
         self.opposites = lru_cache(_KEPT)(self._opposites)
@@ -59,18 +59,34 @@ class WordNet:
     def _senses(self, item: str) -> frozenset[str]:
         return frozenset(sense for form in _base_forms(item) for sense in self._of_lemma(form))
 
-    def _related(self, item: str, symbols: frozenset[str]) -> frozenset[str]:
-        found: set[str] = set()
+    def near(self, item: str) -> frozenset[str]:
+        return self._relations(item)[0]
+
+    def parts(self, item: str) -> frozenset[str]:
+        return self._relations(item)[1]
+
+    def _related(self, item: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What it is near to, and what it is a part of, or has as one."""
+        near: list[str] = []
+        parts: list[str] = []
         for sense in self.senses(item):
             synset = self._synset(sense)
-            relations = zip(synset.symbols, synset.targets, strict=True)
-            found.update([_plain(target) for symbol, target in relations if symbol in symbols])
-        return frozenset(found)
+            for symbol, target in zip(synset.symbols, synset.targets, strict=True):
+                if symbol in _NEAR:
+                    near.append(_plain(target))
+                elif symbol in _PARTS:
+                    parts.append(target)
+        return frozenset(near), frozenset(parts)
 
     def _explained(self, item: str) -> tuple[tuple[str, ...], ...]:
         """For each sense, its words and those of its definition, without the examples."""
-        synsets = [self._synset(sense) for sense in sorted(self.senses(item))]
-        return tuple(_explaining(each) for each in synsets)
+        return tuple([self._explaining(sense) for sense in sorted(self.senses(item))])
+
+    def _read_explanation(self, sense: str) -> tuple[str, ...]:
+        synset = self._synset(sense)
+        definition = synset.gloss.partition(";")[0].partition('"')[0]
+        found = _LETTERS.findall(f"{' '.join(synset.words)} {definition}".lower())
+        return tuple([word for word in found if word not in _SAY_NOTHING])
 
     def _opposites(self, word: str) -> frozenset[str]:
         """Antonyms of the word, of what it is a form of, and of the adjectives that it is like."""
@@ -158,12 +174,6 @@ class _Index:
 def _lemma(text: mmap, start: int) -> bytes:
     """With which a line begins; empty for a line of the licence, which comes first."""
     return text[start : start + _LONGEST].split(b" ", 1)[0]
-
-
-def _explaining(synset: Synset) -> tuple[str, ...]:
-    definition = synset.gloss.partition(";")[0].partition('"')[0]
-    found = _LETTERS.findall(f"{' '.join(synset.words)} {definition}".lower())
-    return tuple(word for word in found if len(word) > 2 and word not in _SAY_NOTHING)
 
 
 def _base_forms(item: str) -> set[str]:

@@ -75,7 +75,7 @@ def read_synset(line: str, part: str, path: Path, number: int) -> Synset:
 
 
 def _word(field: str) -> str:
-    return _MARKER.sub("", field).replace("_", " ")
+    return (_MARKER.sub("", field) if "(" in field else field).replace("_", " ")
 
 
 def _places(end: str) -> tuple[int, int]:

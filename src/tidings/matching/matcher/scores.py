@@ -195,11 +195,14 @@ class _Terms:
         return np.array(self._known.of(others, self._found))[:, self._index]
 
     def _found(self, others: Sequence[str]) -> NDArray[np.float32]:
-        related = self._related(others)
-        for row, other in enumerate(others):
-            out = self._guards.ruled_out(other)
-            if out:
-                related[row, list(out)] = 0.0
+        """Whom the guards rule out for all terms, as a numeral is for words, nobody has to relate."""
+        ruled_out = [self._guards.ruled_out(other) for other in others]
+        asked = [row for row, out in enumerate(ruled_out) if len(out) < len(self._place)]
+        related = np.zeros((len(others), len(self._place)), np.float32)
+        if asked:
+            related[asked] = self._related([others[row] for row in asked])
+        for row in asked:
+            related[row, list(ruled_out[row])] = 0.0
         return related
 
     def same(self, others: Sequence[str]) -> NDArray[np.bool_]:

@@ -18,6 +18,9 @@ _TITLE = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
 _NUMBER = re.compile(rb"<id>(\d{1,18})</id>")
 _SPACE = re.compile(rb"<ns>\s*(-?\d{1,9})\s*</ns>")
 
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&"}
+"""The last one last: `&amp;lt;` is `&lt;`."""
+
 
 class Page(NamedTuple):
     number: int
@@ -87,4 +90,10 @@ def _wikitext(text: bytes) -> str:
 
 
 def _unescaped(text: bytes) -> str:
-    return html.unescape(text.decode("utf-8", "replace"))
+    """A dump hardly has other entities than these: to replace them takes a fifth of the time of unescaping."""
+    read = text.decode("utf-8", "replace")
+    if read.count("&") > sum(map(read.count, _ENTITIES)):
+        return html.unescape(read)
+    for entity, character in _ENTITIES.items():
+        read = read.replace(entity, character)
+    return read

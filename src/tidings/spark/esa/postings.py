@@ -152,23 +152,18 @@ def _gathering(words: str, pruning: Pruning, out: str) -> Callable[[pa.Table], p
 
 def pruned(found: Postings, pruning: Pruning) -> Postings:
     """By term and page. Of documents that weigh the same, the first ones: an index is the same however it is built."""
-    ids, pages, weights = found
-    order = np.lexsort((pages, -weights, ids))
-    rank, first = _ranks(ids[order])
-    kept = rank < pruning.most
-    if pruning.least > 0:
-        ordered = weights[order]
-        kept &= ordered >= np.float32(pruning.least) * ordered[first]
-    order = order[kept]
-    order = order[np.lexsort((pages[order], ids[order]))]
-    return Postings(ids[order], pages[order], weights[order])
-
-
-def _ranks(ids: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each of ids in order, its place among the equal ones, and where the first of these is."""
+    order = np.lexsort((found.pages, found.ids))
+    ids, pages, weights = found.ids[order], found.pages[order], found.weights[order]
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
-    first = np.repeat(starts, np.diff(starts, append=len(ids)))
-    return np.arange(len(ids)) - first, first
+    sizes = np.diff(starts, append=len(ids))
+    kept = np.ones(len(ids), bool)
+    if pruning.least > 0 and len(starts):
+        kept = weights >= np.float32(pruning.least) * np.repeat(np.maximum.reduceat(weights, starts), sizes)
+    # most terms are in few documents: only the others are put in order of their weights, a quarter of the time
+    for place in np.flatnonzero(sizes > pruning.most).tolist():
+        own = slice(starts[place], starts[place] + sizes[place])
+        kept[own][np.argsort(-weights[own], kind="stable")[pruning.most :]] = False
+    return Postings(ids[kept], pages[kept], weights[kept])
 
 
 def indexed(found: Postings, words: pa.Table) -> pa.Table:
