@@ -80,3 +80,9 @@ def test_what_is_wrong_is_said_with_its_place(capsys: Captured, arguments: list[
     code, _, err = match(capsys, *arguments)
     assert code != 0
     assert said in err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_event(capsys: Captured) -> None:
+    Path("marked.jsonl").write_text('{"town": "Galway"}\n{"town": "Cork"}\n', encoding="utf-8-sig")
+    code, out, _ = match(capsys, "{town = galway}", "marked.jsonl")
+    assert (code, out.splitlines()) == (0, ["1.000  {town = Galway}"])

@@ -1,5 +1,7 @@
 """Matching as the paper describes it, with its corrections: injective mappings, guards, degrees, explanations."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from matching.backends import Told
@@ -10,6 +12,7 @@ from tidings.matching.matcher.guards import Guard, Guards
 from tidings.matching.matcher.matcher import Matcher
 from tidings.matching.matcher.scores import Knowledge
 from tidings.matching.opposites import BuiltInOpposites
+from tidings.matching.relatedness import Matrix
 
 KNOWN = Knowledge(
     Told(
@@ -173,3 +176,24 @@ def test_words_of_a_class_tell_things_apart() -> None:
     assert guards.ruled_out("delivery on friday") == {0}
     assert guards.ruled_out("second floor") == {2}
     assert guards.ruled_out("green alert") == {3}
+
+
+class Asked(Told):
+    """Remembers of which phrases it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__({("room", "chamber"): 0.8})
+        self.phrases: set[str] = set()
+
+    def relate(self, left: Sequence[str], right: Sequence[str]) -> Matrix:
+        self.phrases.update(left)
+        return super().relate(left, right)
+
+
+def test_nobody_is_asked_about_what_the_guards_rule_out_for_all() -> None:
+    asked = Asked()
+    wanted = Matcher(read_subscription("{place~ = room~}", PRODUCT), Knowledge(asked))
+    found = wanted.match(read_event("{place = 101, place = chamber, place = 102}"))
+    assert found is not None
+    assert (found.mappings[0].tuples, found.degree) == ((1,), pytest.approx(0.8))
+    assert asked.phrases == {"place", "chamber"}

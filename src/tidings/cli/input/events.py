@@ -44,10 +44,12 @@ def _read_file(name: str) -> Iterator[Read]:
 
 
 def _read_lines(name: str, lines: Iterator[str]) -> Iterator[Read]:
+    """A file that begins with a byte order mark, as some programs write it, is read without it."""
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
+        if text:
             place = f"{name}:{number}"
-            yield Read(place, _read_line(line.strip(), place))
+            yield Read(place, _read_line(text, place))
 
 
 def _read_line(line: str, place: str) -> Event:
