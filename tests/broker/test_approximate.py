@@ -124,6 +124,17 @@ async def test_sarah_is_told_of_an_update_that_touches_a_garage(clock: Clock) ->
 
 
 @asynchronous
+async def test_one_whose_first_answer_takes_longer_than_a_slice_is_told_of_events_as_any_other() -> None:
+    policy = Policy(slice_seconds=0.5, seconds=1e6, words=Words(load=knowledge))
+    async with in_memory(Clock(step=1.0), policy) as broker:  # so slow that a fork finds every first answer
+        sarah = await subscribed(broker, f"{SARAH} WHERE {{ ?garage a <Garage> }}")
+        plain = await subscribed(broker, SARAH)
+        await broker.update("INSERT DATA { <garage1> a <Garage> ; <parkingVacancy> 3 }")
+        await until(lambda: sarah.only.answer and plain.only.answer)
+        assert broker.matching.skipped == 0
+
+
+@asynchronous
 async def test_a_pattern_has_to_hold_exactly(clock: Clock) -> None:
     async with in_memory(clock, POLICY) as broker:
         client = await subscribed(broker, f"{SARAH} WHERE {{ ?garage <in> <Galway> ; <name> ?name }}")

@@ -8,8 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 from endurance import often
 from waiting import PATIENCE
@@ -51,22 +53,30 @@ def run(script: str, *arguments: object) -> None:
 @contextmanager
 def started(script: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """A script that has said that it has begun. It and all that it has started are killed in the end."""
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env=quick_java(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        text=True,
-    ) as child:
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            env=quick_java(),
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+            text=True,
+        ) as child,
+    ):
         assert child.stdout is not None
         try:
-            assert any(line.startswith(BEGUN) for line in child.stdout), "it ended before it did anything"
+            assert any(line.startswith(BEGUN) for line in child.stdout), _last_words(said)
             child.stdout.close()
             yield child
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
+
+
+def _last_words(said: TextIO) -> str:
+    said.seek(0)
+    return f"it ended before it did anything, and said: {said.read()[-5_000:]}"
 
 
 def _waited(child: "subprocess.Popen[str]", seconds: float) -> None:

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
+from time import thread_time
 from typing import Any
 
 from tidings.broker.alarm import Alarm
@@ -109,7 +110,7 @@ class Broker:
         self.queries = Queries(engine, log, self.forks, planning=policy.planning, answer=policy.answer, **limits)
         self._pauses = Pauses()
         self.stragglers = Stragglers(engine, subscriptions, log, self.forks, notifier, self.spawn, policy, monotonic)
-        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, policy.slice(monotonic))
+        self.matching = Matching(engine, subscriptions, notifier, log, policy.words, policy.slice(thread_time))
         self.admission = Admission(
             subscriptions, log, self.queries, self.forks, ownership, bounds, self.spawn, self._pauses,
             self.matching, seconds=policy.seconds,

@@ -77,7 +77,7 @@ class Matching:
         words: Words,
         limits: Limits,
     ) -> None:
-        """`limits` are those of a pattern that must hold."""
+        """`limits` are those of a pattern that must hold, in time of the processor: a busy machine tells no less."""
         self._engine = engine
         self._subscriptions = subscriptions
         self._notifier = notifier

@@ -123,16 +123,15 @@ class Subscriptions:
     ) -> tuple[Subscriber, Iterable[Row]]:
         """A new subscriber, and its first answer, which is found as it is read."""
         handle, rows = self._engine.enroll(text, dataset, now=self._commit_log.now(), rights=rights)
-        subscriber = Subscriber(spuid, text, dataset, alias, rights, handle, owner)
+        return self._entered(Subscriber(spuid, text, dataset, alias, rights, handle, owner)), rows
+
+    def _entered(self, subscriber: Subscriber) -> Subscriber:
         try:
             if self.approximate is not None:
                 self.approximate.enter(subscriber)
         except BaseException:
-            self._engine.unsubscribe(handle.id)
+            self._engine.unsubscribe(subscriber.handle.id)
             raise
-        return self._entered(subscriber), rows
-
-    def _entered(self, subscriber: Subscriber) -> Subscriber:
         self._by_spuid[subscriber.spuid] = subscriber
         if subscriber.owner is not None:
             self._owned[subscriber.owner] += 1
