@@ -72,11 +72,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    from spark.killing import QUICK
+    from spark.killing import quickly
     from tidings.spark.session import session
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", QUICK)
+        for name, value in quickly().items():
+            patch.setenv(name, value)
         made = session("local[2]", partitions=2)
         yield made
         made.stop()

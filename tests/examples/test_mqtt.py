@@ -18,7 +18,7 @@ import regex  # type: ignore[import-untyped]
 from paho.mqtt import publish
 
 from client import listings
-from spark.killing import QUICK
+from spark.killing import quickly
 from tidings.client import Application, Consumer, Endpoint, load
 from tidings.spark.lake.lake import Lake
 from waiting import PATIENCE, WHOLE, asynchronous, until
@@ -320,7 +320,8 @@ def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
 
 @pytest.mark.spark
 def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK)
+    for name, value in quickly().items():
+        monkeypatch.setenv(name, value)
     with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
         said, complaints = process.communicate(timeout=WHOLE)
     assert (process.returncode, complaints) == (0, "")

@@ -1,4 +1,4 @@
-"""`tidings` for shells, where a fork server runs: `python -IS caller.py SOCKET ARGUMENT...`."""
+"""A program for shells, where a fork server runs: `python -IS caller.py SOCKET ARGUMENT...`."""
 
 import json
 import os

@@ -8,6 +8,7 @@ import atexit
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,19 +29,22 @@ HERE = Path(__file__).parent
 
 
 @cache
-def server() -> str:
+def server(kind: str = "tidings") -> str:
     """The socket of the fork server of this process, which ends with it."""
     place = Path(tempfile.mkdtemp(prefix="tidings-")) / "socket"
     process = subprocess.Popen(
-        [sys.executable, str(HERE / "server.py"), str(place)], stdin=PIPE, stdout=PIPE, text=True
+        [sys.executable, str(HERE / "server.py"), str(place), kind],
+        env=os.environ | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"} if kind == "pyspark" else None,
+        stdin=PIPE,
+        stdout=PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
 
     def end() -> None:
         process.communicate(timeout=PATIENCE)
-        place.unlink()
-        place.parent.rmdir()
+        shutil.rmtree(place.parent)
 
     atexit.register(end)
     return str(place)
@@ -49,6 +53,19 @@ def server() -> str:
 def command() -> str:
     """What is `tidings` in a shell."""
     return shlex.join([sys.executable, "-IS", str(HERE / "caller.py"), server()])
+
+
+@cache
+def python_of_spark() -> str:
+    """An interpreter for PYSPARK_PYTHON: what it runs as a module, it runs as a fork."""
+    place = server("pyspark")
+    path = Path(place).with_name("python")
+    python, caller = shlex.quote(sys.executable), shlex.quote(str(HERE / "caller.py"))
+    path.write_text(
+        f'#!/bin/sh\n[ "$1" = -m ] || exec {python} "$@"\nexec {python} -IS {caller} {shlex.quote(place)} "$@"\n'
+    )
+    path.chmod(0o700)
+    return str(path)
 
 
 class Forked:

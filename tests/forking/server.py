@@ -1,20 +1,23 @@
-"""Runs `tidings` for others, in forks of a process that has imported it: a new Python takes ten times as long to begin.
+"""Runs modules for others, in forks of a process that has imported them: a new Python takes ten times as long to begin.
 
-    python server.py SOCKET     until stdin ends
+    python server.py SOCKET tidings     until stdin ends: forks that are as `python -m tidings` is
+    python server.py SOCKET pyspark     the same with the modules by which Spark runs Python
 
 Whoever connects sends a request with the three streams of the new process, and gets its id and then its exit code.
-The fork has the arguments, the folder and the environment of the request, and is then as `python -m tidings` is.
+The fork has the arguments, the folder and the environment of the request.
 """
 
 import gc
 import json
 import logging
 import os
+import runpy
 import selectors
 import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -26,6 +29,16 @@ USUAL = (
     "rich.table", "rich.live",
 )  # fmt: skip
 """What most commands import. Nothing of it may begin a thread: a fork has only one."""
+IN_SPARK = (
+    "pandas", "pyarrow.parquet", "pyspark.daemon", "pyspark.worker",
+    "pyspark.sql.pandas.serializers", "pyspark.sql.streaming.stateful_processor_api_client",
+    "pyspark.sql.worker.commit_data_source_write", "pyspark.sql.worker.create_data_source",
+    "pyspark.sql.worker.lookup_data_sources", "pyspark.sql.worker.plan_data_source_read",
+    "pyspark.sql.worker.python_streaming_sink_runner", "pyspark.sql.worker.write_into_data_source",
+    "tidings.client.http", "tidings.spark.log_source.data_source", "tidings.spark.streaming.input.routed_source",
+    "tidings.spark.streaming.output.sink", "tidings.spark.streaming.unit", "tidings.spark.streaming.unit_state",
+)  # fmt: skip
+"""What the processes of Spark that run Python import."""
 
 
 class Request(NamedTuple):
@@ -34,8 +47,25 @@ class Request(NamedTuple):
     streams: list[int]
 
 
-def main(place: str) -> int:
-    """In a fork, what its command returns."""
+def main(place: str, kind: str) -> int:
+    """In a fork, what its module returns."""
+    run = {"tidings": tidings, "pyspark": pyspark}[kind]()
+    gc.collect()
+    gc.freeze()
+    request = serve(place)
+    if request is None:
+        return 0
+    become(request)
+    code = run(request.asked["arguments"])
+    if threading.active_count() == 1:  # nobody is left to wait for, and to tidy up takes longer than most commands
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def tidings() -> Callable[[list[str]], int]:
     from tidings import cli
 
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # as the command line does
@@ -43,19 +73,21 @@ def main(place: str) -> int:
         import_module(name)
     for name in cli.COMMANDS:
         cli.command(name)
-    gc.collect()
-    gc.freeze()
-    request = serve(place)
-    if request is None:
+    return cli.main
+
+
+def pyspark() -> Callable[[list[str]], int]:
+    for name in IN_SPARK:
+        import_module(name)
+
+    def run(arguments: list[str]) -> int:
+        dash_m, module, *sys.argv[1:] = arguments
+        assert dash_m == "-m"
+        sys.modules.pop(module, None)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
         return 0
-    become(request)
-    code = cli.main(request.asked["arguments"])
-    if threading.active_count() == 1:  # nobody is left to wait for, and to tidy up takes longer than most commands
-        logging.shutdown()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
+
+    return run
 
 
 def serve(place: str) -> Request | None:
@@ -131,4 +163,4 @@ def become(request: Request) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

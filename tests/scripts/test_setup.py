@@ -47,31 +47,32 @@ def works(clone: Path) -> bool:
 
 
 def test_a_setup_ends_well_however_it_began(clone: Path) -> None:
+    elsewhere = clone.with_name("elsewhere")
+    clone.rename(elsewhere)
+
     # interrupted once it has begun to install: whatever is half there is no obstacle
-    interrupted = begin(clone)
+    interrupted = begin(elsewhere)
     assert interrupted.stderr is not None
     for line in interrupted.stderr:
         if "installing the broker" in line:
             break
     os.killpg(interrupted.pid, signal.SIGKILL)
     interrupted.communicate(timeout=600)
-    assert (clone / ".venv" / "setup-running").exists()
+    assert (elsewhere / ".venv" / "setup-running").exists()
 
     # twice at once: one of them does the work, the other one waits for it
-    both = [begin(clone), begin(clone)]
+    both = [begin(elsewhere), begin(elsewhere)]
     said = [finish(each) for each in both]
     assert "".join(said).count("making .venv") == 1
-    assert works(clone)
+    assert works(elsewhere)
 
     # repeated: there is nothing to do, and nothing to say
-    assert finish(begin(clone)) == ""
+    assert finish(begin(elsewhere)) == ""
 
     # moved to another folder: a virtual environment knows its place, so it is made anew
-    moved = clone.with_name("moved")
-    clone.rename(moved)
-    assert "making .venv" in finish(begin(moved))
-    assert works(moved)
-    moved.rename(clone)
+    elsewhere.rename(clone)
+    assert "making .venv" in finish(begin(clone))
+    assert works(clone)
 
 
 def test_wordnet_that_is_damaged_on_its_way_is_refused(clone: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from endurance import often
+from forking.process import python_of_spark
 from waiting import PATIENCE
 
 KILLS = often(1)
@@ -32,9 +33,9 @@ spark = session("local[2]", partitions=2, **quick)
 """What the script of a child begins with."""
 
 
-def quick_java() -> dict[str, str]:
-    """The environment of a process whose JVM is a quick one."""
-    return os.environ | {"JDK_JAVA_OPTIONS": QUICK}
+def quickly() -> dict[str, str]:
+    """What makes Spark quick for a process that has it in its environment."""
+    return {"JDK_JAVA_OPTIONS": QUICK, "PYSPARK_PYTHON": python_of_spark()}
 
 
 def kill(script: str, *arguments: object) -> None:
@@ -46,7 +47,9 @@ def kill(script: str, *arguments: object) -> None:
 def run(script: str, *arguments: object) -> None:
     """Run a script to its end."""
     called = [sys.executable, "-c", PREFACE + script, *map(str, arguments)]
-    done = subprocess.run(called, env=quick_java(), capture_output=True, text=True, timeout=5 * PATIENCE, check=False)
+    done = subprocess.run(
+        called, env=os.environ | quickly(), capture_output=True, text=True, timeout=5 * PATIENCE, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -57,7 +60,7 @@ def started(script: str, *arguments: object) -> Iterator["subprocess.Popen[str]"
         tempfile.TemporaryFile("w+") as said,
         subprocess.Popen(
             [sys.executable, "-c", script, *map(str, arguments)],
-            env=quick_java(),
+            env=os.environ | quickly(),
             stdout=subprocess.PIPE,
             stderr=said,
             start_new_session=True,

@@ -1,6 +1,7 @@
 """The log of a broker that asks everybody who they are, for Spark: its tasks are who their environment says."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gates.wire import Broker, serving
-from spark.killing import quick_java
+from spark.killing import quickly
 from tidings.client.http import HttpClient
 from tidings.client.login.credentials import Credentials
 from tidings.spark.errors import FeedFailed
@@ -69,7 +70,7 @@ def test_history_is_ingested_from_a_broker_that_asks_who_it_is(broker: Broker, f
     secret = folder / "tidings-data" / "admin.secret"
     lake = tmp_path / "lake"
     call = ["history", "ingest", "--log", broker.http, "--lake", str(lake), "--client-id", "admin"]
-    environment = quick_java() | {"XDG_CONFIG_HOME": str(tmp_path)}
+    environment = os.environ | quickly() | {"XDG_CONFIG_HOME": str(tmp_path)}
 
     def run(*more: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "tidings", *call, *more]
