@@ -129,3 +129,33 @@ async def test_a_client_that_leaves_before_its_first_answer_holds_nobody_up(brok
         await asyncio.to_thread(broker.update, "INSERT DATA { <a> <p> 1 }")
         await follower.hear()
         assert len(follower.answer) == 1
+
+
+@asynchronous
+async def test_a_subscription_ends_by_its_alias_before_its_first_answer_is_found(broker: Broker) -> None:
+    """The first answer comes first; one that has no subscription any more, or never had, is told so."""
+    async with connected(broker) as socket:
+        socket.send({"subscribe": {"sparql": ALL, "alias": "hasty"}})
+        socket.send({"unsubscribe": {"alias": "hasty"}})
+        socket.send({"unsubscribe": {"alias": "nobody"}})
+        assert (await socket.next())["alias"] == "nobody"
+        first = (await socket.next())["notification"]
+        assert (first["alias"], first["sequence"]) == ("hasty", 0)
+        assert (await socket.next())["unsubscribed"] == {"spuid": first["spuid"], "alias": "hasty"}
+        again = await socket.ask({"unsubscribe": {"alias": "hasty"}})
+        assert again["error"] == "bad_message"
+
+
+@asynchronous
+async def test_whoever_ends_a_subscription_that_is_refused_later_is_told_so(broker: Broker) -> None:
+    for start in range(0, 1_100, 100):
+        rows = " ".join(f"<s> <p> {number} ." for number in range(start, start + 100))
+        await asyncio.to_thread(broker.update, f"INSERT DATA {{ {rows} }}")
+    async with connected(broker) as socket:
+        socket.send({"subscribe": {"sparql": ALL, "alias": "large"}})
+        socket.send({"unsubscribe": {"alias": "large"}})
+        told = [await socket.next(), await socket.next()]
+        assert [(each["error"], each["alias"]) for each in told] == [
+            ("row_limit_exceeded", "large"),
+            ("bad_message", "large"),
+        ]

@@ -25,7 +25,7 @@ from tidings.gates.websocket.attendance import Attendance
 from tidings.model.errors import AnswerTooLarge, NotAllowed, NotFound, TidingsError, internal_error
 from tidings.model.terms import DEFAULT_GRAPH
 from tidings.protocol.answers import Cancelled, Prepared, Unsubscribed, encode, query_answer
-from tidings.protocol.echo import Echo
+from tidings.protocol.echo import Alias, Echo
 from tidings.protocol.errors import BadMessage, Refusal
 from tidings.protocol.message_reading import decode, echo_of
 from tidings.protocol.messages import (
@@ -49,7 +49,7 @@ MOST_PREPARED = 1_000
 MOST_BYTES = 64 << 20
 """What the answer to a query may have in a message, which is made as a whole."""
 MOST_WAITING = 1_000
-"""Messages that may wait until it is known who sends them."""
+"""Messages that may wait, until it is known who sends them, or until the subscription is there that they end."""
 
 log = logging.getLogger("tidings")
 
@@ -90,8 +90,10 @@ class Conversation:
         self._quotas = quotas
         self._client = client_of(None, where)
         """Whose quota it is that messages take: of whoever spoke last."""
-        self._beginning: set[Ticket] = set()
-        """Of subscriptions that have no first answer yet."""
+        self._beginning: dict[Ticket, Alias] = {}
+        """Of subscriptions that have no first answer yet, with their aliases."""
+        self._hasty: list[tuple[UnsubscribeByAlias, Asker]] = []
+        """What would end them: each waits until the subscription with its alias is there, or refused."""
         self._attendance = Attendance(broker, session, guard, authorization, where)
         self._line: deque[Request] = deque()
         """Messages that wait, in order, until it is known who sent the first of them."""
@@ -127,6 +129,7 @@ class Conversation:
             task.cancel()
         for ticket in self._beginning:
             ticket.leave()
+        self._hasty.clear()
         self._attendance.end()
 
     # -- who asks -----------------------------------------------------------------------------------------------
@@ -180,8 +183,8 @@ class Conversation:
                 self._resume(request, asker)
             case Unsubscribe(spuid):
                 self._unsubscribe(spuid, request.echo, asker)
-            case UnsubscribeByAlias(alias):
-                self._unsubscribe(self._spuid_of(alias), request.echo, asker)
+            case UnsubscribeByAlias():
+                self._unsubscribe_by_alias(request, asker)
             case Prepare():
                 self._prepare(request)
             case Publish():
@@ -244,20 +247,22 @@ class Conversation:
     ) -> Iterator[tuple[Callable[[Subscriber, Parcel, bool | None], None], Refused]]:
         """What is called with the first answer, or with what speaks against it; until then, one more is in work."""
         ticket = Ticket(self._quotas.requests, self._client)
-        self._beginning.add(ticket)
+        alias = self._beginning[ticket] = request.echo.alias
 
         def begun() -> None:
             ticket.leave()
-            self._beginning.discard(ticket)
+            self._beginning.pop(ticket, None)
 
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
             begun()
             self._attendance.record(asker, "subscribe", subscriber.spuid)
             self._send(first_answer(subscriber, parcel, resumed))
+            self._end_hasty(alias)
 
         def refused(error: TidingsError) -> None:
             begun()
             self._refuse(error, request.echo, asker, "subscribe")
+            self._end_hasty(alias)
 
         self._attendance.attend(asker)
         try:
@@ -273,12 +278,25 @@ class Conversation:
         )
         self._attendance.record(asker, "unsubscribe", spuid)
 
-    def _spuid_of(self, alias: str | int | float) -> str:
-        """The subscription of this connection that has an alias, if there is exactly one."""
+    def _unsubscribe_by_alias(self, request: UnsubscribeByAlias, asker: Asker) -> None:
+        """End the subscription of this connection that has an alias, if there is exactly one, or soon will be."""
+        alias = request.alias
         found = [each.spuid for each in self._session.subscribers.values() if each.alias == alias]
-        if len(found) != 1:
+        if len(found) == 1:
+            self._unsubscribe(found[0], request.echo, asker)
+        elif found or alias not in self._beginning.values():
             raise BadMessage("the member spuid is missing, and the alias does not name exactly one subscription")
-        return found[0]
+        elif len(self._hasty) >= MOST_WAITING:
+            raise TooManyRequests(f"{MOST_WAITING:,} messages wait on this connection; send fewer at a time")
+        else:
+            self._hasty.append((request, asker))
+
+    def _end_hasty(self, alias: Alias) -> None:
+        """Serve those that waited for the subscription with an alias."""
+        waited = [each for each in self._hasty if each[0].alias == alias]
+        self._hasty = [each for each in self._hasty if each[0].alias != alias]
+        for request, asker in waited:
+            self._serve(request, asker)
 
     # -- updates and queries ------------------------------------------------------------------------------------
 
