@@ -1,7 +1,10 @@
 """THE STORY of a commit on its way to the store of record:
 
-    engine -> line -> intent in the log, durable -> store of record -> the commit itself in the log -> settled
+    engine -> line -> intent in the log, durable -> store of record -> settled, and the commit itself in the log
                                                 \\-> it is away, or will not: that in the log, undone, the last first
+
+Once the store has a commit, no crash can undo it: a restart finds the intent, and finishes it. So nobody waits for the
+commit itself to be on the disk, where it goes together with the next intent.
 
 Whatever comes while the store is busy goes with the next request: many commits are one delta. Everything that rests on
 a commit in the line waits behind it, so nobody is shown what could still be undone.
@@ -135,7 +138,11 @@ class Delivery:
         for entry in commits:
             self._intents.agree(entry.delta)
         for _ in range(count):
-            self._commit_log.write(*self._line.popleft())
+            written, pending = self._line.popleft()
+            if written is not None and _is_ours(pending):
+                self._commit_log.promise(written, pending)
+            else:
+                self._commit_log.write(written, pending)
 
     def _refuse(self, error: EndpointRefused, commits: list[Entry]) -> None:
         """One of these is not to be had: they go one by one, and whoever finds out which is refused."""
