@@ -210,11 +210,12 @@ def main() -> None:
     parser.add_argument("--graph")
     parser.add_argument("--factor", type=float, default=1.0, help="how much of the city")
     parser.add_argument("--mode", choices=("mirror", "context"), default="mirror")
+    parser.add_argument("--sole-writer", action="store_true", help="nobody else writes, the broker is told")
     parser.add_argument("--durability", choices=("fsync", "os", "none"), default="fsync", help="of the broker's log")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ballast", type=int, default=0, help="quads in the store that concern nobody")
     given = parser.parse_args()
-    flags = ["--mode", given.mode, "--durability", given.durability]
+    flags = ["--mode", given.mode, "--durability", given.durability, *(["--sole-writer"] if given.sole_writer else [])]
     with tempfile.TemporaryDirectory() as folder, _store(given, folder) as place:
         asyncio.run(measure(place, folder, given.factor, flags, given.ballast, given.rounds))
 
