@@ -182,6 +182,30 @@ async def test_a_log_that_fails_takes_back_what_others_wait_for_that_is_not_in_i
         assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2)}
 
 
+@asynchronous
+async def test_a_subscription_that_waits_before_an_update_is_written_down_as_is_the_update(
+    clock: Clock, tmp_path: Path
+) -> None:
+    elsewhere = Elsewhere()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        replies, client = Replies(broker), Client(broker)
+        elsewhere.turn.clear()
+        replies.submit(insert(1))
+        await until(lambda: elsewhere.requests)
+        clock.pass_by(1)
+        client.subscribe(ALL)
+        clock.pass_by(1)
+        replies.submit(insert(2))
+        elsewhere.turn.set()
+        await until(lambda: len(replies.outcomes) == 2)
+        await broker.commit_log.idle()
+        assert not replies.errors()
+        client.check()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2)}
+        assert len(broker.subscriptions) == 1
+
+
 # -- crashes ----------------------------------------------------------------------------------------------------
 
 

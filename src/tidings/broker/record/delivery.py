@@ -13,6 +13,7 @@ a commit in the line waits behind it, so nobody is shown what could still be und
 import asyncio
 import logging
 from collections import deque
+from itertools import islice
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import Pending, PendingBarrier, PendingSeed, PendingUpdate
@@ -99,17 +100,20 @@ class Delivery:
         return len(self._line)
 
     async def _deliver(self, count: int) -> None:
-        commits = [e for e, pending in (self._line[i] for i in range(count)) if e is not None and _is_ours(pending)]
+        first = [(entry, pending) for entry, pending in islice(self._line, count) if entry is not None]
+        commits = [entry for entry, pending in first if _is_ours(pending)]
+        # The intent is in the log before all of them: facts that are before the commits must not be older than it.
+        time = first[0][0].time if first else 0
         try:
             if commits:
-                await self._log(intent(commits), commits[0].time)
+                await self._log(intent(commits), time)
                 self.requests += 1
                 await self._record.take(after(commits))
         except EndpointRefused as error:
-            await self._withdraw(commits[0].time)
+            await self._withdraw(time)
             self._refuse(error, commits)
         except EndpointAway as error:
-            await self._withdraw(commits[0].time)
+            await self._withdraw(time)
             self._undo(error)
         except TidingsError as error:  # the log cannot be written
             self._undo(error)
