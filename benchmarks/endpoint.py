@@ -1,13 +1,13 @@
 """A broker in front of a SPARQL endpoint, over HTTP: LAMP with its 1,004 subscriptions, beside the bare store.
 
-    ../.venv/bin/python endpoint.py                                        Oxigraph, which it starts
+    ../.venv/bin/python endpoint.py [--store fuseki|virtuoso]              Oxigraph or another store, which it starts
     ../.venv/bin/python endpoint.py --query URL --update URL [--graph IRI] a store that runs, and holds nothing else
     ../.venv/bin/python endpoint.py --mode context [--ballast QUADS]       contexts in memory, and more in the store
 
 Prints one JSON line: `ups_bare` and `ups_broker` (updates a second, over as many connections, the median of some rounds
 in turns), `ratio_to_bare` (the median of the rounds), `added_ms` (what the broker adds to the median answer of one
 update after the other; its subscribers are told at that moment), `sync_ms` (what the disk takes to keep a line, for
-which each update waits twice), `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again
+which each update waits), `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again
 after each update), and `broker_mb` (the memory of the broker at the end). Before any time is printed, the answers of
 subscriptions are compared with those of the store.
 """
@@ -16,21 +16,20 @@ import argparse
 import asyncio
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
 
 from measure import check, report, rounded, say
+from stores import STORES, Place, in_graph
 from tidings.bench.workloads.city import city, lamp_updates, subscriptions
 from tidings.client import Subscription, connect
 from tidings.endpoint.connection import Address, Connection
@@ -38,7 +37,6 @@ from tidings.endpoint.plain_http import PlainHttp
 from tidings.endpoint.store import SparqlStore
 
 _CONNECTIONS = 16
-_ROUNDS = 5
 _SINGLE = 60
 _NAIVE_UPDATES = 2
 _CHECKED = 20
@@ -47,43 +45,9 @@ _PATIENCE = 120.0
 _GREETING = re.compile(r"(http://127\.0\.0\.1:\d+)[\s\S]*(ws://127\.0\.0\.1:\d+/subscribe)")
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a store is, and the parameters that have it take some graph for its default graph."""
-
-    query: str
-    update: str
-    parameters: dict[str, str] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
-
-
 @contextmanager
-def oxigraph(folder: str) -> Iterator[Place]:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{listening.getsockname()[1]}"
-    command = [str(Path(sys.executable).parent / "oxigraph"), "serve", "--location", f"{folder}/store", "--bind", place]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            deadline = time.monotonic() + _PATIENCE
-            while not _answers(f"http://{place}/query"):
-                check(time.monotonic() < deadline, "the store answers")
-                time.sleep(0.05)
-            yield Place(f"http://{place}/query", f"http://{place}/update")
-        finally:
-            process.terminate()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.post(url, data={"query": "ASK {}"}).is_success
-    except httpx.TransportError:
-        return False
-
-
-@contextmanager
-def broker(place: Place, folder: str, mode: str) -> Iterator[tuple[str, str, int]]:
-    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0", "--mode", mode,
+def broker(place: Place, folder: str, flags: list[str]) -> Iterator[tuple[str, str, int]]:
+    command = [sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0", *flags,
                "--data", f"{folder}/data", "--endpoint", place.query, "--update-url", place.update]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stdout is not None
@@ -121,11 +85,21 @@ async def check_answers(client: httpx.AsyncClient, place: Place, told: list[Subs
         answer = await client.post(
             place.query, data={"query": text, **place.asked}, headers={"accept": "application/sparql-results+json"}
         )
-        expected = len(answer.json()["results"]["bindings"])
+        expected = _sorted(
+            {name: term["value"] for name, term in row.items()} for row in answer.json()["results"]["bindings"]
+        )
         deadline = time.monotonic() + _PATIENCE
-        while len(subscription) != expected and time.monotonic() < deadline:
+        while (now := _told(subscription)) != expected and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
-        check(len(subscription) == expected, f"{len(subscription)} rows were told of {expected}: {text}")
+        check(now == expected, f"{now} was told, and not {expected}: {text}")
+
+
+def _told(subscription: Subscription) -> list[list[tuple[str, str]]]:
+    return _sorted({name: str(value) for name, value in row.items()} for row in subscription.values())
+
+
+def _sorted(rows: Iterable[dict[str, str]]) -> list[list[tuple[str, str]]]:
+    return sorted(sorted(row.items()) for row in rows)
 
 
 Update = Callable[[str], Awaitable[None]]
@@ -187,12 +161,12 @@ async def naive_rate(client: httpx.AsyncClient, place: Place, send: Update) -> f
     return _NAIVE_UPDATES / (time.perf_counter() - begun)
 
 
-async def measure(place: Place, folder: str, factor: float, mode: str, ballast: int) -> None:
+async def measure(place: Place, folder: str, factor: float, flags: list[str], ballast: int, rounds: int) -> None:
     say("loading the city ...")
     await load(place, factor, ballast)
     say("starting the broker ...")
     limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
-    with broker(place, folder, mode) as (http, ws, process):
+    with broker(place, folder, flags) as (http, ws, process):
         async with (
             httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client,
             connect(ws, timeout=_PATIENCE) as line,
@@ -203,13 +177,16 @@ async def measure(place: Place, folder: str, factor: float, mode: str, ballast: 
             sender = PlainHttp(seconds=_PATIENCE, connections=_CONNECTIONS)
             bare, ours = updater(sender, place.update, place.parameters), updater(sender, f"{http}/update", {})
             rates: dict[str, list[float]] = {"bare": [], "broker": []}
-            for number in range(_ROUNDS):
-                rates["bare"].append(await rate(bare, _twice(f"bare{number}")))
-                await client.post(f"{http}/reconcile")
-                rates["broker"].append(await rate(ours, _twice(f"ours{number}")))
+            last = "ours"
+            await rate(ours, lamp_updates(last))
+            for number in range(rounds):
+                # The store ends with what the broker has in memory: to compare them would take far longer.
+                rates["bare"].append(await rate(bare, lamp_updates(f"bare{number}") + lamp_updates(last)))
+                last = f"ours{number}"
+                rates["broker"].append(await rate(ours, lamp_updates(f"{last}a") + lamp_updates(last)))
                 say(f"bare {rates['bare'][-1]:.0f}, broker {rates['broker'][-1]:.0f} updates/s")
             alone_bare = await median_ms(bare, lamp_updates("alone")[:_SINGLE])
-            await client.post(f"{http}/reconcile")
+            await rate(bare, lamp_updates(last))
             alone = await median_ms(ours, lamp_updates("together")[:_SINGLE])
             synced = sync_ms(Path(folder) / "sync")
             await check_answers(client, place, told)
@@ -225,28 +202,31 @@ async def measure(place: Place, folder: str, factor: float, mode: str, ballast: 
     )  # fmt: skip
 
 
-def _twice(value: str) -> list[str]:
-    return lamp_updates(f"{value}a") + lamp_updates(f"{value}b")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--query")
+    parser.add_argument("--store", choices=STORES, default="oxigraph", help="which to start")
+    parser.add_argument("--query", help="of a store that runs")
     parser.add_argument("--update")
     parser.add_argument("--graph")
     parser.add_argument("--factor", type=float, default=1.0, help="how much of the city")
     parser.add_argument("--mode", choices=("mirror", "context"), default="mirror")
+    parser.add_argument("--sole-writer", action="store_true", help="nobody else writes, the broker is told")
+    parser.add_argument("--durability", choices=("fsync", "os", "none"), default="fsync", help="of the broker's log")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ballast", type=int, default=0, help="quads in the store that concern nobody")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        if given.query is None:
-            with oxigraph(folder) as place:
-                asyncio.run(measure(place, folder, given.factor, given.mode, given.ballast))
-        else:
-            graph = {} if given.graph is None else {"using-graph-uri": given.graph}
-            asked = {} if given.graph is None else {"default-graph-uri": given.graph}
-            place = Place(given.query, given.update or given.query, graph, asked)
-            asyncio.run(measure(place, folder, given.factor, given.mode, given.ballast))
+    flags = ["--mode", given.mode, "--durability", given.durability, *(["--sole-writer"] if given.sole_writer else [])]
+    with tempfile.TemporaryDirectory() as folder, _store(given, folder) as place:
+        asyncio.run(measure(place, folder, given.factor, flags, given.ballast, given.rounds))
+
+
+def _store(given: argparse.Namespace, folder: str) -> AbstractContextManager[Place]:
+    if given.query is None:
+        return STORES[given.store](folder)
+    update = given.update or given.query
+    if given.graph is None:
+        return nullcontext(Place(given.query, update))
+    return nullcontext(in_graph(given.query, update, given.graph))
 
 
 if __name__ == "__main__":

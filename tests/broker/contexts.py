@@ -20,7 +20,13 @@ MOST = 10_000
 
 @asynccontextmanager
 async def in_context(
-    clock: Clock, connection: Connection, folder: Path | None = None, patience: float = 1e9, most: int = MOST
+    clock: Clock,
+    connection: Connection,
+    folder: Path | None = None,
+    patience: float = 1e9,
+    most: int = MOST,
+    *,
+    sole_writer: bool = False,
 ) -> AsyncIterator[tuple[Broker, Mirror]]:
     """A broker that has begun, in front of an endpoint."""
     if folder is None:
@@ -30,7 +36,7 @@ async def in_context(
     async with broker:
         assert broker.engine.contexts is not None
         store = SparqlStore(connection, part=broker.engine.contexts.keys)
-        mirror = await begin_in_context_mode(broker, store, patience, most)
+        mirror = await begin_in_context_mode(broker, store, patience, most, sole_writer=sole_writer)
         yield broker, mirror
 
 

@@ -9,7 +9,8 @@ from broker.elsewhere import Elsewhere, mirrored
 from broker.making import ALL, BASE, Client, Clock, Replies, crashed, delete, full_disk, insert, quads_of
 from tidings.broker.errors import NoEndpoint
 from tidings.broker.updates.accepted import Done
-from tidings.model.errors import EndpointDiffers
+from tidings.log.reading import read
+from tidings.model.errors import EndpointDiffers, TidingsError
 from tidings.model.terms import Quad
 from waiting import asynchronous, until
 
@@ -133,7 +134,9 @@ async def test_the_one_update_that_the_store_refuses_is_refused_and_others_are_n
 
 
 @asynchronous
-async def test_a_log_that_fails_takes_back_what_the_store_had(clock: Clock, tmp_path: Path) -> None:
+async def test_what_the_store_has_stays_done_though_the_disk_is_full_and_is_written_down_later(
+    clock: Clock, tmp_path: Path
+) -> None:
     elsewhere = Elsewhere()
     async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, mirror):
         await broker.update(insert(1))
@@ -143,10 +146,64 @@ async def test_a_log_that_fails_takes_back_what_the_store_had(clock: Clock, tmp_
         await until(lambda: len(elsewhere.requests) == 2)  # the intent is in the log
         with full_disk():
             elsewhere.turn.set()
+            await until(lambda: replies.outcomes)
+            with pytest.raises(TidingsError):
+                await broker.commit_log.written()
+            replies.submit(insert(3))
+            await until(replies.errors)
+        assert [error.status for error in replies.errors()] == [507]
+        await broker.update(insert(4))
+        assert broker.commit_log.journal is not None
+        await broker.commit_log.written()
+        assert broker.commit_log.journal.durable.commit == broker.last_commit == 3
+        assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2), quad(4)}
+        assert mirror.status().state == "ok"
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        assert quads_of(broker) == {quad(1), quad(2), quad(4)}
+
+
+@asynchronous
+async def test_a_log_that_fails_takes_back_what_others_wait_for_that_is_not_in_it(clock: Clock, tmp_path: Path) -> None:
+    """A subscription is before the commit, and nobody is told out of turn."""
+    elsewhere = Elsewhere()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, mirror):
+        await broker.update(insert(1))
+        replies, client = Replies(broker), Client(broker)
+        elsewhere.turn.clear()
+        replies.submit(insert(2))
+        client.subscribe(ALL)
+        replies.submit(insert(3))
+        await until(lambda: len(elsewhere.requests) == 2)
+        with full_disk():
+            elsewhere.turn.set()
             await until(replies.errors)
         await until(lambda: mirror.outage.trouble is None)
         assert [error.status for error in replies.errors()] == [507]
-        assert elsewhere.quads == quads_of(broker) == {quad(1)}
+        assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2)}
+
+
+@asynchronous
+async def test_a_subscription_that_waits_before_an_update_is_written_down_as_is_the_update(
+    clock: Clock, tmp_path: Path
+) -> None:
+    elsewhere = Elsewhere()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        replies, client = Replies(broker), Client(broker)
+        elsewhere.turn.clear()
+        replies.submit(insert(1))
+        await until(lambda: elsewhere.requests)
+        clock.pass_by(1)
+        client.subscribe(ALL)
+        clock.pass_by(1)
+        replies.submit(insert(2))
+        elsewhere.turn.set()
+        await until(lambda: len(replies.outcomes) == 2)
+        await broker.commit_log.idle()
+        assert not replies.errors()
+        client.check()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2)}
+        assert len(broker.subscriptions) == 1
 
 
 # -- crashes ----------------------------------------------------------------------------------------------------
@@ -154,7 +211,9 @@ async def test_a_log_that_fails_takes_back_what_the_store_had(clock: Clock, tmp_
 
 @asynchronous
 @pytest.mark.parametrize("taken", [0, 1, 2])
-async def test_what_a_crash_interrupts_is_finished_or_was_never_begun(clock: Clock, tmp_path: Path, taken: int) -> None:
+async def test_what_a_crash_interrupts_is_finished_as_somebody_may_have_been_told(
+    clock: Clock, tmp_path: Path, taken: int
+) -> None:
     elsewhere = Elsewhere(quad(1))
     async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
         elsewhere.turn.clear()
@@ -168,11 +227,50 @@ async def test_what_a_crash_interrupts_is_finished_or_was_never_begun(clock: Clo
         await until(lambda: replies.outcomes)
     for _ in range(2):
         async with mirrored(clock, after, folder) as (broker, mirror):
-            assert after.quads == quads_of(broker) == ({quad(2)} if taken else {quad(1)})
+            assert after.quads == quads_of(broker) == {quad(2)}
             await broker.update(insert(5))
             assert mirror.status().state == "ok"
             assert quad(5) in after.quads
             await broker.update(delete(5))
+
+
+@asynchronous
+async def test_what_was_answered_before_the_log_had_it_keeps_its_number_and_its_time_after_a_crash(
+    clock: Clock, tmp_path: Path
+) -> None:
+    """Even if the store has lost it as well."""
+    elsewhere = Elsewhere()
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        await broker.update(insert(1))
+        done = await broker.update(insert(2), publisher="me")
+        assert [entry.commit for entry in broker.commit_log.group_commit.promised] == [2]
+        folder = crashed(tmp_path / "a", tmp_path / "b")
+    clock.pass_by(100)
+    after = Elsewhere(quad(1))
+    async with mirrored(clock, after, folder) as (broker, _):
+        assert after.quads == quads_of(broker) == {quad(1), quad(2)}
+        entries = [entry for entry in read(folder, 0) if entry.delta]
+        assert [(entry.commit, entry.time) for entry in entries][1:] == [(done.commit, done.time)]
+        assert entries[1].publisher == "me"
+
+
+@asynchronous
+async def test_what_a_crash_interrupts_and_the_store_refuses_is_taken_back(clock: Clock, tmp_path: Path) -> None:
+    elsewhere = Elsewhere(quad(1))
+    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
+        elsewhere.turn.clear()
+        replies = Replies(broker)
+        replies.submit("DELETE { ?s <p> ?o } INSERT { <s2> <p> 2 } WHERE { ?s <p> ?o }")
+        await until(lambda: elsewhere.requests)
+        folder = crashed(tmp_path / "a", tmp_path / "b")
+        elsewhere.turn.set()
+        await until(lambda: replies.outcomes)
+    after = Elsewhere()
+    after.refuses = lambda each: each == quad(2)
+    for _ in range(2):
+        async with mirrored(clock, after, folder) as (broker, mirror):
+            assert after.quads == quads_of(broker) == {quad(1)}
+            assert mirror.status().state == "ok"
 
 
 async def _partly(elsewhere: Elsewhere, states: dict[Quad, bool], count: int) -> None:

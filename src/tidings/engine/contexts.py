@@ -28,6 +28,8 @@ class Contexts:
         self._store = store
         self._lutt: Lutt[Key] = Lutt()
         self._holders: dict[Key, int] = {}
+        self._fetched: frozenset[Key] = frozenset()
+        """Those that are held, and of which not everything is here yet."""
         self._watchers: list[dict[Quad, bool]] = []
         self.most: int | None = None
         """Quads that there is room for, if that is limited."""
@@ -43,10 +45,20 @@ class Contexts:
 
     def covers(self, key: Key) -> bool:
         """Whether what a pattern selects is kept already."""
-        s, p, o, g = key
-        graphs = (g, ANY_NAMED) if g != DEFAULT_GRAPH else (g,)
-        wider = product(*((each, None) if each is not None else (None,) for each in (s, p, o)), graphs)
-        return any(each in self._holders for each in wider)
+        return any(each in self._holders for each in _wider(key))
+
+    def has(self, key: Key) -> bool:
+        """Whether everything that a pattern selects is here."""
+        return any(each in self._holders and each not in self._fetched for each in _wider(key))
+
+    @contextmanager
+    def fetching(self, keys: Iterable[Key]) -> Iterator[None]:
+        """While what these select is being fetched, of which one at a time is."""
+        self._fetched = frozenset(keys)
+        try:
+            yield
+        finally:
+            self._fetched = frozenset()
 
     def hold(self, keys: Iterable[Key]) -> None:
         """From here on, changes of what these select are kept up with."""
@@ -129,6 +141,14 @@ class Contexts:
 
 def _nothing() -> None:
     pass
+
+
+def _wider(key: Key) -> Iterator[Key]:
+    """The patterns that select all that a pattern does: that one, and those that leave more open."""
+    s, p, o, g = key
+    graphs = (g, ANY_NAMED) if g != DEFAULT_GRAPH else (g,)
+    subjects, predicates, objects = ((each, None) if each is not None else (None,) for each in (s, p, o))
+    return product(subjects, predicates, objects, graphs)
 
 
 def matching(store: Store, key: Key) -> Iterator[Quad]:

@@ -109,6 +109,7 @@ class Settings(GateSettings):
         "mirror", one_of("mirror", "context"), "what of it is in memory: all, or what subscriptions need", "MODE"
     )
     max_context: int = setting(1_000_000, positive, "quads that are in memory in context mode", "QUADS")
+    sole_writer: bool = setting(False, flag, "nobody else writes to the endpoint: fewer questions in context mode")
     endpoint_file: str | None = setting(None, text, "SEPA's file (.jpar) with both addresses instead", "FILE")
     endpoint_dialect: str | None = setting(
         None, one_of("generic", "oxigraph", "fuseki", "virtuoso"), "which store it is; found out if not given", "NAME"

@@ -60,7 +60,9 @@ async def behind(broker: Broker, settings: Settings) -> AsyncIterator[Mirror]:
             mirror = Mirror(broker, store, patience)
             await mirror.begin()
         else:
-            mirror = await begin_in_context_mode(broker, store, patience, settings.max_context)
+            mirror = await begin_in_context_mode(
+                broker, store, patience, settings.max_context, sole_writer=settings.sole_writer
+            )
         tasks = await stack.enter_async_context(_Background())
         if settings.reconcile_every:
             tasks.begin(_reconcile(mirror, settings.reconcile_every))

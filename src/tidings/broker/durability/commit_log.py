@@ -119,17 +119,27 @@ class CommitLog:
 
     def write(self, entry: Entry | None, pending: Pending) -> None:
         """Hand over to the journal what nothing keeps from it any more."""
-        if self.journal is not None and entry is not None:
+        if entry is None or self._is_appended(entry, pending):
+            self.group_commit.add(pending)
+
+    def promise(self, entry: Entry, pending: Pending) -> None:
+        """The same for a commit that the store of record has, and an intent of the log: no crash can undo it."""
+        if self._is_appended(entry, pending):
+            self.group_commit.promise(entry, pending)
+
+    def _is_appended(self, entry: Entry, pending: Pending) -> bool:
+        """Whether an entry is on its way to the disk; what rests on it is undone if it cannot be."""
+        if self.journal is not None:
             try:
                 self.journal.append(entry)
             except LogBroken as error:
                 self._settlement.undo(pending, error)
-                return
+                return False
             except (TypeError, ValueError) as error:  # it should not have come this far
                 log.exception("internal error: an entry cannot be written to the log: %r", entry)
                 self._settlement.undo(pending, TidingsError(f"this cannot be written down: {error}"))
-                return
-        self.group_commit.add(pending)
+                return False
+        return True
 
     @property
     def is_busy(self) -> bool:
@@ -143,11 +153,19 @@ class CommitLog:
         await self.group_commit.idle()
 
     async def settled(self) -> None:
-        """Until everything that can be seen by now is durable. Raises what kept it from being so."""
+        """Until no crash can undo what can be seen by now. Raises what kept it from being so."""
         if self.is_busy:
-            barrier = PendingBarrier(asyncio.get_running_loop().create_future())
-            self.wait(barrier)
-            await barrier.durable
+            await self._barrier()
+
+    async def written(self) -> None:
+        """Until the log has everything that was settled by now. Raises what kept it from having it."""
+        if self.group_commit.promised:
+            await self._barrier()
+
+    async def _barrier(self) -> None:
+        barrier = PendingBarrier(asyncio.get_running_loop().create_future())
+        self.wait(barrier)
+        await barrier.durable
 
     # -- for the settlement -------------------------------------------------------------------------------------
 

@@ -5,6 +5,9 @@
 
 Many share one fsync: whatever is appended while the disk is busy goes with the next batch. Answers that write nothing
 wait in the same line, so that nobody is shown what a crash could still undo.
+
+A *promise* is an entry that a crash cannot undo even if the log lacks it, because a store of record has it and the log
+says what it was to have. It is settled at once if nothing waits before it, and goes to the disk with whatever is next.
 """
 
 import asyncio
@@ -17,11 +20,14 @@ from typing import Protocol
 
 from tidings.broker.latency import Latency
 from tidings.broker.pending import Pending
+from tidings.log.entry import Entry
 from tidings.log.journal import Batch, Durability, Journal
 from tidings.model.errors import TidingsError
 
 LAZY_SECONDS = 0.5
 """How long changes may stay in memory where no durability is asked for."""
+PROMISED_SECONDS = 0.05
+"""How long a promise waits for something that goes to the disk with it."""
 
 
 class Settlement(Protocol):
@@ -53,6 +59,10 @@ class GroupCommit:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="group-commit")
         self._under_way: Future[None] | None = None
         """The write that the thread is at."""
+        self.promised: list[Entry] = []
+        """What was settled before the disk has it, in order; everything else that it lacks is behind that."""
+        self._timer: asyncio.TimerHandle | None = None
+        """For promises that nothing else takes along."""
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
@@ -74,6 +84,24 @@ class GroupCommit:
             self._line.append(pending)
             self._schedule()
 
+    def promise(self, entry: Entry, pending: Pending) -> None:
+        """Settle what rests on an entry that was appended, and that a crash cannot undo."""
+        if self._journal is None or self._durability == "none" or self._line:
+            self.add(pending)
+        else:
+            self.promised.append(entry)
+            self._wait(PROMISED_SECONDS)
+            self._settlement.settle(pending)
+
+    def _wait(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
+
+    def _waited(self) -> None:
+        self._timer = None
+        if self.promised:
+            self._schedule()
+
     def _schedule(self) -> None:
         if not self._scheduled and self._under_way is None:
             self._scheduled = True
@@ -88,12 +116,12 @@ class GroupCommit:
         if self._under_way is not None:
             return  # what was appended meanwhile follows it
         assert self._journal is not None
-        count = len(self._line)
+        count, promised = len(self._line), len(self.promised)
         begun = self._clock()
         try:
             batch = self._journal.take()
             if batch is not None and (self._durability == "fsync" or batch.later):
-                self._write_aside(batch, count, begun)
+                self._write_aside(batch, count, promised, begun)
                 return
             if batch is not None:
                 self._journal.write(batch)
@@ -101,34 +129,37 @@ class GroupCommit:
         except TidingsError as error:
             self._fail(error)
         else:
-            self._settle(count)
+            self._settle(count, promised)
 
-    def _write_aside(self, batch: Batch, count: int, begun: float) -> None:
+    def _write_aside(self, batch: Batch, count: int, promised: int, begun: float) -> None:
         """In the thread: what waits for the disk, or takes long to encode."""
         assert self._journal is not None
         self._under_way = self._thread.submit(self._journal.write, batch)
         writing = asyncio.wrap_future(self._under_way)
-        writing.add_done_callback(partial(self._written, count, begun))
+        writing.add_done_callback(partial(self._written, count, promised, begun))
 
     def _count(self, begun: float) -> None:
         self.batches += 1
         self.latency.count(self._clock() - begun)
 
-    def _written(self, count: int, begun: float, done: "asyncio.Future[None]") -> None:
+    def _written(self, count: int, promised: int, begun: float, done: "asyncio.Future[None]") -> None:
         self._under_way = None
         error = done.exception()
         if error is None:
             self._count(begun)
-            self._settle(count)
+            self._settle(count, promised)
         else:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))
 
-    def _settle(self, count: int) -> None:
+    def _settle(self, count: int, promised: int) -> None:
         line, settle = self._line, self._settlement.settle
+        del self.promised[:promised]
         for _ in range(count):
             settle(line.popleft())
         if line or (self._journal is not None and self._journal.has_more):
             self._schedule()
+        elif self.promised:
+            self._wait(PROMISED_SECONDS)
         self._tell_idle()
 
     def _fail(self, error: TidingsError) -> None:
@@ -138,6 +169,7 @@ class GroupCommit:
         self._journal.discard()
         if self._durability == "none":  # what is lost has been answered already: nothing more may be promised
             self._journal.broken = True
+        self._append_promised()
         undone = list(self._line)
         self._line.clear()
         for pending in reversed(undone):
@@ -146,8 +178,18 @@ class GroupCommit:
             self._schedule()
         self._tell_idle()
 
+    def _append_promised(self) -> None:
+        """What nobody can take back goes first when the disk can be written again."""
+        assert self._journal is not None
+        if self._journal.broken:  # a restart finds them at the store of record
+            self.promised.clear()
+        for entry in self.promised:
+            self._journal.append(entry)
+        if self.promised:
+            self._wait(LAZY_SECONDS)
+
     def _tell_idle(self) -> None:
-        if not self._line and self._under_way is None:
+        if not self._line and not self.promised and self._under_way is None:
             for waiter in self._idle:
                 if not waiter.done():
                     waiter.set_result(None)
@@ -172,7 +214,7 @@ class GroupCommit:
     async def idle(self) -> None:
         """Until nothing waits, and everything is written."""
         self._hurry()
-        while self._line or self._under_way is not None or self._scheduled:
+        while self._line or self.promised or self._under_way is not None or self._scheduled:
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter
@@ -181,9 +223,13 @@ class GroupCommit:
     def _hurry(self) -> None:
         if self._scheduled and self._durability == "none":
             self._flush()
+        elif self.promised:
+            self._schedule()
 
     def close(self) -> None:
         """Write what is left, whatever the durability. Raises a TidingsError."""
+        if self._timer is not None:
+            self._timer.cancel()
         self._thread.shutdown()
         if self._journal is not None:
             if not self._journal.broken and (batch := self._journal.take()) is not None:

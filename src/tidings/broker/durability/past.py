@@ -7,6 +7,7 @@ to it are in memory. No snapshot is needed, and what is near costs little, howev
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NoLog, UnknownCommit
@@ -51,6 +52,8 @@ def _since(commit_log: CommitLog, journal: Journal, commit: int) -> Iterator[Ent
                 break
             if entry.delta:
                 yield entry
-    for pending in commit_log.group_commit.waiting():
-        if isinstance(pending, PendingUpdate | PendingSeed) and pending.entry.commit > max(commit, durable):
-            yield pending.entry
+    waiting = commit_log.group_commit.waiting()
+    commits = (pending.entry for pending in waiting if isinstance(pending, PendingUpdate | PendingSeed))
+    for entry in chain(commit_log.group_commit.promised, commits):
+        if entry.commit > max(commit, durable):
+            yield entry

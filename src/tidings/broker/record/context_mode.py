@@ -6,6 +6,7 @@ That only contexts are kept is known before the log is replayed, by the engine (
 from tidings.broker.asking.at_record import AtRecord
 from tidings.broker.broker import Broker
 from tidings.broker.errors import NotInContextMode
+from tidings.broker.record.at_hand import AtHand
 from tidings.broker.record.held import PARTIAL
 from tidings.broker.record.keeping import Keeping
 from tidings.broker.record.mirror import Mirror
@@ -13,8 +14,11 @@ from tidings.broker.record.seam import AskedStore
 from tidings.broker.record.working_out import WorkingOut
 
 
-async def begin_in_context_mode(broker: Broker, record: AskedStore, patience: float, most: int) -> Mirror:
-    """Until the contexts are what the store of record has; `most` quads are kept. The broker must have been entered.
+async def begin_in_context_mode(
+    broker: Broker, record: AskedStore, patience: float, most: int, *, sole_writer: bool = False
+) -> Mirror:
+    """Until the contexts are what the store of record has; `most` quads are kept. The broker must have been entered. If
+    it is the `sole_writer` of the store, updates that need nothing but contexts are worked out from memory.
 
     Raises NotInContextMode if its log is of a broker that had everything in memory."""
     engine, log, held = broker.engine, broker.commit_log, broker.held
@@ -26,7 +30,8 @@ async def begin_in_context_mode(broker: Broker, record: AskedStore, patience: fl
     held.tidy()
     mirror = Mirror(broker, record, patience)
     delivery, updates, forks = mirror.delivery, broker.updates, broker.forks
-    updates.elsewhere = working_out = WorkingOut(engine, record, delivery, forks, updates.whole, most)
+    at_hand = AtHand(engine, updates.slice) if sole_writer else None
+    updates.elsewhere = working_out = WorkingOut(engine, record, delivery, forks, updates.whole, most, at_hand)
     broker.asking = AtRecord(engine, record, working_out, log, forks, broker.now, broker.policy)
     broker.admission.context = keeping = Keeping(
         engine, held, record, delivery, log, updates, broker.notifier, broker.spawn, most

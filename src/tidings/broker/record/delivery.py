@@ -1,7 +1,10 @@
 """THE STORY of a commit on its way to the store of record:
 
-    engine -> line -> intent in the log, durable -> store of record -> the commit itself in the log -> settled
+    engine -> line -> intent in the log, durable -> store of record -> settled, and the commit itself in the log
                                                 \\-> it is away, or will not: that in the log, undone, the last first
+
+Once the store has a commit, no crash can undo it: a restart finds the intent, and finishes it. So nobody waits for the
+commit itself to be on the disk, where it goes together with the next intent.
 
 Whatever comes while the store is busy goes with the next request: many commits are one delta. Everything that rests on
 a commit in the line waits behind it, so nobody is shown what could still be undone.
@@ -10,6 +13,7 @@ a commit in the line waits behind it, so nobody is shown what could still be und
 import asyncio
 import logging
 from collections import deque
+from itertools import islice
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.pending import Pending, PendingBarrier, PendingSeed, PendingUpdate
@@ -96,17 +100,20 @@ class Delivery:
         return len(self._line)
 
     async def _deliver(self, count: int) -> None:
-        commits = [e for e, pending in (self._line[i] for i in range(count)) if e is not None and _is_ours(pending)]
+        first = [(entry, pending) for entry, pending in islice(self._line, count) if entry is not None]
+        commits = [entry for entry, pending in first if _is_ours(pending)]
+        # The intent is in the log before all of them: facts that are before the commits must not be older than it.
+        time = first[0][0].time if first else 0
         try:
             if commits:
-                await self._log(intent(commits), commits[0].time)
+                await self._log(intent(commits), time)
                 self.requests += 1
                 await self._record.take(after(commits))
         except EndpointRefused as error:
-            await self._withdraw(commits[0].time)
+            await self._withdraw(time)
             self._refuse(error, commits)
         except EndpointAway as error:
-            await self._withdraw(commits[0].time)
+            await self._withdraw(time)
             self._undo(error)
         except TidingsError as error:  # the log cannot be written
             self._undo(error)
@@ -135,7 +142,11 @@ class Delivery:
         for entry in commits:
             self._intents.agree(entry.delta)
         for _ in range(count):
-            self._commit_log.write(*self._line.popleft())
+            written, pending = self._line.popleft()
+            if written is not None and _is_ours(pending):
+                self._commit_log.promise(written, pending)
+            else:
+                self._commit_log.write(written, pending)
 
     def _refuse(self, error: EndpointRefused, commits: list[Entry]) -> None:
         """One of these is not to be had: they go one by one, and whoever finds out which is refused."""

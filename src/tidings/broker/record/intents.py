@@ -4,8 +4,8 @@
     withdrawing  they are taken back, and their publishers may be told so: the store is to have what it had before
     withdrawn    it has that
 
-Nobody was promised anything by an intent: after a crash, it is finished if the store has any of it, and else dropped.
-If it was taken back before the crash, the store is given what it had.
+Whether the store has confirmed an intent, and publishers were told, is nowhere: after a crash, it is finished, unless
+the store refuses it. If it was taken back before the crash, the store is given what it had.
 The last states that the store has agreed to are remembered: one that comes back from an old backup is found out.
 """
 

@@ -107,7 +107,8 @@ class Keeping:
             self._contexts.hold(each.keys)
         try:
             if lacking:
-                await self._fetch(lacking)
+                with self._contexts.fetching(lacking):
+                    await self._fetch(lacking)
         except Exception as error:  # noqa: BLE001 -- whatever it is, whoever waits hears of it
             for each in wanted:
                 self._forget(self._contexts.release(each.keys))

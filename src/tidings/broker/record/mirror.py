@@ -1,6 +1,6 @@
 """A broker whose graph is in memory and in a store of record: how it begins, and what it does when that comes back.
 
-begin   what a crash left open is finished or dropped; what others changed meanwhile becomes a commit
+begin   what a crash left open is finished; what others changed meanwhile becomes a commit
 later   what the store has lost it is given again; if it differs then, somebody has to say who is right
 """
 
@@ -12,9 +12,9 @@ from tidings.broker.record.delivery import Delivery
 from tidings.broker.record.intents import WITHDRAWN
 from tidings.broker.record.outage import Outage
 from tidings.broker.record.reconciliation import Reconciliation
-from tidings.broker.record.seam import Reconciled, RecordStatus, Side, StoreOfRecord, before
+from tidings.broker.record.seam import Reconciled, RecordStatus, Side, States, StoreOfRecord, before
 from tidings.log.entry import Entry
-from tidings.model.errors import EndpointAway, EndpointDiffers
+from tidings.model.errors import EndpointAway, EndpointDiffers, EndpointRefused
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
@@ -61,8 +61,8 @@ class Mirror:
     # -- for an outage ----------------------------------------------------------------------------------------------
 
     async def finish_intent(self) -> None:
-        """Finish what a crash interrupted if the store has any of it; nobody was promised it, so else it is dropped. If
-        its publishers may have been told that it was not done, it is taken back."""
+        """Finish what a crash interrupted: its publishers may have been told that it is done. If they may have been
+        told that it is not, or the store will not have it, it is taken back."""
         commits = list(self._broker.intents.open)
         if self._begun or not commits:
             return
@@ -70,24 +70,28 @@ class Mirror:
         for entry in commits:
             net.absorb(entry.delta)
         if self._broker.intents.taken_back:
-            log.warning("%d commits that were taken back before a crash are taken back at the endpoint", len(commits))
-            states = before(net)
-            await self._record.take({quad: states[quad] for quad in await self._record.lacking(states)})
-            await self._broker.facts.write(WITHDRAWN)
+            await self._take_back(net, len(commits))
             return
-        states = {quad: weight > 0 for quad, weight in net.items()}
-        lacking = await self._record.lacking(states)
-        if states and len(lacking) == len(states):
-            log.warning("%d commits that a crash interrupted were not begun: they are dropped", len(commits))
-            await self._broker.facts.write(WITHDRAWN)
+        try:
+            await self._bring_about({quad: weight > 0 for quad, weight in net.items()})
+        except EndpointRefused as error:  # then it has never confirmed it
+            log.warning("the endpoint refuses what a crash interrupted: %s", error)
+            await self._take_back(net, len(commits))
             return
         log.warning("%d commits that a crash interrupted are finished", len(commits))
-        await self._record.take({quad: states[quad] for quad in lacking})
         for entry in commits:
             await self._commit(entry)
 
+    async def _take_back(self, net: ZSet[Quad], commits: int) -> None:
+        log.warning("%d commits that a crash interrupted are taken back at the endpoint", commits)
+        await self._bring_about(before(net))
+        await self._broker.facts.write(WITHDRAWN)
+
+    async def _bring_about(self, states: States) -> None:
+        await self._record.take({quad: states[quad] for quad in await self._record.lacking(states)})
+
     async def _commit(self, entry: Entry) -> None:
-        await self.reconciliation.commit(entry.delta, entry.notes)
+        await self.reconciliation.commit(entry.delta, entry.notes, entry.time)
         self._broker.intents.agree(entry.delta)
         for note in entry.notes:
             self._broker.facts.restore(note)

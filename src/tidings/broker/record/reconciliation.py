@@ -73,10 +73,12 @@ class Reconciliation:
             {quad: weight for quad, weight in found.items() if quad not in lacking and (quad in store) == (weight < 0)}
         )
 
-    async def commit(self, delta: ZSet[Quad], notes: tuple[Note, ...] = ()) -> int:
-        """Until a commit of what the store of record holds already is durable, and everybody told."""
+    async def commit(self, delta: ZSet[Quad], notes: tuple[Note, ...] = (), time: int | None = None) -> int:
+        """Until a commit of what the store of record holds already is durable, and everybody told. It was at some
+        `time`, unless something later was written down since; by default it is now."""
         commit_log = self._commit_log
-        entry = commit_log.next_entry(delta, commit_log.now(), notes)
+        at = commit_log.time = commit_log.now() if time is None else max(time, commit_log.time)
+        entry = commit_log.next_entry(delta, at, notes)
         commit = self._engine.absorb(delta, now=entry.time)
         self._notifier.end_failed(commit.failures)
         commit_log.commit(PendingReconciled(entry, commit))

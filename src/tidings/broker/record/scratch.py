@@ -61,10 +61,10 @@ class Scratch:
         """Whether the store of record may hold something else of what these patterns select."""
         if not len(self._changed):
             return False
-        return any(next(matching(self._changed, _loose(key)), None) for key in keys)
+        return any(next(matching(self._changed, loose(key)), None) for key in keys)
 
 
-def _loose(key: Key) -> Key:
+def loose(key: Key) -> Key:
     """Literals may be spelled otherwise."""
     s, p, o, g = key
     return (s, p, None, g) if o is not None and o[0] == '"' else key

@@ -14,6 +14,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from tidings.broker.forks import Forks
+from tidings.broker.record.at_hand import AtHand
 from tidings.broker.record.delivery import Delivery
 from tidings.broker.record.instances import Instances, instances_of, kept, where_of
 from tidings.broker.record.scratch import Scratch
@@ -69,10 +70,18 @@ class _Beginning(Struct, frozen=True):
 
 
 class WorkingOut:
-    """Works out updates. `most` quads are fetched for one; `limits` are those of an update."""
+    """Works out updates. `most` quads are fetched for one; `limits` are those of an update. What is `at_hand` need not
+    be asked, if nobody else writes to the store of record."""
 
     def __init__(
-        self, engine: Engine, record: AskedStore, delivery: Delivery, forks: Forks, limits: Limits, most: int
+        self,
+        engine: Engine,
+        record: AskedStore,
+        delivery: Delivery,
+        forks: Forks,
+        limits: Limits,
+        most: int,
+        at_hand: AtHand | None = None,
     ) -> None:
         self._engine = engine
         self._record = record
@@ -80,10 +89,13 @@ class WorkingOut:
         self._forks = forks
         self._limits = limits
         self._most = most
+        self._at_hand = at_hand
 
     async def work_out(self, asked: Sequence[Asked], now: int) -> list[ZSet[Quad] | TidingsError]:
         """What the first of these do, one after the other: all of them, or as many as can be told by now. None if the
         store of record is away, which is taken care of."""
+        if self._at_hand is not None and (found := self._at_hand.work_out(asked, now)):
+            return found
         try:
             found = await self._round(asked, now)
             if not found:

@@ -99,7 +99,7 @@ class UpdateQueue:
         self._matching = matching
         self.most = most
         self._clock = clock
-        self._slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
+        self.slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
         """What an update may take in all."""
         self._waiting: deque[Update] = deque()
@@ -180,7 +180,7 @@ class UpdateQueue:
             if prepared[0].loads:  # documents take their time
                 self._fork(update, prepared)
                 return False
-            commit = self._engine.execute(*prepared, now=now, limits=self._slice, rights=update.rights)
+            commit = self._engine.execute(*prepared, now=now, limits=self.slice, rights=update.rights)
         except TimeLimitExceeded:
             self._fork(update, prepared)
             return False

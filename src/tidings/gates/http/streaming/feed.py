@@ -146,7 +146,8 @@ class Feed:
             self.end()
 
     async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
-        """Commits that are durable by now."""
+        """Commits that somebody was told of by now."""
+        await self._broker.commit_log.written()
         async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.commit)):
             yield piece
 
