@@ -46,6 +46,7 @@ class WordNet:
         self._data = {_PART[part]: _mapped(folder / f"data.{part}") for part in PARTS}
         self._folder = folder
         self._synset = lru_cache(_KEPT)(self._read)
+        self._of_lemma = lru_cache(_KEPT)(self._look_up)
         self.senses = lru_cache(_KEPT)(self._senses)
         self._explaining = lru_cache(_KEPT)(self._read_explanation)
         self._relations = lru_cache(_KEPT)(self._related)
@@ -107,13 +108,14 @@ class WordNet:
             if pointer.symbol == "!" and word in (None, synset.words[pointer.source_word - 1].lower()):
                 yield from map(str.lower, self._synset(_plain(pointer.target)).words)
 
-    def _of_lemma(self, lemma: str) -> list[str]:
-        senses = []
+    def _look_up(self, lemma: str) -> tuple[str, ...]:
+        """Its senses; asked for once for what it means, and once for its opposites."""
+        senses: list[str] = []
         for part, line in self._lines(lemma).items():
             fields = line.split()
             count = int(fields[2])
             senses += [f"{part}{int(offset):08}" for offset in fields[-count:]]
-        return senses
+        return tuple(senses)
 
     def _lines(self, lemma: str) -> dict[str, str]:
         """The line of each index that has the lemma. A spelling has spaces where a lemma may have `_` or a hyphen, as
