@@ -35,10 +35,17 @@ CALIBRATION = ("clinic", "harbour")
 were looked at."""
 
 
+_FOLDER = files("tidings.bench.matching.vocabularies")
+
+
+def known_vocabularies() -> list[str]:
+    """The names of all that there are."""
+    return sorted(each.name.removesuffix(".txt") for each in _FOLDER.iterdir() if each.name.endswith(".txt"))
+
+
 @cache
 def vocabulary(name: str) -> Vocabulary:
-    text = files("tidings.bench.matching.vocabularies").joinpath(f"{name}.txt").read_text(encoding="utf-8")
-    return read_vocabulary(name, text)
+    return read_vocabulary(name, _FOLDER.joinpath(f"{name}.txt").read_text(encoding="utf-8"))
 
 
 def read_vocabulary(name: str, text: str) -> Vocabulary:
