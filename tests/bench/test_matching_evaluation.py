@@ -8,7 +8,7 @@ from tidings.bench.matching.event_set import Sizes, event_set
 from tidings.bench.matching.experiment import Configuration, Outcome, Point, configured
 from tidings.bench.matching.report import summary
 from tidings.bench.matching.speed import seconds_for, throughput
-from tidings.bench.matching.vocabulary import CALIBRATION, VOCABULARIES, read_vocabulary, vocabulary
+from tidings.bench.matching.vocabulary import CALIBRATION, VOCABULARIES, known_vocabularies, read_vocabulary, vocabulary
 from tidings.matching.language.values import Equals, Parameters
 from tidings.matching.matcher.scores import Knowledge
 
@@ -16,7 +16,7 @@ SMALL = Sizes(seeds=12, events=60, subscriptions=10)
 KNOWLEDGE = Knowledge(Letters())
 
 
-@pytest.mark.parametrize("name", [*VOCABULARIES, *CALIBRATION])
+@pytest.mark.parametrize("name", known_vocabularies())
 def test_a_vocabulary_has_a_thesaurus_for_what_its_events_are_made_of(name: str) -> None:
     words = vocabulary(name)
     kinds = {term for slots in words.events for attribute, values in slots for term in (attribute, *values[0])}
@@ -79,6 +79,25 @@ def test_speed_is_measured_on_what_can_be_matched() -> None:
     found = throughput(vocabulary("city"), KNOWLEDGE, 20, 10)
     assert (found.subscriptions, found.events) == (20, 10)
     assert 0 < found.looked_at < 1
+
+
+def test_what_is_reported_and_what_parameters_come_from_are_apart() -> None:
+    assert not {*VOCABULARIES} & {*CALIBRATION}
+    assert {*VOCABULARIES, *CALIBRATION} <= {*known_vocabularies()}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("vocabularies", "city,moon", "there is no vocabulary `moon`; there are airport, "),
+        ("backends", "moon", "Invalid enum value 'moon'"),
+        ("events", "0", ">= 1"),
+        ("crowd", "-1", ">= 1"),
+    ],
+)
+def test_a_configuration_that_cannot_be_measured_is_refused(key: str, value: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        configured({key: value})
 
 
 def test_a_configuration_is_read_and_its_outcome_told() -> None:

@@ -59,6 +59,14 @@ def test_a_lemma_with_a_hyphen_is_found_by_its_words(tmp_path: Path) -> None:
     assert not words.has("built in oven")  # nor any other mixture
 
 
+def test_a_form_of_a_verb_has_no_sense_of_the_noun(tmp_path: Path) -> None:
+    words = WordNet(small_wordnet(tmp_path, ("record", "car_park")))
+    assert words.senses("records") == words.senses("record") != frozenset()
+    assert words.senses("recording") == frozenset()
+    assert words.has("car parks")
+    assert words.senses("car parks") == words.senses("car park")
+
+
 def test_antonyms_are_opposites(tmp_path: Path) -> None:
     words = WordNet(small_wordnet(tmp_path))
     assert words.opposites("vacant") == {"occupied"}

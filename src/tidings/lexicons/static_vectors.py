@@ -5,7 +5,7 @@ The package's own loader asks a hub on the network; here its files are read, and
 
 import importlib.util
 import re
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +72,15 @@ class StaticVectors:
     def _learn(self, items: list[str]) -> None:
         import numpy as np
 
+        from tidings.matching.evidence import sums
+
         pieces = [self._pieces(item[:_LONGEST]) for item in items]
         known = [item for item, ids in zip(items, pieces, strict=True) if ids]
         self._numbers.update(dict.fromkeys(items, 0))
         if known:
-            ends = list(accumulate([len(ids) for ids in pieces if ids]))
             flat = self._weights[list(chain.from_iterable(pieces))].astype(np.float32)
             begin, self._end = self._end, self._end + len(known)
-            self._table[begin : self._end] = _directions(np.add.reduceat(flat, [0, *ends[:-1]], axis=0))
+            self._table[begin : self._end] = _directions(sums(flat, [len(ids) for ids in pieces if ids]))
             self._numbers.update(zip(known, range(begin, self._end), strict=True))
 
     def _pieces(self, item: str) -> list[int]:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, convert
+from msgspec import Meta, Struct, convert
 
 from tidings.bench.matching.baselines import product
 from tidings.bench.matching.effectiveness import Effectiveness, judge
 from tidings.bench.matching.event_set import Sizes, event_set
 from tidings.bench.matching.speed import Throughput, seconds_for, throughput
-from tidings.bench.matching.vocabulary import VOCABULARIES, vocabulary
+from tidings.bench.matching.vocabulary import VOCABULARIES, known_vocabularies, vocabulary
 from tidings.lexicons.backends import Backend, load_knowledge
 from tidings.lexicons.static_vectors import load_static_vectors
 from tidings.matching.language.values import Parameters
@@ -30,18 +30,24 @@ APPROXIMATIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 class Configuration(Struct, frozen=True, forbid_unknown_fields=True):
     """What is measured; the defaults are the sizes of the paper."""
 
-    seeds: tuple[int, ...] = (51, 52, 53)
-    vocabularies: tuple[str, ...] = VOCABULARIES
-    backends: tuple[str, ...] = ("static", "vectors")
-    events: int = 14_743
-    subscriptions: int = 94
-    crowd: int = 10_000
+    seeds: Annotated[tuple[int, ...], Meta(min_length=1)] = (51, 52, 53)
+    vocabularies: Annotated[tuple[str, ...], Meta(min_length=1)] = VOCABULARIES
+    backends: Annotated[tuple[Backend, ...], Meta(min_length=1)] = (Backend.STATIC, Backend.VECTORS)
+    events: Annotated[int, Meta(ge=1)] = 14_743
+    subscriptions: Annotated[int, Meta(ge=1)] = 94
+    crowd: Annotated[int, Meta(ge=1)] = 10_000
     """Subscriptions of the measurement of throughput."""
     clusters: bool = True
     """Also match within the built-in topics, with everything approximate."""
     index: str | None = None
     """Of the backend esa."""
     wordnet: str | None = None
+
+    def __post_init__(self) -> None:
+        known = known_vocabularies()
+        for each in self.vocabularies:
+            if each not in known:
+                raise ValueError(f"there is no vocabulary `{each}`; there are {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def configured(settings: Mapping[str, str]) -> Configuration:
 
 def run_experiment(configuration: Configuration, say: Callable[[str], None]) -> Outcome:
     outcome = Outcome(configuration)
-    known = {name: _load(name, configuration) for name in configuration.backends}
+    known = {backend.value: _load(backend, configuration) for backend in configuration.backends}
     matchers = known | {"product": product(load_static_vectors())}
     for name in configuration.vocabularies:
         for matcher, knowledge in matchers.items():
@@ -101,9 +107,9 @@ def run_experiment(configuration: Configuration, say: Callable[[str], None]) -> 
     return Outcome(configuration, outcome.points, outcome.over_k, outcome.over_predicates, found)
 
 
-def _load(name: str, configuration: Configuration) -> Knowledge:
+def _load(backend: Backend, configuration: Configuration) -> Knowledge:
     index, wordnet = (None if path is None else Path(path) for path in (configuration.index, configuration.wordnet))
-    return load_knowledge(Backend(name), index=index, wordnet=wordnet)
+    return load_knowledge(backend, index=index, wordnet=wordnet)
 
 
 def _point(

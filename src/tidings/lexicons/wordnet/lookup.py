@@ -13,23 +13,12 @@ from pathlib import Path
 
 from tidings.lexicons.errors import WordNetDamaged
 from tidings.lexicons.wordnet.finding import PARTS, wordnet_folder
+from tidings.lexicons.wordnet.forms import base_forms, inflected
 from tidings.lexicons.wordnet.reading import Synset, read_synset
 
 _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _NEAR = frozenset(["@", "@i", "~", "~i", "&", "+", "\\", "=", "^", "*", ">"])
 _PARTS = frozenset(["%p", "#p", "%m", "#m", "%s", "#s"])
-_ENDINGS = (
-    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("er", ""), ("er", "e"),
-)  # fmt: skip
-_IRREGULAR = {
-    "begun": "begin", "broken": "break", "brought": "bring", "built": "build", "bought": "buy", "caught": "catch",
-    "come": "come", "fallen": "fall", "fell": "fall", "felt": "feel", "found": "find", "frozen": "freeze",
-    "given": "give", "gone": "go", "grown": "grow", "held": "hold", "hidden": "hide", "kept": "keep", "left": "leave",
-    "lost": "lose", "made": "make", "met": "meet", "paid": "pay", "risen": "rise", "rose": "rise", "sent": "send",
-    "shut": "shut", "sold": "sell", "spent": "spend", "stolen": "steal", "stood": "stand", "taken": "take",
-    "thrown": "throw", "told": "tell", "won": "win", "written": "write", "men": "man", "women": "woman",
-    "children": "child", "feet": "foot", "mice": "mouse",
-}  # fmt: skip
 _LETTERS = re.compile(r"[a-z]{3,}")
 _SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
@@ -46,6 +35,7 @@ class WordNet:
         self._data = {_PART[part]: _mapped(folder / f"data.{part}") for part in PARTS}
         self._folder = folder
         self._synset = lru_cache(_KEPT)(self._read)
+        self._of_lemma = lru_cache(_KEPT)(self._look_up)
         self.senses = lru_cache(_KEPT)(self._senses)
         self._explaining = lru_cache(_KEPT)(self._read_explanation)
         self._relations = lru_cache(_KEPT)(self._related)
@@ -54,10 +44,16 @@ class WordNet:
         self.opposites = lru_cache(_KEPT)(self._opposites)
 
     def _has(self, term: str) -> bool:
-        return any(self._lines(term))
+        return any(self._lines(form, parts) for form, parts in base_forms(term))
 
     def _senses(self, item: str) -> frozenset[str]:
-        return frozenset(sense for form in _base_forms(item) for sense in self._of_lemma(form))
+        return frozenset(sense for _, sense in self._meant(item))
+
+    def _meant(self, item: str) -> Iterator[tuple[str, str]]:
+        """The senses of an item, each with the form that has it."""
+        for form, parts in base_forms(item):
+            for sense in self._of_lemma(form, parts):
+                yield form, sense
 
     def near(self, item: str) -> frozenset[str]:
         return self._relations(item)[0]
@@ -91,14 +87,13 @@ class WordNet:
     def _opposites(self, word: str) -> frozenset[str]:
         """Antonyms of the word, of what it is a form of, and of the adjectives that it is like."""
         found: set[str] = set()
-        for form in _base_forms(word):
-            for sense in self._of_lemma(form):
-                synset = self._synset(sense)
-                for antonym in self._antonyms(synset, form):
-                    found.update(_inflected(antonym) if sense[0] == "v" else [antonym])
-                for symbol, target in zip(synset.symbols, synset.targets, strict=True) if sense[0] == "a" else ():
-                    if symbol == "&":
-                        found.update(self._antonyms(self._synset(_plain(target)), None))
+        for form, sense in self._meant(word):
+            synset = self._synset(sense)
+            for antonym in self._antonyms(synset, form):
+                found.update(inflected(antonym) if sense[0] == "v" else [antonym])
+            for symbol, target in zip(synset.symbols, synset.targets, strict=True) if sense[0] == "a" else ():
+                if symbol == "&":
+                    found.update(self._antonyms(self._synset(_plain(target)), None))
         return frozenset(found - {word})
 
     def _antonyms(self, synset: Synset, word: str | None) -> Iterator[str]:
@@ -107,20 +102,21 @@ class WordNet:
             if pointer.symbol == "!" and word in (None, synset.words[pointer.source_word - 1].lower()):
                 yield from map(str.lower, self._synset(_plain(pointer.target)).words)
 
-    def _of_lemma(self, lemma: str) -> list[str]:
-        senses = []
-        for part, line in self._lines(lemma).items():
+    def _look_up(self, lemma: str, parts: str) -> tuple[str, ...]:
+        """Its senses; asked for once for what it means, and once for its opposites."""
+        senses: list[str] = []
+        for part, line in self._lines(lemma, parts).items():
             fields = line.split()
             count = int(fields[2])
             senses += [f"{part}{int(offset):08}" for offset in fields[-count:]]
-        return senses
+        return tuple(senses)
 
-    def _lines(self, lemma: str) -> dict[str, str]:
-        """The line of each index that has the lemma. A spelling has spaces where a lemma may have `_` or a hyphen, as
-        life-threatening has."""
+    def _lines(self, lemma: str, parts: str) -> dict[str, str]:
+        """The line of each index of these parts of speech that has the lemma. A spelling has spaces where a lemma may
+        have `_` or a hyphen, as life-threatening has."""
         for joint in ("_", "-") if " " in lemma else ("_",):
             key = lemma.replace(" ", joint).encode()
-            found = {part: line for part, index in self._index.items() if (line := index.line(key))}
+            found = {part: line for part in parts if (line := self._index[part].line(key))}
             if found:
                 return found
         return {}
@@ -174,27 +170,6 @@ class _Index:
 def _lemma(text: mmap, start: int) -> bytes:
     """With which a line begins; empty for a line of the licence, which comes first."""
     return text[start : start + _LONGEST].split(b" ", 1)[0]
-
-
-def _base_forms(item: str) -> set[str]:
-    """The item, and what it may be a form of; not all of these are words."""
-    forms = {item, _IRREGULAR.get(item, item)}
-    if " " in item:
-        return forms
-    for ending, base in _ENDINGS:
-        if item.endswith(ending) and len(item) - len(ending) >= 3:
-            stem = item[: -len(ending)]
-            forms.add(stem + base)
-            if not base and len(stem) > 3 and stem[-1] == stem[-2]:
-                forms.add(stem[:-1])  # stopped, shipping
-    return forms
-
-
-def _inflected(word: str) -> Iterator[str]:
-    """A word as it may come: closed and closing are forms of close. Not all of them are words."""
-    stem = word.removesuffix("e")
-    yield from (word, f"{word}s", f"{stem}ed", f"{stem}ing", f"{word}{word[-1]}ed", f"{word}{word[-1]}ing")
-    yield from (past for past, base in _IRREGULAR.items() if base == word)
 
 
 def _plain(sense: str) -> str:

@@ -5,6 +5,7 @@ offset  file  type  words  word id …  pointers  symbol offset part source/targ
 
 import re
 from collections.abc import Iterator
+from operator import add
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from tidings.lexicons.errors import WordNetDamaged
 from tidings.lexicons.wordnet.finding import PARTS
 
 _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+_USUAL = frozenset(["0000", "0101"])
+"""The words that most relations are about: none, or the first of each."""
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
 
 
@@ -65,10 +68,10 @@ def read_synset(line: str, part: str, path: Path, number: int) -> Synset:
         at = 4 + 2 * int(fields[3], 16)
         words = tuple([_word(each) for each in fields[4:at:2]])
         after = at + 1 + 4 * int(fields[at])
-        symbols, offsets, files, ends = (tuple(fields[at + nth : after : 4]) for nth in (1, 2, 3, 4))
-        targets = tuple([file + offset for file, offset in zip(files, offsets, strict=True)])
+        symbols, ends = tuple(fields[at + 1 : after : 4]), tuple(fields[at + 4 : after : 4])
+        targets = tuple(map(add, fields[at + 3 : after : 4], fields[at + 2 : after : 4]))
         place = int(fields[0])
-        _ = fields[after - 1], [*map(_places, set(ends))]  # there are as many as it says, and these are numbers
+        _ = fields[after - 1], [*map(_places, {*ends} - _USUAL)]  # there are as many as it says, and these are numbers
     except (IndexError, ValueError, TypeError) as error:
         raise WordNetDamaged(f"{path}, line {number}: no synset of WordNet ({error})") from error
     return Synset(f"{part}{place:08}", words, symbols, targets, ends, gloss.strip())

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from msgspec import Struct
+
 Value: TypeAlias = str | int | float
 """A text, or a number. JSON's true and false are the texts "true" and "false"."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventTuple:
-    """One attribute = value of an event. An attribute with several values has a tuple for each."""
+class EventTuple(Struct, frozen=True, gc=False):
+    """One attribute = value of an event. An attribute with several values has a tuple for each. A Struct: tables look
+    scores up by tuples, and its hash takes a quarter of the time of a dataclass's."""
 
     attribute: str
     value: Value

@@ -8,6 +8,7 @@ passes is assigned tuples as any matcher would.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -91,9 +92,10 @@ class _Ready(Generic[Key]):
             kinds.setdefault(kind, []).append(order)
         self._keys = list(subscriptions)
         self._kinds = list(kinds)
-        self._asking = [np.array(each, np.intp) for each in kinds.values()]
+        self._asking = [*kinds.values()]
         self._sizes = np.array([len(each) for each in self._asking], np.intp)
         self._table = ScoreTable(list(places), knowledge)
+        self._every = np.arange(len(places))
         widest = max((len(each.members) for each in kinds), default=0)
         self._nothing = _Best(
             np.concatenate([np.zeros(len(places)), np.ones(widest)]),
@@ -117,16 +119,17 @@ class _Ready(Generic[Key]):
     def best(self, tuples: Sequence[EventTuple]) -> _Best:
         size, scores, picked = len(self._table), self._nothing.scores.copy(), self._nothing.tuples.copy()
         for begin in range(0, len(tuples), _PORTION):
-            portion = self._table.matrix(tuples[begin : begin + _PORTION])
-            greatest = portion.max(axis=1)
-            better = np.flatnonzero(greatest > scores[:size])
+            portion = self._table.columns(tuples[begin : begin + _PORTION])
+            first = portion.argmax(axis=0)
+            greatest = portion[first, self._every]
+            better = (greatest > scores[:size]).nonzero()[0]
             scores[better] = greatest[better]
-            picked[better] = begin + portion[better].argmax(axis=1)
+            picked[better] = begin + first[better]
         return _Best(scores, picked)
 
     def candidates(self, best: _Best) -> NDArray[np.intp]:
         """Those that the bounds leave: first whoever needs no predicate that no tuple meets."""
-        met = np.flatnonzero(best.scores[: len(self._needing)]).tolist()
+        met = best.scores[: len(self._needing)].nonzero()[0].tolist()
         passed = np.concatenate([self._always, *[self._needing[place] for place in met]])
         with np.errstate(divide="ignore"):
             logarithms = np.log(best.scores)
@@ -135,19 +138,22 @@ class _Ready(Generic[Key]):
 
     def matches(self, candidates: NDArray[np.intp], best: _Best, event: Event) -> Iterator[tuple[int, Match]]:
         """The matches, each with the kind that it is for."""
+        if not candidates.size:
+            return
         members = self._members[:, candidates]
         picked, scores = best.tuples[members], best.scores[members]
         ordered = np.sort(picked, axis=0)
         apart = self._single[candidates] & np.logical_and.reduce(ordered[1:] != ordered[:-1])
         products = np.multiply.reduce(scores)  # one factor after the other, as `math.prod` has it
-        rows = (candidates, apart, products, picked.T, scores.T)
-        for place, is_apart, product, tuples, own in zip(*[row.tolist() for row in rows], strict=True):
+        by_row = [row.tolist() for row in (candidates, apart, products)]
+        by_column = [zip(*each.tolist(), strict=True) if len(each) else repeat(()) for each in (picked, scores)]
+        for place, is_apart, product, tuples, own in zip(*by_row, *by_column, strict=False):
             kind = self._kinds[place]
             if is_apart:  # the shortcut of `assignment.best`
                 size = len(kind.members)
                 degree = root(product, size)
                 if degree >= kind.threshold and degree > 0:
-                    yield place, Match((BestMapping(tuple(tuples[:size]), tuple(own[:size]), degree),))
+                    yield place, Match((BestMapping(tuples[:size], own[:size], degree),))
                 continue
             found = best_mappings(self._table.matrix(event.tuples)[list(kind.members)], kind.mappings)
             reached = tuple([each for each in found if each.degree >= kind.threshold and each.degree > 0])
@@ -156,15 +162,9 @@ class _Ready(Generic[Key]):
 
     def told(self, found: Iterable[tuple[int, Match]]) -> list[tuple[Key, Match]]:
         """The matches of whoever asked for their kinds, in the order in which these came."""
-        matches = dict(found)
-        if not matches:
-            return []
-        asking = np.concatenate([self._asking[place] for place in matches])
-        kinds = np.repeat([*matches], self._sizes[[*matches]])
-        order = asking.argsort()
-        keys = self._keys
-        told = zip(asking[order].tolist(), kinds[order].tolist(), strict=True)
-        return [(keys[place], matches[kind]) for place, kind in told]
+        asking, keys = self._asking, self._keys
+        matches = {order: match for kind, match in found for order in asking[kind]}
+        return [(keys[order], matches[order]) for order in sorted(matches)]
 
 
 def _by_rarest(kinds: Sequence[_Kind], places: int) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:

@@ -28,7 +28,7 @@ class Mapping(Struct, frozen=True, gc=False):
     degree: float
 
 
-class Match(Struct, frozen=True):
+class Match(Struct, frozen=True, gc=False):
     """An event that matches, and how: the best mappings, the best first; there is at least one."""
 
     mappings: tuple[Mapping, ...]

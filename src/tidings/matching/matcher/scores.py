@@ -111,15 +111,20 @@ class ScoreTable:
         self._floors = np.array([each.floor for each in scored], np.float32)
         self._exponents = np.array([_exponent(each) for each in scored], np.float32)
         self._columns: Recent[EventTuple] = Recent(cached, self._size)
+        self._names: Recent[str] = Recent(cached // 4, self._size)
 
     def __len__(self) -> int:
         return self._size
 
     def matrix(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
         """A row for each predicate, a column for each tuple."""
+        return self.columns(tuples).T
+
+    def columns(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
+        """The same, a row for each tuple."""
         if not tuples:
-            return np.empty((self._size, 0), np.float32)
-        return np.array(self._columns.of(tuples, self._scored)).T
+            return np.empty((0, self._size), np.float32)
+        return np.array(self._columns.of(tuples, self._scored))
 
     def anatomy(self, place: int, each: EventTuple) -> Anatomy:
         """How one score came about."""
@@ -141,10 +146,14 @@ class ScoreTable:
             joint = self._phrases.relate([f"{each.attribute} {_text(each.value)}" for each in tuples])
             both = (scores + joint) / 2
             scores = np.where(self._joint & (scores > 0), both, scores)
-        return np.where(scores < self._floors, 0, scores).astype(np.float32)
+        scores[scores < self._floors] = 0
+        return scores.astype(np.float32, copy=False)
 
     def _attribute_scores(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
-        names = [each.attribute for each in tuples]
+        return np.array(self._names.of([each.attribute for each in tuples], self._named))
+
+    def _named(self, names: Sequence[str]) -> NDArray[np.float32]:
+        """Of attributes, which come again in tuple after tuple."""
         if self._only_approximate:
             return self._attributes.guarded(names) ** self._exponents
         same = self._attributes.same(names)

@@ -77,7 +77,7 @@ def read_page(text: bytes) -> Page | Skipped:
         return Skipped.EMPTY
     if wikitext.lstrip()[:9].upper() == "#REDIRECT":  # dumps of older versions have no tag for it
         return Skipped.REDIRECT
-    return Page(int(number[1]), _unescaped(title[1]), wikitext)
+    return Page(int(number[1]), unescaped(title[1]), wikitext)
 
 
 def _wikitext(text: bytes) -> str:
@@ -86,10 +86,10 @@ def _wikitext(text: bytes) -> str:
     if opened < 0 or not begins or text[begins - 2 : begins - 1] == b"/":
         return ""
     ends = text.find(b"</text>", begins)
-    return _unescaped(text[begins : ends if ends >= 0 else len(text)])
+    return unescaped(text[begins : ends if ends >= 0 else len(text)])
 
 
-def _unescaped(text: bytes) -> str:
+def unescaped(text: bytes) -> str:
     """A dump hardly has other entities than these: to replace them takes a fifth of the time of unescaping."""
     read = text.decode("utf-8", "replace")
     if read.count("&") > sum(map(read.count, _ENTITIES)):
