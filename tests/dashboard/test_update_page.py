@@ -104,6 +104,27 @@ def test_a_resource_is_described_in_both_directions_and_stays_up_to_date(visit: 
     expect(pointed.get_by_text("Nothing in the default graph, so far.")).to_be_visible()
 
 
+def test_nothing_moves_under_the_pointer_when_the_graphs_arrive(visit: Visit, broker: Broker) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if "COUNT" in (route.request.post_data or route.request.url):
+            held.append(route)
+        else:
+            route.continue_()
+
+    visit.page.route("**/query*", hold)
+    page = visit.open("#/explore?iri=urn:a&graph=urn:tidings:demo")
+    look = page.get_by_role("button", name="Look")
+    wait_until(lambda: bool(page.evaluate("true") and held))
+    before = look.bounding_box()
+    assert before is not None
+    for route in held:
+        route.continue_()
+    expect(page.get_by_label("Graph").locator("option", has_text="(")).to_have_count(1)
+    assert look.bounding_box() == before
+
+
 def test_a_resource_is_found_by_its_short_name_in_the_graph_of_the_address(visit: Visit, broker: Broker) -> None:
     page = visit.open("#/explore?iri=urn:a&graph=urn:tidings:demo")
     page.get_by_label("IRI").fill("light:LAMP_1_1")
