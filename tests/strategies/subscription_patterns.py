@@ -244,6 +244,11 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT (MAX(?n) AS ?most) { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s }",
     ),
     "rows compared with a scalar": (
+        "SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?o > ?m * 1.5) }",
+        "SELECT ?s { { SELECT (MAX(?x) AS ?m) (MIN(?x) AS ?l) { ?t :p ?x } } ?s :p ?o FILTER (?m - ?l <= ?o) }",
+        "SELECT ?s { ?s :p ?o { SELECT (MAX(?x) AS ?m) { ?t :q ?x } } FILTER (?o > ?m + ?o) }",
+        "SELECT ?o ?n { :a :p ?o { SELECT (COUNT(*) AS ?n) { ?t :q ?x } } }",
+        "SELECT ?o ?n { { SELECT (COUNT(*) AS ?n) { ?t :q ?x } } :a :p ?o . ?o :p ?v }",
         "SELECT ?s { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x FILTER isNumeric(?x) } } FILTER (?o > ?m) }",
         "SELECT ?s ?o { ?s :p ?o { SELECT (AVG(?x) AS ?m) { ?t :p ?x } } FILTER (?m >= ?o) }",
         "SELECT ?s { { SELECT (MIN(?x) AS ?m) { ?t :q ?x } } ?s :p ?o FILTER (?o <= ?m && ?o != 1) }",

@@ -16,6 +16,8 @@ from tidings.engine.operators.dependent.optional import optional, optional_kept
 from tidings.engine.operators.dependent.witness import Turned, Witness, turning
 from tidings.engine.operators.extend import Extend, extend_exists
 from tidings.engine.operators.filter import Filter, filter_exists
+from tidings.engine.operators.graphs.each_graph import EachGraph
+from tidings.engine.operators.graphs.names import GraphNames
 from tidings.engine.operators.join import Join
 from tidings.engine.operators.members import Members
 from tidings.engine.operators.path import PathWalk
@@ -112,15 +114,9 @@ class Planner:
             case algebra.Extend(inner, variable, expression):
                 return self._extend(variable, expression, inner, states)
             case algebra.Graph(name, inner):
-                if name[0] == "?" and not binds_graph(inner, name):
-                    if (parts := spread(name, inner)) is not None:
-                        return self.build(parts, states)
-                    return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
-                if name[0] != "?" and isinstance(inner, PathPattern) and not needs_triples(inner):
-                    return self._path_in_graph(name, inner, states)
-                if name[0] != "?" and not needs_triples(inner):
-                    return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
-                return self.build(inner, states.inside(name))
+                if binds_graph(inner, name) if name[0] == "?" else needs_triples(inner):
+                    return self.build(inner, states.inside(name))
+                return self._in_graph(node, states)
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
@@ -221,6 +217,21 @@ class Planner:
         walk = NegatedStep(node, node.path, states) if isinstance(node.path, Negated) else PathWalk(node, states)
         self.routes.extend(walk.routes)
         return self._evaluated(walk, node, states)
+
+    def _in_graph(self, node: algebra.Graph, states: States) -> Built:
+        """GRAPH around what does not say by its own triples where it is."""
+        if isinstance(node.inner, PathPattern):
+            return self._path_in_graph(node.name, node.inner, states)
+        if node.inner == algebra.UNIT:
+            names = GraphNames(node.name, states)
+            self.routes.extend(names.routes)
+            return self._evaluated(names, node, states)
+        parts = spread(node)
+        if parts != node:
+            return self.build(parts, states)
+        each = EachGraph(node, tuple(routes_in(node, states.graph)), states)
+        self.routes.extend(each.routes)
+        return self._evaluated(each, node, states, is_ordered=False)
 
     def _path_in_graph(self, name: Term, path: PathPattern, states: States) -> Built:
         """A path of zero steps or more in a graph that has to be there: whatever the graph says may matter."""
@@ -376,25 +387,10 @@ class Planner:
     def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
         distinct, variables, conditions, inner = unstacked(node)
         below = self._led_by_parameters(self.build(inner, states))
-        inside = below.operator.layout
+        inside, width = below.operator.layout, len(self._parameters)
         shown = self._parameters + (tuple(named(inside)) if variables is None else variables)
-        compiler = states.compiler(states.new)
-        rank = ranker(
-            [compiler.value(expression, inside) for expression, _ in conditions],
-            tuple(descending for _, descending in conditions),
-            picker([inside.index[variable] for variable in named(inside)]),
-        )
-        layout = Layout(shown, inside.certain.intersection(shown))
-        window = Window(
-            below.operator,
-            layout,
-            rank,
-            below.rows,
-            states.new,
-            offset=offset,
-            limit=limit,
-            distinct=distinct,
-            width=len(self._parameters),
-        )
+        layout, rank = Layout(shown, inside.certain.intersection(shown)), ranker(conditions, inside, states)
+        stop = None if limit is None else offset + limit
+        window = Window(below.operator, layout, rank, below.rows, states.new, offset, stop, distinct, width)
         self.memories.append(window.memory)
         return Built(window, window.rows)

@@ -12,6 +12,7 @@ from typing import assert_never
 from tidings.model.terms import Var
 from tidings.sparql.algebra import (
     BGP,
+    UNIT,
     Distinct,
     Exists,
     Expression,
@@ -72,7 +73,7 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
         case Graph(name, inner):
             # Graph by graph, rows go into the pattern without the name, unless it is one of those substituted.
             apart = bool(substituted) and (name not in outer or name in substituted)
-            enters = name[0] != "?" or apart or binds_graph(inner, name)
+            enters = name[0] != "?" or apart or inner == UNIT or binds_graph(inner, name)
             return enters and pushable(inner, outer, substituted)
         case Project(inner, variables):
             hidden = set(every_variable(inner)) - set(variables)
@@ -155,6 +156,10 @@ def needs_triples(node: Node) -> bool:
             return needs_triples(left) and needs_triples(right)
         case LeftJoin(left, _) | Minus(left, _) | Filter(_, left) | Extend(left):
             return needs_triples(left)
+        case Project(inner) | Distinct(inner) | OrderBy(inner) | Slice(inner):
+            return needs_triples(inner)
+        case Group(inner, keys):
+            return bool(keys) and needs_triples(inner)
         case _:
             return False
 
