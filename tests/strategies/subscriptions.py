@@ -124,6 +124,14 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } } ORDER BY ?v ?s ?o LIMIT 2",
         "SELECT * { ?s :p ?o } ORDER BY (?o + 1) DESC(str(?s)) ?o LIMIT 3",
     ),
+    "paths behind something": (
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q+ ?v } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q*/:r ?v } }",
+        "SELECT * { :a :p ?s MINUS { ?s :q+ :b } }",
+        "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?o :q+/:r ?v } }",
+        "SELECT * { ?s :p ?o FILTER EXISTS { ?s :q* ?v . ?v :r ?o } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q+ ?o . ?x :r ?v FILTER (?v != ?s) } }",
+    ),
     "property paths": (
         "SELECT * { ?s :p* ?o }",
         "SELECT * { ?s :p+ ?o }",

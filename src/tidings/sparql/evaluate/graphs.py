@@ -33,7 +33,7 @@ class _Naming:
 def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: Layout, context: Context) -> Plan:
     """Rows of a layout through a plan that looks into the `source`, with each named graph in turn there.
 
-    A row that has the name already asks for that graph alone: inside EXISTS, or where the pattern is empty.
+    A row that has the name already, as only rows inside EXISTS may, asks for that graph alone.
     """
     view = context.view
     naming = _Naming(name, inner.layout)

@@ -12,7 +12,6 @@ from typing import assert_never
 from tidings.model.terms import Var
 from tidings.sparql.algebra import (
     BGP,
-    UNIT,
     Distinct,
     Exists,
     Expression,
@@ -73,7 +72,7 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
         case Graph(name, inner):
             # Graph by graph, rows go into the pattern without the name, unless it is one of those substituted.
             apart = bool(substituted) and (name not in outer or name in substituted)
-            enters = name[0] != "?" or apart or inner == UNIT or binds_graph(inner, name)
+            enters = name[0] != "?" or apart or binds_graph(inner, name)
             return enters and pushable(inner, outer, substituted)
         case Project(inner, variables):
             hidden = set(every_variable(inner)) - set(variables)
