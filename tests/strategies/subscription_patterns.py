@@ -163,6 +163,17 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?o :q ?w } MINUS { ?v :r ?w } }",
         "SELECT * { { SELECT ?s (MAX(?o) AS ?n) { ?s :p ?o } GROUP BY ?s } MINUS { ?s :q ?v } }",
     ),
+    "joins by what OPTIONAL may lack": (
+        "SELECT * { { ?s :p ?o OPTIONAL { ?s :q ?v } } MINUS { ?x :p ?y OPTIONAL { ?x :r ?v } } }",
+        "SELECT * { { ?s :p ?o OPTIONAL { ?o :q ?v } OPTIONAL { ?s :r ?w } } MINUS "
+        "{ ?x :p ?y OPTIONAL { ?x :r ?v } OPTIONAL { ?y :q ?w } } }",
+        "SELECT * { { :a :p ?o OPTIONAL { ?o :q ?v } } MINUS { { ?v :q ?x } UNION { ?o :r ?v } UNION { ?x :p ?y } } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?s :r ?w } ?v :r ?x }",
+        "SELECT * { { ?s :p ?o OPTIONAL { ?s :q ?v } } { ?x :r ?y OPTIONAL { ?x :q ?v } } }",
+        "SELECT * { { ?s :p ?o OPTIONAL { ?s :q ?v } } { ?s :r ?y OPTIONAL { ?y :q ?v } } }",
+        "SELECT * { { ?s :p ?o OPTIONAL { ?s :q ?v } } OPTIONAL { { ?x :r ?y OPTIONAL { ?x :q ?v } } } }",
+        "SELECT * { :a :p ?v OPTIONAL { SELECT ?v (COUNT(*) AS ?n) { ?x :r ?y OPTIONAL { ?x :q ?v } } GROUP BY ?v } }",
+    ),
     "EXISTS": (
         "SELECT * { ?s :p ?o FILTER EXISTS { ?o :q ?v } }",
         "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } }",

@@ -124,6 +124,13 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } } ORDER BY ?v ?s ?o LIMIT 2",
         "SELECT * { ?s :p ?o } ORDER BY (?o + 1) DESC(str(?s)) ?o LIMIT 3",
     ),
+    "paths that lead back": (
+        "SELECT * { ?s :p ?o . ?s :q+ ?s }",
+        "SELECT * { :a :p ?s . ?s :q* ?s . ?s (:q|^:r)+ ?s }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?o :q ?v . ?v :r+ ?v } }",
+        "SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :q+ ?o . ?o :r+ ?v }",
+        "SELECT DISTINCT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v . ?v :r+ ?v } }",
+    ),
     "paths behind something": (
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q+ ?v } }",
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q*/:r ?v } }",

@@ -36,9 +36,10 @@ from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
-from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
+from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of, unlooped
 from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
@@ -47,15 +48,13 @@ from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
 from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.evaluate.joins import MOST_LACKING
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
-
-MOST_LACKING = 3
-"""Variables that rows may lack by which they are found: n are looked for under 2ⁿ keys."""
 
 
 class Planner:
@@ -83,6 +82,8 @@ class Planner:
                 return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
+            case algebra.Join() if states.graph[:1] != "?" and (straight := unlooped(node)) is not node:
+                return self.build(straight, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
                 return self._joined(grouped(node), states)
             case PathPattern():
@@ -245,6 +246,10 @@ class Planner:
         both = [variable for variable in right.variables if variable in left.index and variable in sure]
         return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
 
+    def _meeting(self, right: Layout, left: Layout) -> tuple[Var, ...]:
+        """The same where rows of both are kept: if there are none, some that rows of the right may lack."""
+        return self._shared(right, left, right.certain) or self._shared(right, left, frozenset(right.variables))
+
     def _witness(
         self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
     ) -> Witness:
@@ -269,8 +274,7 @@ class Planner:
             operator = optional(aside, right, condition, witnesses, states)
         else:
             side = self._sided(right, states)
-            shared = self._shared(side.layout, layout, certain(right))
-            operator = optional_kept(aside, side, shared, condition, states)
+            operator = optional_kept(aside, side, self._meeting(side.layout, layout), condition, states)
         return self._evaluated(operator, node, states, is_ordered=False)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
@@ -284,9 +288,8 @@ class Planner:
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
             operator = minus(aside, right, self._witness(right, aside, states), states)
         else:
-            side = self._sided(right, states)
-            shared = self._shared(side.layout, layout, certain(right))
-            operator = minus_kept(aside, side, shared, states)
+            side = self._sided(excluding(right, both), states)
+            operator = minus_kept(aside, side, self._meeting(side.layout, layout), states)
         return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:

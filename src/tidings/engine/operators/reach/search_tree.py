@@ -119,7 +119,10 @@ class SearchTree:
             found = reached.get(end)
             if found is not None and found[0] == start:
                 return True
-        return any([start in reached and end not in reached for start, end in added])
+        for start, end in added:  # noqa: SIM110  # most often one, and `any` would make a generator for it
+            if start in reached and end not in reached:
+                return True
+        return False
 
     def _replanted(self, lost: Iterable[Place], source: TripleSource, told: dict[Term, int]) -> dict[Term, int]:
         """More is lost than is left: to grow anew costs no more than to go on."""
