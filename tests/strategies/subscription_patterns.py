@@ -163,6 +163,17 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?o :q ?w } MINUS { ?v :r ?w } }",
         "SELECT * { { SELECT ?s (MAX(?o) AS ?n) { ?s :p ?o } GROUP BY ?s } MINUS { ?s :q ?v } }",
     ),
+    "patterns that only a filter connects": (
+        "SELECT * { ?s :p ?o . ?x :q ?y FILTER (?o = ?y) }",
+        "SELECT * { ?s :p ?o . ?x :q ?y FILTER (?y = ?o && ?s != ?x) }",
+        "SELECT ?s ?x { :a :p ?o . ?s :q ?o . ?x :r ?y FILTER (?y + 1 = ?o) }",
+        "SELECT * { { ?s :p ?o OPTIONAL { ?s :r ?v } } { ?x :q ?y } FILTER (STR(?v) = STR(?y)) }",
+        "SELECT * { ?s :p ?o . ?x :q ?y . ?z :r ?w FILTER (?o = ?y && ?y = ?w) }",
+        "SELECT * { ?s :p ?o . ?x :q ?y FILTER (?o = ?y || ?s = ?x) }",
+        "SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?x :q ?y FILTER (?o = ?x) FILTER NOT EXISTS { ?y :r ?s } }",
+        "SELECT * { GRAPH ?g { ?s :p ?o . ?x :q ?y FILTER (?o = ?y) } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y . ?z :r ?w FILTER (?y = ?w && ?x = ?s) } }",
+    ),
     "joins by what OPTIONAL may lack": (
         "SELECT * { { ?s :p ?o OPTIONAL { ?s :q ?v } } MINUS { ?x :p ?y OPTIONAL { ?x :r ?v } } }",
         "SELECT * { { ?s :p ?o OPTIONAL { ?o :q ?v } OPTIONAL { ?s :r ?w } } MINUS "

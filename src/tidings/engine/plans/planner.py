@@ -36,6 +36,7 @@ from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.equalities import joined_by_value
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
@@ -108,7 +109,7 @@ class Planner:
                 below = self._led_by_parameters(self.build(inner, states))
                 width = len(self._parameters)
                 return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
-            case algebra.Filter() if (joined := semijoined(node)) is not node:
+            case algebra.Filter() if (joined := joined_by_value(semijoined(node), states.graph)) is not node:
                 return self.build(joined, states)
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)

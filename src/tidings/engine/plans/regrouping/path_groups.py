@@ -109,6 +109,11 @@ def _flat(node: Node) -> Iterator[Node]:
         yield node
 
 
+def connected_parts(node: Node) -> list[Node]:
+    """Groups of joined patterns that share no variable with each other."""
+    return list(_connected(list(_flat(node))))
+
+
 def _connected(nodes: list[Node]) -> Iterator[Node]:
     """Those that share variables as one; triple patterns together."""
     groups: list[tuple[list[Node], set[str]]] = []
