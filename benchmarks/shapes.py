@@ -21,6 +21,7 @@ from shape_table.mixed import MIXED
 from shape_table.nested import NESTED
 from shape_table.paths import PATHS
 from shape_table.shape import Shape
+from shape_table.spread import SPREAD
 from shape_table.summaries import SUMMARIES
 from tidings.engine.commit import NOTHING, Commit
 from tidings.engine.engine import Engine
@@ -29,7 +30,7 @@ from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + CLOCK
+SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + CLOCK
 MANY = 10
 """Rows told for an update that are worth dividing by."""
 PORTION = 1000

@@ -6,5 +6,6 @@ joins       many patterns, hubs, empty stores, IN, OPTIONAL, MINUS, UNION
 summaries   aggregates, windows, DISTINCT
 nested      sub-SELECT and EXISTS
 clock       comparisons with NOW()
+spread      what was re-evaluated or met everything once
 mixed       operators on top of each other
 """

@@ -16,16 +16,16 @@ def staff(size: int) -> Iterator[Quad]:
     for number in range(1, count):
         yield triple(f"p{number}", "boss", f"p{(number - 1) // 3}")
     for number in range(count):
-        yield iri(f"p{number}"), iri("said"), f'"{number}"', iri(f"g{_graph(number, count)}")
+        yield iri(f"p{number}"), iri("said"), f'"{number}"', iri(f"g{graph_of(number, count)}")
     yield from (triple(f"g{graph}", "owner", f"p{graph}") for graph in range(count // 20 + 1))
 
 
-def _graph(number: int, count: int) -> int:
+def graph_of(number: int, count: int) -> int:
     """Twenty people share a graph, whatever the size."""
     return number * 7919 % (count // 20 + 1)
 
 
-def _notes(size: int) -> Iterator[tuple[str, str]]:
+def notes(size: int) -> Iterator[tuple[str, str]]:
     return (put(f"p{at}", "note", at) for at in scattered(TOGGLES, size // 7))
 
 
@@ -37,7 +37,7 @@ def _mutes(size: int) -> Iterator[tuple[str, str]]:
     """Said beside what somebody else said in the same graph."""
     count = size // 7
     for at in scattered(TOGGLES, count):
-        text = f"{{ GRAPH :g{_graph(at, count)} {{ :p{at} :muted true }} }}"
+        text = f"{{ GRAPH :g{graph_of(at, count)} {{ :p{at} :muted true }} }}"
         yield f"INSERT DATA {text}", f"DELETE DATA {text}"
 
 
@@ -47,7 +47,7 @@ def _homes(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"p{at * cities}", "lives", "city0") for at in range(1, TOGGLES))
 
 
-def _bosses(size: int) -> Iterator[tuple[str, str]]:
+def bosses(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"p{at + 1}", "boss", f"p{at // 3}") for at in scattered(TOGGLES, size // 7 - 1))
 
 
@@ -58,30 +58,30 @@ MIXED = (
         "OPTIONAL of what OPTIONAL binds",
         "SELECT ?p ?b ?n { ?p :age ?a OPTIONAL { ?p :boss ?b } OPTIONAL { ?b :note ?n } }",
         staff,
-        _notes,
+        notes,
     ),
     Shape(
         "MINUS what OPTIONAL binds",
         "SELECT ?p ?b { ?p :age ?a OPTIONAL { ?p :boss ?b } MINUS { ?b :note ?n } }",
         staff,
-        _notes,
+        notes,
     ),
     Shape(
         "a pattern between OPTIONALs",
         "SELECT ?p ?f { ?p :age ?a OPTIONAL { ?p :note ?n } ?p :knows ?f OPTIONAL { ?f :note ?m } "
         "FILTER (BOUND(?n) && BOUND(?m)) }",
         staff,
-        _notes,
+        notes,
     ),
-    Shape("OPTIONAL behind an aggregate", f"SELECT * {{ {_FRIENDS} OPTIONAL {{ ?p :note ?x }} }}", staff, _notes),
-    Shape("EXISTS behind an aggregate", f"SELECT * {{ {_FRIENDS} FILTER EXISTS {{ ?p :note ?x }} }}", staff, _notes),
+    Shape("OPTIONAL behind an aggregate", f"SELECT * {{ {_FRIENDS} OPTIONAL {{ ?p :note ?x }} }}", staff, notes),
+    Shape("EXISTS behind an aggregate", f"SELECT * {{ {_FRIENDS} FILTER EXISTS {{ ?p :note ?x }} }}", staff, notes),
     Shape(
         "patterns on both sides of GRAPH ?g",
         "SELECT ?p ?o { GRAPH ?g { ?p :said ?x } ?g :owner ?o . ?p :age ?a }",
         staff,
         _owners,
     ),
-    Shape("BIND of a tagged constant", 'SELECT ?p ?b ("boss"@en AS ?l) { ?p :boss ?b ; :age ?a }', staff, _bosses),
+    Shape("BIND of a tagged constant", 'SELECT ?p ?b ("boss"@en AS ?l) { ?p :boss ?b ; :age ?a }', staff, bosses),
     Shape(
         "VALUES with tagged constants",
         'SELECT ?p ?l ?a { VALUES (?c ?l) { (:city0 "first"@en) (:city1 "second"@en) } ?p :lives ?c ; :age ?a }',
@@ -98,5 +98,5 @@ MIXED = (
     Shape(
         "EXISTS, the same for all rows", "SELECT ?p { ?p :age ?a FILTER EXISTS { ?x :lives :city0 } }", staff, _homes
     ),
-    Shape("OPTIONAL path", "SELECT ?p ?x { ?p :lives :city0 OPTIONAL { ?p :boss+ ?x } }", staff, _bosses),
+    Shape("OPTIONAL path", "SELECT ?p ?x { ?p :lives :city0 OPTIONAL { ?p :boss+ ?x } }", staff, bosses),
 )

@@ -20,11 +20,11 @@ def people(size: int) -> Iterator[Quad]:
         yield triple(person, "knows", f"p{(number * 17 + 3) % count}")
 
 
-def _ages(size: int) -> Iterator[tuple[str, str]]:
+def ages(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"p{at}", "age", at * 7919 % 90) for at in scattered(TOGGLES, size // 5))
 
 
-def _friends(size: int) -> Iterator[tuple[str, str]]:
+def friends(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"p{at}", "knows", f"p{(at * 31 + 7) % (size // 5)}") for at in scattered(TOGGLES, size // 5))
 
 
@@ -45,11 +45,11 @@ NESTED = (
         "AVG joined",
         "SELECT ?p { ?p :age ?a { SELECT (AVG(?b) AS ?m) { ?q :age ?b } } FILTER (?a > ?m) }",
         people,
-        _ages,
+        ages,
     ),
-    Shape("COUNT joined, a friend", _FRIENDS % "", people, _friends),
+    Shape("COUNT joined, a friend", _FRIENDS % "", people, friends),
     Shape("COUNT joined, a name", _FRIENDS % "", people, _names),
-    Shape("COUNT inside OPTIONAL, a friend", _FRIENDS % "OPTIONAL", people, _friends),
+    Shape("COUNT inside OPTIONAL, a friend", _FRIENDS % "OPTIONAL", people, friends),
     Shape("COUNT inside OPTIONAL, a name", _FRIENDS % "OPTIONAL", people, _names),
     Shape("COUNT of a city, a name", f"SELECT ?p ?n {{ ?p :name ?name ; :lives ?c {_COUNTED} }}", people, _names),
     Shape("LIMIT joined, a name", f"SELECT ?p ?name {{ ?p :name ?name {_OLDEST} }}", people, _names),
@@ -57,13 +57,13 @@ NESTED = (
         "DISTINCT joined",
         "SELECT ?p ?f { ?p :age ?a { SELECT DISTINCT ?p ?f { ?p :knows ?f . ?f :knows ?g } } }",
         people,
-        _friends,
+        friends,
     ),
     Shape(
         "MINUS a sub-SELECT",
         "SELECT ?p { ?p :name ?n MINUS { SELECT ?p { ?p :knows ?f } GROUP BY ?p HAVING (COUNT(*) > 1) } }",
         people,
-        _friends,
+        friends,
     ),
     Shape(
         "NOT EXISTS, OPTIONAL inside",
@@ -88,7 +88,7 @@ NESTED = (
         "NOT EXISTS of an aggregate",
         "SELECT ?p { ?p :age ?a FILTER NOT EXISTS { SELECT ?p { ?p :knows ?f } GROUP BY ?p HAVING (COUNT(*) > 1) } }",
         people,
-        _friends,
+        friends,
     ),
     Shape("EXISTS counted", "SELECT (SUM(IF(EXISTS { ?p :note ?n }, 1, 0)) AS ?k) { ?p :age ?a }", people, _notes),
 )

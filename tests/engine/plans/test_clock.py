@@ -80,7 +80,17 @@ NESTED = (
 )
 """Where rows are looked up on the other side of what time changes."""
 
-QUERIES += NESTED
+IN_GRAPHS = (
+    "SELECT ?g ?x { GRAPH ?g { ?x :until ?t FILTER (?t > NOW()) } }",
+    "SELECT ?g ?x ?t { GRAPH ?g { ?x :size ?s OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?g ?x { GRAPH ?g { ?x :size ?s MINUS { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?g ?n { GRAPH ?g { SELECT (COUNT(*) AS ?n) { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?n { GRAPH :a { SELECT (COUNT(*) AS ?n) { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?x { ?x :size ?s GRAPH ?g { ?x :until ?t FILTER (?t < NOW()) } }",
+)
+"""The graph of a lease is the name that it has."""
+
+QUERIES += NESTED + IN_GRAPHS
 
 
 def moment(micros: int, zone: str) -> str:
@@ -110,11 +120,12 @@ def clocked() -> Engine:
 def update(step: Step) -> str:
     _, subject, content = step
     old = f":{subject} ?p ?o"
+    dropped = f"{PREFIX}DELETE WHERE {{ {old} }} ; DELETE WHERE {{ GRAPH ?g {{ {old} }} }}"
     if content is None:
-        return f"{PREFIX}DELETE {{ {old} }} WHERE {{ {old} }}"
+        return dropped
     until, name, size = content
     new = f":{subject} :until {until} ; :name '{name}' ; :size {size}"
-    return f"{PREFIX}DELETE {{ {old} }} INSERT {{ {new} }} WHERE {{ OPTIONAL {{ {old} }} }}"
+    return f"{dropped} ; INSERT DATA {{ {new} GRAPH :{name} {{ {new} }} }}"
 
 
 def live(engine: Engine, history: list[Step], followers: list[Follower], now: int) -> int:
@@ -239,7 +250,8 @@ def test_a_plan_that_is_behind_catches_up_with_the_clock(
         "SELECT ?x { ?x :name ?n ; :until ?t OPTIONAL { ?x :size ?s FILTER (?t > NOW()) } }",
         "SELECT ?x { ?x :until ?t FILTER NOT EXISTS { ?x :size 1 FILTER (?t > NOW()) } }",
         "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x { ?x :until ?t FILTER (?t > NOW()) } } }",
-        "SELECT ?x { GRAPH ?g { ?x :until ?t FILTER (?t > NOW()) } }",
+        "SELECT ?x { GRAPH ?g { ?x :until ?t FILTER (?t > NOW() && ?g != ?x) } }",
+        "SELECT ?g ?x { GRAPH ?g { ?x :size ?s FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } } }",
         "SELECT ?x { ?x :until ?t FILTER (?t > NOW() && RAND() < 2) }",
         "DESCRIBE ?x { ?x :until ?t FILTER (?t > NOW()) }",
     ],

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.model.terms import XSD, literal
-from tidings.sparql.values import ebv, equals, less, less_or_equal, order_key
+from tidings.sparql.values import ebv, equality_key, equals, less, less_or_equal, order_key
 
 
 def typed(lexical: str, name: str) -> str:
@@ -67,6 +67,7 @@ NAN = typed("NaN", "double")
 def test_equality_is_by_value_and_unknown_values_are_errors(left: str, right: str, verdict: bool | None) -> None:
     assert equals(left, right) is verdict
     assert equals(right, left) is verdict
+    assert not verdict or equality_key(left) == equality_key(right)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +203,12 @@ def test_equal_terms_are_not_less_and_exactly_equal_values_have_equal_keys(left:
         assert less(right, left) in (False, None)
     if order_key(left) == order_key(right) and not left == right == NAN:
         assert equals(left, right) or (left.startswith('"NaN') and right.startswith('"NaN'))
+
+
+@given(TERMS, TERMS)
+def test_equal_terms_have_one_equality_key(left: str, right: str) -> None:
+    if equals(left, right):
+        assert equality_key(left) == equality_key(right)
 
 
 @given(st.lists(TERMS, max_size=8))

@@ -14,6 +14,8 @@
     stateful     distinct    δ(A)             counts, and tells the crossings of zero
                  group       γ(A)             accumulators, and tells the old and the new row
                  window      ORDER BY, LIMIT  an ordered answer, and tells who enters and who leaves
+    graphs       GRAPH ?g { }         Δ = the graphs that come and go
+                 GRAPH ?g { A }       Δ = A' - A in the graphs that changed, where A is another in each of them
     reevaluate   anything else        new - old, after a hit only
 
 The stateful ones keep state; `reach` keeps search trees, and `side` the rows of sub-SELECTs; all others look into the

@@ -2,6 +2,7 @@
 
 from tidings.engine.operators.base import Aligned, Binary, Changes, Explanation, Hits, States, through
 from tidings.engine.operators.law import Law
+from tidings.engine.operators.members import Members
 from tidings.engine.operators.side import Kept, Side
 from tidings.model.zset import absorb
 from tidings.sparql import algebra
@@ -18,17 +19,20 @@ class Join(Binary):
         super().__init__(left.operator, right.operator)
         self._sides = (left, right)
         if pushable(right.node, left.layout.index.keys()):
-            onto = Aligned.of(lambda: states.plan(right.node, states.new, left.layout), states.epoch)
+            everybody = _everybody(right, left)
+            from_left = _started(left.layout, everybody)
+            onto = Aligned.of(lambda: states.plan(right.node, states.new, from_left), states.epoch)
             self.layout = onto.layout
-            self._onto_left: Aligned | _ByKept = onto
+            self._onto_left: _ByLookUp | _ByKept = _ByLookUp(onto, everybody)
         else:
             kept = Kept(left.layout, right, states)
             self.layout = kept.layout
             self._onto_left = _ByKept(kept, kept.layout)
         if pushable(left.node, right.layout.index.keys()):
-            self._onto_right: Aligned | _ByKept = Aligned(
-                lambda: states.plan(left.node, states.old, right.layout), self.layout, states.epoch
-            )
+            everybody = _everybody(left, right)
+            from_right = _started(right.layout, everybody)
+            onto = Aligned(lambda: states.plan(left.node, states.old, from_right), self.layout, states.epoch)
+            self._onto_right: _ByLookUp | _ByKept = _ByLookUp(onto, everybody)
         else:
             self._onto_right = _ByKept(Kept(right.layout, left, states), self.layout)
         self._law = Law(algebra.Join(left.node, right.node), self.layout, states, left.members or right.members)
@@ -58,6 +62,32 @@ class Join(Binary):
         return Explanation("join", detail, True, (self._left.explain(), self._right.explain()))
 
 
+class _ByLookUp:
+    """Rows of one side with those that are looked up of the other: for everybody, if nothing else leads to members."""
+
+    __slots__ = ("_everybody", "_plan")
+
+    def __init__(self, plan: Aligned, everybody: Members | None) -> None:
+        self._plan = plan
+        self._everybody = everybody
+
+    def rows(self, changes: Changes) -> Changes:
+        if self._everybody is not None:
+            members = list(self._everybody.tuples)
+            changes = {row + member: weight for row, weight in changes.items() for member in members}
+        return through(self._plan, changes)
+
+
+def _everybody(side: Side, other: Side) -> Members | None:
+    """The members of a side whose rows have nothing in common with those of the other: they would all be looked up,
+    whoever's they are."""
+    return side.members if side.layout.index.keys().isdisjoint(other.layout.index) else None
+
+
+def _started(layout: Layout, everybody: Members | None) -> Layout:
+    return layout if everybody is None else layout.extended(everybody.variables, everybody.variables)
+
+
 class _ByKept:
     """Rows of one side with those kept of the other, in the columns of a layout."""
 
@@ -77,12 +107,11 @@ class _ByKept:
         return found
 
 
-def _rows(way: Aligned | _ByKept, changes: Changes, absorbing: Changes | None = None) -> Changes:
+def _rows(way: _ByLookUp | _ByKept, changes: Changes, absorbing: Changes | None = None) -> Changes:
     """Changed rows with those of the other side, which may have changed as well."""
-    if isinstance(way, Aligned):
-        return through(way, changes) if changes else {}
-    if changes:
-        way.kept.rows.begin()
-    if absorbing:
-        way.kept.rows.absorb(absorbing)
+    if isinstance(way, _ByKept):
+        if changes:
+            way.kept.rows.begin()
+        if absorbing:
+            way.kept.rows.absorb(absorbing)
     return way.rows(changes) if changes else {}

@@ -16,6 +16,8 @@ from tidings.engine.operators.dependent.optional import optional, optional_kept
 from tidings.engine.operators.dependent.witness import Turned, Witness, turning
 from tidings.engine.operators.extend import Extend, extend_exists
 from tidings.engine.operators.filter import Filter, filter_exists
+from tidings.engine.operators.graphs.each_graph import EachGraph
+from tidings.engine.operators.graphs.names import GraphNames
 from tidings.engine.operators.join import Join
 from tidings.engine.operators.members import Members
 from tidings.engine.operators.path import PathWalk
@@ -34,9 +36,11 @@ from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.equalities import joined_by_value
+from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
-from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of
+from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of, unlooped
 from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
@@ -45,15 +49,13 @@ from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
 from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.evaluate.joins import MOST_LACKING
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
-
-MOST_LACKING = 3
-"""Variables that rows may lack by which they are found: n are looked for under 2ⁿ keys."""
 
 
 class Planner:
@@ -81,6 +83,8 @@ class Planner:
                 return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
+            case algebra.Join() if states.graph[:1] != "?" and (straight := unlooped(node)) is not node:
+                return self.build(straight, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
                 return self._joined(grouped(node), states)
             case PathPattern():
@@ -105,22 +109,16 @@ class Planner:
                 below = self._led_by_parameters(self.build(inner, states))
                 width = len(self._parameters)
                 return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
-            case algebra.Filter() if (joined := semijoined(node)) is not node:
+            case algebra.Filter() if (joined := joined_by_value(semijoined(node), states.graph)) is not node:
                 return self.build(joined, states)
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)
             case algebra.Extend(inner, variable, expression):
                 return self._extend(variable, expression, inner, states)
             case algebra.Graph(name, inner):
-                if name[0] == "?" and not binds_graph(inner, name):
-                    if (parts := spread(name, inner)) is not None:
-                        return self.build(parts, states)
-                    return self._reevaluated(node, "GRAPH with a variable around more than triple patterns", states)
-                if name[0] != "?" and isinstance(inner, PathPattern) and not needs_triples(inner):
-                    return self._path_in_graph(name, inner, states)
-                if name[0] != "?" and not needs_triples(inner):
-                    return self._reevaluated(node, "GRAPH around what may hold without a triple", states)
-                return self.build(inner, states.inside(name))
+                if binds_graph(inner, name) if name[0] == "?" else needs_triples(inner):
+                    return self.build(inner, states.inside(name))
+                return self._in_graph(node, states)
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
@@ -222,6 +220,21 @@ class Planner:
         self.routes.extend(walk.routes)
         return self._evaluated(walk, node, states)
 
+    def _in_graph(self, node: algebra.Graph, states: States) -> Built:
+        """GRAPH around what does not say by its own triples where it is."""
+        if isinstance(node.inner, PathPattern):
+            return self._path_in_graph(node.name, node.inner, states)
+        if node.inner == algebra.UNIT:
+            names = GraphNames(node.name, states)
+            self.routes.extend(names.routes)
+            return self._evaluated(names, node, states)
+        parts = spread(node)
+        if parts != node:
+            return self.build(parts, states)
+        each = EachGraph(node, tuple(routes_in(node, states.graph)), states)
+        self.routes.extend(each.routes)
+        return self._evaluated(each, node, states, is_ordered=False)
+
     def _path_in_graph(self, name: Term, path: PathPattern, states: States) -> Built:
         """A path of zero steps or more in a graph that has to be there: whatever the graph says may matter."""
         walk = PathWalk(path, states.inside(name), anything=True)
@@ -233,6 +246,10 @@ class Planner:
         are none, some that rows of the left may lack."""
         both = [variable for variable in right.variables if variable in left.index and variable in sure]
         return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
+
+    def _meeting(self, right: Layout, left: Layout) -> tuple[Var, ...]:
+        """The same where rows of both are kept: if there are none, some that rows of the right may lack."""
+        return self._shared(right, left, right.certain) or self._shared(right, left, frozenset(right.variables))
 
     def _witness(
         self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
@@ -258,8 +275,7 @@ class Planner:
             operator = optional(aside, right, condition, witnesses, states)
         else:
             side = self._sided(right, states)
-            shared = self._shared(side.layout, layout, certain(right))
-            operator = optional_kept(aside, side, shared, condition, states)
+            operator = optional_kept(aside, side, self._meeting(side.layout, layout), condition, states)
         return self._evaluated(operator, node, states, is_ordered=False)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
@@ -273,9 +289,8 @@ class Planner:
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
             operator = minus(aside, right, self._witness(right, aside, states), states)
         else:
-            side = self._sided(right, states)
-            shared = self._shared(side.layout, layout, certain(right))
-            operator = minus_kept(aside, side, shared, states)
+            side = self._sided(excluding(right, both), states)
+            operator = minus_kept(aside, side, self._meeting(side.layout, layout), states)
         return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
@@ -376,25 +391,10 @@ class Planner:
     def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
         distinct, variables, conditions, inner = unstacked(node)
         below = self._led_by_parameters(self.build(inner, states))
-        inside = below.operator.layout
+        inside, width = below.operator.layout, len(self._parameters)
         shown = self._parameters + (tuple(named(inside)) if variables is None else variables)
-        compiler = states.compiler(states.new)
-        rank = ranker(
-            [compiler.value(expression, inside) for expression, _ in conditions],
-            tuple(descending for _, descending in conditions),
-            picker([inside.index[variable] for variable in named(inside)]),
-        )
-        layout = Layout(shown, inside.certain.intersection(shown))
-        window = Window(
-            below.operator,
-            layout,
-            rank,
-            below.rows,
-            states.new,
-            offset=offset,
-            limit=limit,
-            distinct=distinct,
-            width=len(self._parameters),
-        )
+        layout, rank = Layout(shown, inside.certain.intersection(shown)), ranker(conditions, inside, states)
+        stop = None if limit is None else offset + limit
+        window = Window(below.operator, layout, rank, below.rows, states.new, offset, stop, distinct, width)
         self.memories.append(window.memory)
         return Built(window, window.rows)

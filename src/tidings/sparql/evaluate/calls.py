@@ -16,7 +16,7 @@ from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.functions import CASTS, FUNCTIONS, MICROS, regexes
 from tidings.sparql.functions.hashes import ALGORITHMS
 from tidings.sparql.functions.regexes import TIME_LIMIT
-from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number
+from tidings.sparql.values import DOUBLE, Number, encode_integer, encode_number, equality_key
 
 if TYPE_CHECKING:
     from tidings.sparql.evaluate.expressions import Scope, Test, Value
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 SOLUTION = "?:solution"
 """A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
+
+EQUALITY_KEY = "equality key"
+"""A function that no text can call: see `equality_key`."""
 
 _MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", MICROS})
 _TIMED: dict[str, Callable[..., Term | None]] = {"REGEX": regexes.matches, "REPLACE": regexes.replace}
@@ -72,6 +75,8 @@ def compile_call(
         return momentary
     if function == "IRI":
         return _strict(_resolved, values)
+    if function == EQUALITY_KEY:
+        return _strict(equality_key, values)
     if function in _TIMED:
         return _strict(_timed(_TIMED[function], scope), values)
     if function in FUNCTIONS:

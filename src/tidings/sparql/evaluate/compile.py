@@ -37,7 +37,7 @@ from tidings.sparql.evaluate.calls import SOLUTION, names_blanks
 from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
-from tidings.sparql.evaluate.graphs import graph_by_graph
+from tidings.sparql.evaluate.graphs import graph_by_graph, in_these
 from tidings.sparql.evaluate.joins import (
     Meeting,
     anti_join,
@@ -248,6 +248,12 @@ class Compiler:
         source: list[TripleSource] = [NOTHING]
         alone = self._inside(lambda: source[0]).plan(inner, given)
         return self._watched(graph_by_graph(name, alone, source, given or EMPTY, self._context))
+
+    def in_these(self, name: str, inner: Node) -> Plan:
+        """GRAPH around a pattern, in those graphs alone whose names the rows are."""
+        source: list[TripleSource] = [NOTHING]
+        alone = self._inside(lambda: source[0]).plan(inner)
+        return self._watched(in_these(name, alone, source, self._context))
 
     def _inside(self, graph: ActiveGraph) -> "Compiler":
         return Compiler(self._context, graph, self._substituted)

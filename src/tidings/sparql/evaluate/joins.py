@@ -1,7 +1,7 @@
 """Joins of rows with a pattern evaluated on its own: by hash on the columns that are bound on both sides."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, product
 from typing import TypeAlias, TypeVar
 
 from tidings.model.terms import Var
@@ -13,31 +13,44 @@ Buckets: TypeAlias = dict[Row, list[Row]]
 B = TypeVar("B")
 
 
-class Key:
-    """Finds rows of the right by the cells of a row of the left: those that the right always has. Where the left may
-    lack some of them, a row that does is compared with every key there is."""
+MOST_LACKING = 3
+"""Variables that rows may lack by which they are found: n are looked for under 2ⁿ keys."""
 
-    __slots__ = ("_leans", "_left", "of_right")
+
+class Key:
+    """Finds rows of the right by the cells of a row of the left: those that the right always has, and some of those
+    that it may lack, if the left has them, or nothing else leads there. Where the left lacks one of them after all, a
+    row is compared with every key there is."""
+
+    __slots__ = ("_leans", "_left", "_sure", "of_right")
 
     def __init__(self, shared: Iterable[Var], left: Layout, right: Layout) -> None:
-        sure = [variable for variable in shared if variable in right.certain]
-        self._leans = not left.certain.issuperset(sure)
-        self._left = picker([left.index[variable] for variable in sure])
-        self.of_right = picker([right.index[variable] for variable in sure])
+        both = list(shared)
+        sure = [variable for variable in both if variable in right.certain]
+        loose = [variable for variable in both if variable not in right.certain]
+        variables = sure + [each for each in loose if not sure or each in left.certain][:MOST_LACKING]
+        self._sure = len(sure)
+        self._leans = not left.certain.issuperset(variables)
+        self._left = picker([left.index[variable] for variable in variables])
+        self.of_right = picker([right.index[variable] for variable in variables])
 
     def found(self, buckets: Mapping[Row, B], row: Row, context: Context | None = None) -> Iterable[B]:
         """The buckets of all rows that may go with one of the left. Within a context, its time limit holds."""
-        key = self._left(row)
+        key, sure = self._left(row), self._sure
         if self._leans and None in key:
             all_of_them = iter(buckets.items())
             looked_at = all_of_them if context is None else context.timed(all_of_them)
-            return [bucket for at, bucket in looked_at if _agree(key, at)]
-        bucket = buckets.get(key)
-        return () if bucket is None else (bucket,)
+            return [bucket for at, bucket in looked_at if agree(key, at)]
+        if sure == len(key):
+            bucket = buckets.get(key)
+            return () if bucket is None else (bucket,)
+        lacking = product(*((cell, None) for cell in key[sure:]))
+        return [bucket for rest in lacking if (bucket := buckets.get(key[:sure] + rest)) is not None]
 
 
-def _agree(key: Row, other: Row) -> bool:
-    return all(mine is None or mine == theirs for mine, theirs in zip(key, other, strict=True))
+def agree(key: Row, other: Row) -> bool:
+    """Whether no cell is another where both are bound."""
+    return all(mine is None or theirs is None or mine == theirs for mine, theirs in zip(key, other, strict=True))
 
 
 class Meeting:
@@ -167,8 +180,12 @@ def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> 
         for row in context.hold(right.run(ONE)):
             buckets.setdefault(key.of_right(row), {})[theirs(row)] = None
         for row in left.run(rows):
+            mine = ours(row)
+            if mine.count(None) == len(mine):
+                yield row  # nothing excludes it, whatever there is
+                continue
             others = chain.from_iterable(key.found(buckets, row, context))
-            if not excluded(ours(row), context.timed(others)):
+            if not excluded(mine, context.timed(others)):
                 yield row
 
     return Plan(left.layout, run)

@@ -155,6 +155,10 @@ def needs_triples(node: Node) -> bool:
             return needs_triples(left) and needs_triples(right)
         case LeftJoin(left, _) | Minus(left, _) | Filter(_, left) | Extend(left):
             return needs_triples(left)
+        case Project(inner) | Distinct(inner) | OrderBy(inner) | Slice(inner):
+            return needs_triples(inner)
+        case Group(inner, keys):
+            return bool(keys) and needs_triples(inner)
         case _:
             return False
 

@@ -17,7 +17,7 @@ from tidings.sparql.values.arithmetic import (
     subtract,
     subtract_numbers,
 )
-from tidings.sparql.values.compare import ebv, equals, less, less_or_equal
+from tidings.sparql.values.compare import ebv, equality_key, equals, less, less_or_equal
 from tidings.sparql.values.decode import decode
 from tidings.sparql.values.encode import (
     encode,
@@ -74,6 +74,7 @@ __all__ = [
     "encode_integer",
     "encode_moment",
     "encode_number",
+    "equality_key",
     "equals",
     "less",
     "less_or_equal",

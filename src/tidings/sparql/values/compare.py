@@ -11,6 +11,7 @@ from tidings.sparql.values.decode import NUMERIC_DATATYPES, decode
 from tidings.sparql.values.durations import duration_less
 from tidings.sparql.values.kinds import (
     DECIMAL,
+    DOUBLE,
     Blank,
     Boolean,
     Duration,
@@ -23,7 +24,7 @@ from tidings.sparql.values.kinds import (
     Value,
 )
 from tidings.sparql.values.moments import moment_equals, moment_less
-from tidings.sparql.values.numerics import is_nan, to_rank
+from tidings.sparql.values.numerics import is_nan, to_rank, to_single
 
 _Comparable = int | Decimal | float
 
@@ -46,6 +47,18 @@ def equals(left: Term, right: Term) -> bool | None:
         a, b = _promoted(x, y)
         return a == b
     return _values_equal(x, y)
+
+
+def equality_key(term: Term) -> Term:
+    """The same for any two terms that are equal by `=`; different ones may have it as well."""
+    value = decode(term)
+    match value:
+        case Number():
+            return f'"{to_single(to_rank(value, DOUBLE)) + 0.0!r}"'  # every promotion keeps this; -0 is 0
+        case Iri() | Blank() | Text():
+            return term
+        case _:
+            return '""'
 
 
 def _values_equal(x: Value, y: Value) -> bool | None:

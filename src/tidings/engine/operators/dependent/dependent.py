@@ -106,6 +106,8 @@ class DependentOnKept(Unary):
         layout: Layout,
         whole: Node,
         states: States,
+        *,
+        overlapping: bool = False,
     ) -> None:
         super().__init__(left.operator)
         self.layout = layout
@@ -114,7 +116,8 @@ class DependentOnKept(Unary):
         self._kept = kept
         self._become = become
         self._shared = picker([right.layout.index[variable] for variable in shared])
-        self._concerned = rows_concerned(left, shared, states)
+        lacking = not right.layout.certain.issuperset(shared)
+        self._concerned = rows_concerned(left, shared, states, lacking=lacking, overlapping=overlapping)
         self._law = Law(whole, layout, states, left.members)
 
     def admit(self, parameters: Row) -> None:

@@ -34,8 +34,11 @@ def minus_kept(left: Side, right: Side, shared: tuple[Var, ...], states: States)
     theirs = picker([right.layout.index[variable] for variable in both])
 
     def become(row: Row) -> Iterator[tuple[Row, int]]:
-        if not excluded(ours(row), (theirs(other) for other, _ in kept.candidates(row))):
+        mine = ours(row)
+        if mine.count(None) == len(mine) or not excluded(mine, (theirs(other) for other, _ in kept.candidates(row))):
             yield row, 1
 
     whole = Minus(left.node, right.node)
-    return DependentOnKept("minus", left, right, shared, kept, become, left.layout, whole, states)
+    overlapping = len(shared) == len(both)
+    layout = left.layout
+    return DependentOnKept("minus", left, right, shared, kept, become, layout, whole, states, overlapping=overlapping)

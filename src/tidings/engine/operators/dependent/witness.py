@@ -9,6 +9,7 @@ from tidings.engine.operators.side import Filed, Side
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node
+from tidings.sparql.evaluate.joins import agree, excludes
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
 from tidings.sparql.evaluate.pushing import pushable
 
@@ -78,12 +79,15 @@ class RowsConcerned(Protocol):
     def explain(self) -> str: ...
 
 
-def rows_concerned(left: Side, shared: tuple[Var, ...], states: States) -> RowsConcerned:
+def rows_concerned(
+    left: Side, shared: tuple[Var, ...], states: States, *, lacking: bool = False, overlapping: bool = False
+) -> RowsConcerned:
     """Looked up where rows can be evaluated from the shared variables, and kept where they cannot: an aggregate, or a
-    variable that OPTIONAL binds in some rows only."""
-    if left.layout.certain.issuperset(shared) and pushable(left.node, set(shared)):
+    variable that OPTIONAL binds in some rows only, here or, if bindings are `lacking` it, there. With `overlapping`, a
+    row is concerned only if it has one of the variables that the binding has."""
+    if not lacking and left.layout.certain.issuperset(shared) and pushable(left.node, set(shared)):
         return _LookedUp(left, shared, states)
-    return _Kept(left, shared, states)
+    return _Kept(left, shared, states, overlapping)
 
 
 class _LookedUp:
@@ -115,32 +119,38 @@ class _LookedUp:
 
 
 class _Kept:
-    """All rows of the left, by the shared variables; one that lacks such a variable goes with any value of it."""
+    """All rows of the left, by the shared variables; one that lacks such a variable goes with any value of it, and so
+    does a binding."""
 
-    __slots__ = ("_may_lack", "_rows", "_shared", "_side")
+    __slots__ = ("_may_lack", "_overlapping", "_rows", "_shared", "_side")
 
-    def __init__(self, left: Side, shared: tuple[Var, ...], states: States) -> None:
+    def __init__(self, left: Side, shared: tuple[Var, ...], states: States, overlapping: bool) -> None:
+        self._overlapping = overlapping
         self._side = left
         self._shared = shared
         self._may_lack = [variable not in left.layout.certain for variable in shared]
         self._rows = Filed(picker([left.layout.index[variable] for variable in shared]), left, states)
 
     def by(self, bindings: Iterable[Row]) -> Changes:
-        keys = dict.fromkeys(key for binding in bindings for key in self._keys(binding))
+        known = list(bindings)
         found: Changes = {}
-        if keys:
+        if known:
             self._rows.begin()
         buckets = self._rows.buckets
         if buckets is not None:
-            for key in keys:
+            for key in dict.fromkeys(key for binding in known for key in self._keys(binding, buckets)):
                 found.update(buckets.get(key, {}))
         return found
 
-    def _keys(self, binding: Row) -> Iterable[Row]:
+    def _keys(self, binding: Row, known: Iterable[Row]) -> Iterable[Row]:
         """A binding, and the same with those variables unbound that may be."""
-        return product(
-            *[(cell, None) if lacks else (cell,) for cell, lacks in zip(binding, self._may_lack, strict=True)]
-        )
+        keys: Iterable[Row]
+        if None in binding:
+            keys = [key for key in known if agree(binding, key)]
+        else:
+            cells = zip(binding, self._may_lack, strict=True)
+            keys = product(*[(cell, None) if lacks else (cell,) for cell, lacks in cells])
+        return [key for key in keys if excludes(key, binding)] if self._overlapping else keys
 
     def absorb(self, changes: Changes) -> None:
         self._rows.absorb(self._side.of_members(changes))

@@ -112,10 +112,10 @@ class ByTrees:
         added: Edges = []
         for quad, weight in items:
             (added if weight > 0 else removed).extend(ground.automaton.edges(quad))
-        source = ground.now()
+        source, may_stand = ground.now(), ground.automaton.stands_still
         pairs: Pairs = {}
         for root, tree in self._trees.items():
-            told = tree.advance(removed, added, source, stands=ground.stands(root, source))
+            told = tree.advance(removed, added, source, stands=may_stand and ground.stands(root, source))
             if told and root in roots:
                 pairs.update({(root, end): weight for end, weight in told.items()})
         return pairs

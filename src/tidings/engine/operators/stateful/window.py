@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator
+from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator, States
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.ordered import Ordered
-from tidings.model.terms import Term
 from tidings.model.zset import add
+from tidings.sparql.algebra import Expression
 from tidings.sparql.evaluate.context import Context
-from tidings.sparql.evaluate.layout import Layout, Row, picker, tiebreak
+from tidings.sparql.evaluate.layout import Layout, Row, named, picker, tiebreak
 from tidings.sparql.values import OrderKey, order_key
 
 
@@ -162,9 +162,8 @@ class Window:
         rank: Callable[[Row], _Rank],
         load: Loader,
         context: Context,
-        *,
-        offset: int,
-        limit: int | None,
+        start: int,
+        stop: int | None,
         distinct: bool,
         width: int,
     ) -> None:
@@ -173,9 +172,8 @@ class Window:
         self._rank = rank
         self._load = load
         self._width = width
-        stop = None if limit is None else offset + limit
         pick = picker([inner.layout.index.get(variable) for variable in layout.variables])
-        self._extent = _Extent(offset, stop, pick, distinct)
+        self._extent = _Extent(start, stop, pick, distinct)
         self._context = context
         self.memory: Memory[_Answer] = Memory(self._empty, _Answer.rows, self._take, _Answer.complete)
         self._members = self.memory.states
@@ -217,14 +215,14 @@ class Window:
         return Explanation("window", f"rows {start} to {until} of an ordered answer", True, (self._inner.explain(),))
 
 
-def ranker(
-    values: list[Callable[[Row], Term | None]], descending: tuple[bool, ...], rest: Callable[[Row], Row]
-) -> Callable[[Row], _Rank]:
-    """The order of rows: by the values of conditions, then by the `rest` of the row."""
-    conditions = list(zip(values, descending, strict=True))
+def ranker(conditions: tuple[tuple[Expression, bool], ...], layout: Layout, states: States) -> Callable[[Row], _Rank]:
+    """The order of rows: by the values of conditions, each of them descending or not, then by the rest of the row."""
+    compiler = states.compiler(states.new)
+    values = [(compiler.value(expression, layout), descending) for expression, descending in conditions]
+    rest = picker([layout.index[variable] for variable in named(layout)])
 
     def rank(row: Row) -> _Rank:
-        keys = [_Descending(order_key(value(row))) if down else order_key(value(row)) for value, down in conditions]
+        keys = [_Descending(order_key(value(row))) if down else order_key(value(row)) for value, down in values]
         return (*keys, tiebreak(rest(row)))
 
     return rank

@@ -1,6 +1,8 @@
 """Patterns seen in another way before they are planned; none of this changes what they mean.
 
 by_the_clock  which conditions on NOW() can be kept up to date by ticks
+equalities    patterns that nothing but a filter by `=` connects
+exclusions    what of the right side of MINUS may exclude anything
 graphs        GRAPH ?g, spread over what stands in it
 links         joined patterns, each next to one that it shares a variable with
 path_groups   what binds the ends of each path among joined patterns

@@ -6,6 +6,7 @@ outside of EXISTS or OPTIONAL.
 """
 
 from tidings.engine.operators.stateful.turning import turns
+from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.signs import signs_of, skeleton_of
 from tidings.engine.plans.routes import exists_patterns, has_exists
 from tidings.sparql import algebra
@@ -24,7 +25,7 @@ from tidings.sparql.algebra import (
     visible,
 )
 from tidings.sparql.evaluate.calls import is_momentary
-from tidings.sparql.evaluate.pushing import needs_triples
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
 
 
 def goes_by_the_clock(query: Query) -> bool:
@@ -47,7 +48,10 @@ def _goes(node: Node) -> bool:
         case algebra.Union(left, right) | algebra.Minus(left, right) | algebra.Join(left, right):
             return _goes(left) and _goes(right)
         case algebra.Graph(name, inner):
-            return name[0] != "?" and needs_triples(inner) and _goes(inner)
+            if binds_graph(inner, name) if name[0] == "?" else needs_triples(inner):
+                return _goes(inner)
+            parts = spread(node)
+            return parts != node and _goes(parts)
         case algebra.Distinct(inner) | algebra.Slice(inner) | algebra.OrderBy(inner):
             return _is_plain(node) and _goes(inner)
         case algebra.Project(inner) | algebra.Group(inner):

@@ -1,4 +1,4 @@
-"""Rows compared with a scalar of a sub-SELECT that nobody sees: `?a > ?m`, where one row says ?m for all."""
+"""Rows compared with a scalar of a sub-SELECT that nobody sees: `?a > ?m * 2`, where one row says ?m for all."""
 
 from msgspec import Struct
 
@@ -9,6 +9,9 @@ from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain, mentioned, visible
 
 _MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+_TOLD: Var = "?:told"
+"""What is made of scalars before rows are compared with it."""
 
 
 class Compared(Struct, frozen=True):
@@ -49,10 +52,10 @@ def _compared(conditions: list[Expression], left: Node, right: Node) -> Compared
     ours, theirs = certain(left), set(visible(right))
     for number, each in enumerate(conditions):
         match each:
-            case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, str() as a, str() as b):
-                mirrored = a in theirs and b in ours
+            case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
+                mirrored = b in ours
                 value, scalar = (b, a) if mirrored else (a, b)
-                if value not in ours or scalar not in theirs:
+                if not isinstance(value, str) or value not in ours or not _is_of(theirs, scalar):
                     continue
                 rest = conditions[:number] + conditions[number + 1 :]
                 if any(has_exists(other) or theirs & set(mentioned(other)) for other in rest):
@@ -60,5 +63,14 @@ def _compared(conditions: list[Expression], left: Node, right: Node) -> Compared
                 below = algebra.conjunction(rest)
                 rows = left if below is None else algebra.Filter(below, left)
                 range_ = Range(value, _MIRRORED[operator] if mirrored else operator)
-                return Compared(rows, right, range_, scalar, each)
+                if isinstance(scalar, str):
+                    return Compared(rows, right, range_, scalar, each)
+                told = algebra.Extend(right, _TOLD, scalar)
+                return Compared(rows, told, range_, _TOLD, algebra.Compare(range_.operator, value, _TOLD))
     return None
+
+
+def _is_of(scalars: set[Var], expression: Expression) -> bool:
+    """Whether an expression reads scalars, and nothing else."""
+    read = set(mentioned(expression))
+    return bool(read) and read <= scalars and not has_exists(expression)

@@ -9,7 +9,20 @@ from functools import reduce
 from msgspec import Struct
 
 from tidings.model.terms import is_tagged
-from tidings.sparql.algebra import BGP, Join, Node, PathPattern, Repeat, certain, visible
+from tidings.sparql.algebra import (
+    BGP,
+    Call,
+    Expression,
+    Filter,
+    Join,
+    Node,
+    PathPattern,
+    Project,
+    Repeat,
+    certain,
+    conjunction,
+    visible,
+)
 
 
 class PathBetween(Struct, frozen=True):
@@ -37,6 +50,31 @@ def is_reachability(path: PathPattern) -> bool:
     """Whether a path gives each pair once, and its ends are two different terms that are spelt in one way only."""
     ends = (path.subject, path.object)
     return isinstance(path.path, Repeat) and ends[0] != ends[1] and not any(map(is_tagged, ends))
+
+
+def unlooped(node: Join) -> Node:
+    """`A . ?x path ?x` as `A . ?x path ?y FILTER sameTerm(?x, ?y)`, where A binds ?x: then the path starts there. The
+    node itself, if nothing leads back in it."""
+    flat = list(_flat(node))
+    straight = [part for part in flat if not _leads_back(part)]
+    bound = frozenset[str]().union(*map(certain, straight))
+    conditions: list[Expression] = []
+    parts: list[Node] = []
+    for part in flat:
+        if isinstance(part, PathPattern) and _leads_back(part) and part.subject in bound:
+            end = f"?:back{len(conditions)}"
+            conditions.append(Call("SAMETERM", (part.subject, end)))
+            parts.append(PathPattern(part.subject, part.path, end))
+        else:
+            parts.append(part)
+    condition = conjunction(conditions)
+    if condition is None:
+        return node
+    return Project(Filter(condition, reduce(Join, parts)), tuple(visible(node)))
+
+
+def _leads_back(node: Node) -> bool:
+    return isinstance(node, PathPattern) and node.subject == node.object and isinstance(node.path, Repeat)
 
 
 def grouped(node: Node) -> list[Part]:
@@ -69,6 +107,11 @@ def _flat(node: Node) -> Iterator[Node]:
         yield from (BGP((pattern,)) for pattern in node.patterns)
     else:
         yield node
+
+
+def connected_parts(node: Node) -> list[Node]:
+    """Groups of joined patterns that share no variable with each other."""
+    return list(_connected(list(_flat(node))))
 
 
 def _connected(nodes: list[Node]) -> Iterator[Node]:

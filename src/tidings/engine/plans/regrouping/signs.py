@@ -6,7 +6,7 @@ signs      patterns of triples alone; the changes of all of them cover the chang
 
 from collections.abc import Iterable
 
-from tidings.engine.plans.regrouping.path_groups import has_free_path
+from tidings.engine.plans.regrouping.path_groups import has_bound_path, has_free_path
 from tidings.engine.plans.routes import exists_patterns
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, conjunction, conjuncts
@@ -40,8 +40,9 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
 
 
 def bound_by(left: Node, sign: Node) -> Node:
-    """A sign together with what it stands behind, if a path in it starts or ends there, and nowhere else."""
-    if not has_free_path(sign):
+    """A sign together with what it stands behind, if a path in it starts or ends there: of all that the path connects,
+    little may matter."""
+    if not has_bound_path(sign):
         return sign
     try:
         together = _joined(_skeleton(left), sign)

@@ -1,0 +1,75 @@
+"""What was re-evaluated or met everything once: GRAPH around sub-SELECTs, sides that share what may be unbound, values
+that a filter compares, paths that lead back."""
+
+from collections.abc import Iterator
+
+from shape_table.mixed import bosses, graph_of, notes, staff
+from shape_table.nested import ages, friends, people
+from shape_table.shape import Shape, scattered
+
+TOGGLES = 25
+
+
+def _sayings(size: int) -> Iterator[tuple[str, str]]:
+    count = size // 7
+    for at in scattered(TOGGLES, count):
+        text = f'{{ GRAPH :g{graph_of(at, count)} {{ :p{at} :said "{at}" }} }}'
+        yield f"DELETE DATA {text}", f"INSERT DATA {text}"
+
+
+_SAID = "{ ?p :said ?x }"
+
+SPREAD = (
+    Shape(
+        "GROUP BY in GRAPH ?g",
+        f"SELECT * {{ GRAPH ?g {{ SELECT ?x (COUNT(*) AS ?n) {_SAID} GROUP BY ?x }} }}",
+        staff,
+        _sayings,
+    ),
+    Shape("COUNT in GRAPH ?g", f"SELECT * {{ GRAPH ?g {{ SELECT (COUNT(*) AS ?n) {_SAID} }} }}", staff, _sayings),
+    Shape(
+        "LIMIT in GRAPH ?g",
+        f"SELECT * {{ GRAPH ?g {{ SELECT ?p {_SAID} ORDER BY ?x LIMIT 3 }} }}",
+        staff,
+        _sayings,
+    ),
+    Shape(
+        "aggregate joined in GRAPH ?g",
+        f"SELECT * {{ GRAPH ?g {{ ?p :said ?y {{ SELECT ?p (COUNT(*) AS ?n) {_SAID} GROUP BY ?p }} }} }}",
+        staff,
+        _sayings,
+    ),
+    Shape(
+        "MINUS by what both may lack",
+        "SELECT * { { ?p :age ?a OPTIONAL { ?p :note ?b } } MINUS { ?q :age ?c OPTIONAL { ?q :note ?b } } }",
+        staff,
+        notes,
+    ),
+    Shape(
+        "join by what OPTIONAL may lack",
+        "SELECT * { ?p :age ?a OPTIONAL { ?p :boss ?b } OPTIONAL { ?p :knows ?f } ?b :note ?n }",
+        staff,
+        notes,
+    ),
+    Shape("values compared", "SELECT ?p ?q { ?p :note ?a . ?q :age ?b FILTER (?a = ?b) }", staff, notes),
+    Shape(
+        "above a half more than average",
+        "SELECT ?p { ?p :age ?a { SELECT (AVG(?b) AS ?m) { ?q :age ?b } } FILTER (?a > ?m * 1.5) }",
+        people,
+        ages,
+    ),
+    Shape(
+        "a scalar beside a city",
+        "SELECT ?p ?n { ?p :lives :city0 { SELECT (COUNT(*) AS ?n) { ?q :note ?m } } }",
+        staff,
+        notes,
+    ),
+    Shape("a path that leads back", "SELECT ?p { ?p :lives :city0 . ?p :knows+ ?p }", people, friends),
+    Shape("MINUS a path", "SELECT ?p { ?p :lives :city0 MINUS { ?p :boss+ :p1 } }", staff, bosses),
+    Shape(
+        "NOT EXISTS of a path to notes",
+        "SELECT ?p { ?p :lives :city0 FILTER NOT EXISTS { ?p :boss+/:note ?n } }",
+        staff,
+        notes,
+    ),
+)

@@ -1,0 +1,15 @@
+"""What of the right side of MINUS may exclude anything: the variables that both sides have, where it binds any."""
+
+from functools import reduce
+
+from tidings.model.terms import Var
+from tidings.sparql.algebra import Call, Expression, Filter, Node, Or, Project, certain
+
+
+def excluding(right: Node, shared: list[Var]) -> Node:
+    """The right side of MINUS, less what does not matter."""
+    shown = Project(right, tuple(shared))
+    if certain(right).intersection(shared):
+        return shown
+    bound: list[Expression] = [Call("BOUND", (variable,)) for variable in shared]
+    return Filter(reduce(Or, bound), shown)
