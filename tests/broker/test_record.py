@@ -7,12 +7,13 @@ import pytest
 
 from broker.elsewhere import Elsewhere, mirrored
 from broker.making import ALL, BASE, Client, Clock, Replies, crashed, delete, full_disk, insert, quads_of
+from tidings.broker.durability import group_commit
 from tidings.broker.errors import NoEndpoint
 from tidings.broker.updates.accepted import Done
 from tidings.log.reading import read
 from tidings.model.errors import EndpointDiffers, TidingsError
 from tidings.model.terms import Quad
-from waiting import asynchronous, until
+from waiting import PATIENCE, asynchronous, until
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
@@ -236,9 +237,10 @@ async def test_what_a_crash_interrupts_is_finished_as_somebody_may_have_been_tol
 
 @asynchronous
 async def test_what_was_answered_before_the_log_had_it_keeps_its_number_and_its_time_after_a_crash(
-    clock: Clock, tmp_path: Path
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if the store has lost it as well."""
+    monkeypatch.setattr(group_commit, "PROMISED_SECONDS", PATIENCE)  # the crash comes before the write, on any machine
     elsewhere = Elsewhere()
     async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
         await broker.update(insert(1))

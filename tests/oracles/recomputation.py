@@ -126,3 +126,15 @@ def check_through(texts: Iterable[str], before: list[Steps], history: list[Steps
         commit(engine, net_delta(engine.core.store, steps), followers)
         for follower in followers:
             follower.check()
+
+
+def plan_followed(text: str, updates: Iterable[str]) -> str:
+    """The plan of a query, explained, after its subscriber was told exactly what each update has changed."""
+    engine = Engine()
+    first, *rest = updates
+    engine.apply(first, now=0)
+    follower = Follower(engine, text)
+    for update in rest:
+        follower.hear(engine.apply(update, now=0).notifications)
+        follower.check()
+    return engine.explain(follower.subscription.id).to_text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracles.recomputation import Follower
+from oracles.recomputation import Follower, plan_followed
 from strategies.subscriptions import text_of
 from tidings.engine.engine import Engine
 
@@ -30,15 +30,7 @@ AS_THEY_ARE = (
 
 
 def follow(query: str) -> str:
-    """The plan of a query that has agreed with its answer in full all the time."""
-    engine = Engine()
-    first, *rest = map(text_of, UPDATES)
-    engine.apply(first, now=0)
-    follower = Follower(engine, text_of(query))
-    for update in rest:
-        follower.hear(engine.apply(update, now=0).notifications)
-        follower.check()
-    return engine.explain(follower.subscription.id).to_text()
+    return plan_followed(text_of(query), map(text_of, UPDATES))
 
 
 @pytest.mark.parametrize("query", JOINED)
