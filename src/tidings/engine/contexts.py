@@ -28,7 +28,7 @@ class Contexts:
         self._store = store
         self._lutt: Lutt[Key] = Lutt()
         self._holders: dict[Key, int] = {}
-        self._fetched: frozenset[Key] = frozenset()
+        self._incomplete: frozenset[Key] = frozenset()
         """Those that are held, and of which not everything is here yet."""
         self._watchers: list[dict[Quad, bool]] = []
         self.most: int | None = None
@@ -49,16 +49,16 @@ class Contexts:
 
     def has(self, key: Key) -> bool:
         """Whether everything that a pattern selects is here."""
-        return any(each in self._holders and each not in self._fetched for each in _wider(key))
+        return any(each in self._holders and each not in self._incomplete for each in _wider(key))
 
     @contextmanager
     def fetching(self, keys: Iterable[Key]) -> Iterator[None]:
         """While what these select is being fetched, of which one at a time is."""
-        self._fetched = frozenset(keys)
+        self._incomplete = frozenset(keys)
         try:
             yield
         finally:
-            self._fetched = frozenset()
+            self._incomplete = frozenset()
 
     def hold(self, keys: Iterable[Key]) -> None:
         """From here on, changes of what these select are kept up with."""
