@@ -19,6 +19,7 @@ from shape_table.clock import CLOCK
 from shape_table.joins import JOINS
 from shape_table.mixed import MIXED
 from shape_table.nested import NESTED
+from shape_table.order import ORDER
 from shape_table.paths import PATHS
 from shape_table.shape import Shape
 from shape_table.spread import SPREAD
@@ -30,7 +31,7 @@ from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + CLOCK
+SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + ORDER + CLOCK
 MANY = 10
 """Rows told for an update that are worth dividing by."""
 PORTION = 1000
@@ -123,7 +124,7 @@ def measured(shape: Shape, size: int, *, explain: bool = False) -> Measured:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=5_000, help="triples; updates are measured at a tenth, too")
+    parser.add_argument("--size", type=int, default=100_000, help="triples; updates are measured at a tenth, too")
     parser.add_argument("--only", default="", help="shapes whose names have this in them")
     parser.add_argument("--explain", action="store_true", help="show the plans")
     options = parser.parse_args()

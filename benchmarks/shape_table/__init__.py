@@ -6,6 +6,7 @@ joins       many patterns, hubs, empty stores, IN, OPTIONAL, MINUS, UNION
 summaries   aggregates, windows, DISTINCT
 nested      sub-SELECT and EXISTS
 clock       comparisons with NOW()
+order       rows compared with each other by their values
 spread      what was re-evaluated or met everything once
 mixed       operators on top of each other
 """

@@ -1,10 +1,10 @@
-"""Comparisons with NOW(): a second passes before each update, and in each second one lease ends."""
+"""Comparisons with NOW(), and its hour: a second passes before each update, and in each second one lease ends."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from measure import NOW
-from shape_table.shape import Shape, cut, iri, put, scattered, triple
+from shape_table.shape import EX, Shape, cut, iri, put, scattered, triple
 from tidings.model.terms import XSD, Quad
 
 SECOND = 1_000_000
@@ -20,6 +20,40 @@ def leases(size: int) -> Iterator[Quad]:
         yield triple(f"r{number}", "name", f"name{number % 50}")
 
 
+def offices(size: int) -> Iterator[Quad]:
+    """The same with an hour at which each opens, and with a time for which it goes on after the lease."""
+    for number, quad in enumerate(leases(size // 2)):
+        yield quad
+        if number % 2:
+            room = number // 2
+            yield triple(f"r{room}", "opens", room % 24)
+            yield iri(f"r{room}"), iri("grace"), f'"PT{room % 5}S"^^<{XSD}dayTimeDuration>', ""
+
+
+def floors(size: int) -> Iterator[Quad]:
+    """Leases in graphs of twenty rooms."""
+    for s, p, o, _ in leases(size):
+        yield s, p, o, iri(f"floor{_floor(int(s.removeprefix(f'<{EX}r')[:-1]))}")
+
+
+def _floor(room: int) -> int:
+    return room // 20
+
+
+def _names_on_floors(size: int) -> Iterator[tuple[str, str]]:
+    for at in scattered(TOGGLES, size // 2):
+        text = f"{{ GRAPH :floor{_floor(at)} {{ :r{at} :name :name{at % 50} }} }}"
+        yield f"DELETE DATA {text}", f"INSERT DATA {text}"
+
+
+def _names_of_offices(size: int) -> Iterator[tuple[str, str]]:
+    return _names(size // 2)
+
+
+def _openings(size: int) -> Iterator[tuple[str, str]]:
+    return (cut(f"r{at}", "opens", at % 24) for at in scattered(TOGGLES, size // 4))
+
+
 def _names(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"r{at}", "name", f"name{at % 50}") for at in scattered(TOGGLES, size // 2))
 
@@ -27,6 +61,8 @@ def _names(size: int) -> Iterator[tuple[str, str]]:
 def _others(_: int) -> Iterator[tuple[str, str]]:
     return (put(f"x{at}", "other", at) for at in range(TOGGLES))
 
+
+_OPEN = "SELECT ?r { ?r :opens ?h FILTER (?h = HOURS(NOW())) }"
 
 CLOCK = (
     Shape("NOW(): a lease ends", "SELECT ?r { ?r :until ?t FILTER (?t > NOW()) }", leases, _others, passing=SECOND),
@@ -57,6 +93,29 @@ CLOCK = (
             ("OPTIONAL", "OPTIONAL { ?r :until ?t FILTER (?t > NOW()) }"),
             ("MINUS", "MINUS { ?r :until ?t FILTER (?t > NOW()) }"),
             ("NOT EXISTS", "FILTER NOT EXISTS { ?r :until ?t FILTER (?t > NOW()) }"),
+            ("a sub-SELECT in EXISTS", "FILTER EXISTS { SELECT ?r { ?r :until ?t FILTER (?t > NOW()) } }"),
         )
     ),
+    Shape(
+        "NOW(): in NOT EXISTS in GRAPH ?g",
+        "SELECT ?g ?r { GRAPH ?g { ?r :name ?n FILTER NOT EXISTS { ?r :until ?t FILTER (?t > NOW()) } } }",
+        floors,
+        _names_on_floors,
+        passing=SECOND,
+    ),
+    *(
+        Shape(
+            f"NOW(): with what is outside {name}",
+            f"SELECT * {{ ?r :name ?n ; :grace ?d {inside} }}",
+            offices,
+            _names_of_offices,
+            passing=SECOND,
+        )
+        for name, inside in (
+            ("OPTIONAL", "OPTIONAL { ?r :until ?t FILTER (?t > NOW() - ?d) }"),
+            ("NOT EXISTS", "FILTER NOT EXISTS { ?r :until ?t FILTER (?t > NOW() - ?d) }"),
+        )
+    ),
+    Shape("HOURS(NOW()): an hour", _OPEN, offices, _openings, passing=SECOND),
+    Shape("HOURS(NOW()): a new hour each time", _OPEN, offices, _openings, passing=3600 * SECOND),
 )

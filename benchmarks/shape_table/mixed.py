@@ -98,5 +98,25 @@ MIXED = (
     Shape(
         "EXISTS, the same for all rows", "SELECT ?p { ?p :age ?a FILTER EXISTS { ?x :lives :city0 } }", staff, _homes
     ),
+    Shape(
+        "OPTIONAL in OPTIONAL in OPTIONAL",
+        "SELECT * { ?p :age ?a OPTIONAL { ?p :boss ?b OPTIONAL { ?b :boss ?c OPTIONAL { ?c :note ?n } } } }",
+        staff,
+        notes,
+    ),
+    Shape(
+        "UNION and OPTIONAL in MINUS",
+        "SELECT * { ?p :age ?a "
+        "MINUS { { ?p :boss ?b . ?b :note ?n } UNION { ?p :note ?m OPTIONAL { ?p :boss ?c } } } }",
+        staff,
+        notes,
+    ),
+    Shape(
+        "ten cities with most notes",
+        "SELECT ?c (COUNT(?n) AS ?k) { ?p :lives ?c OPTIONAL { ?p :note ?n } } GROUP BY ?c "
+        "ORDER BY DESC(?k) ?c LIMIT 10",
+        staff,
+        notes,
+    ),
     Shape("OPTIONAL path", "SELECT ?p ?x { ?p :lives :city0 OPTIONAL { ?p :boss+ ?x } }", staff, bosses),
 )

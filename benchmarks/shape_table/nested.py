@@ -37,6 +37,7 @@ def _notes(size: int) -> Iterator[tuple[str, str]]:
 
 
 _COUNTED = "{ SELECT ?c (COUNT(?x) AS ?n) { ?x :lives ?c } GROUP BY ?c }"
+_KNOWN = "SELECT ?p (COUNT(?f) AS ?n) { ?p :knows ?f } GROUP BY ?p"
 _FRIENDS = "SELECT ?p ?n { ?p :name ?name %s { SELECT ?p (COUNT(?f) AS ?n) { ?p :knows ?f } GROUP BY ?p } }"
 _OLDEST = "{ SELECT ?p { ?p :age ?a } ORDER BY DESC(?a) LIMIT 10 }"
 
@@ -89,6 +90,31 @@ NESTED = (
         "SELECT ?p { ?p :age ?a FILTER NOT EXISTS { SELECT ?p { ?p :knows ?f } GROUP BY ?p HAVING (COUNT(*) > 1) } }",
         people,
         friends,
+    ),
+    Shape(
+        "NOT EXISTS of a LIMIT",
+        "SELECT ?p { ?p :age ?a FILTER NOT EXISTS { SELECT ?p { ?p :note ?n } ORDER BY ?n LIMIT 3 } }",
+        people,
+        _notes,
+    ),
+    Shape(
+        "EXISTS of a sub-SELECT",
+        "SELECT ?p { ?p :age ?a FILTER EXISTS { SELECT DISTINCT ?p { ?p :knows ?f . ?f :note ?n } } }",
+        people,
+        _notes,
+    ),
+    Shape(
+        "SUM by city of an OPTIONAL COUNT",
+        f"SELECT ?c (SUM(?n) AS ?m) {{ ?p :lives ?c OPTIONAL {{ {_KNOWN} }} }} GROUP BY ?c",
+        people,
+        friends,
+    ),
+    Shape(
+        "older than the city's average",
+        "SELECT ?p { ?p :age ?a ; :lives ?c { SELECT ?c (AVG(?b) AS ?m) { ?q :lives ?c ; :age ?b } GROUP BY ?c } "
+        "FILTER (?a > ?m) }",
+        people,
+        ages,
     ),
     Shape("EXISTS counted", "SELECT (SUM(IF(EXISTS { ?p :note ?n }, 1, 0)) AS ?k) { ?p :age ?a }", people, _notes),
 )

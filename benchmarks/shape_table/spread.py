@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from shape_table.mixed import bosses, graph_of, notes, staff
 from shape_table.nested import ages, friends, people
-from shape_table.shape import Shape, scattered
+from shape_table.shape import Shape, scattered, triple
+from tidings.model.terms import Quad
 
 TOGGLES = 25
 
@@ -17,6 +18,13 @@ def _sayings(size: int) -> Iterator[tuple[str, str]]:
         yield f"DELETE DATA {text}", f"INSERT DATA {text}"
 
 
+def noted_staff(size: int) -> Iterator[Quad]:
+    """Forty of them have a note."""
+    yield from staff(size)
+    yield from (triple(f"p{number}", "note", number) for number in range(40))
+
+
+_NOTED = "SELECT * { ?p :age ?a %s }"
 _SAID = "{ ?p :said ?x }"
 
 SPREAD = (
@@ -72,4 +80,13 @@ SPREAD = (
         staff,
         notes,
     ),
+    Shape("OPTIONAL path to notes of all", _NOTED % "OPTIONAL { ?p :boss+ ?x . ?x :note ?n }", noted_staff, bosses),
+    Shape("MINUS a path, of all", _NOTED % "MINUS { ?p :boss+ :p1 }", staff, bosses),
+    Shape(
+        "a path in UNION",
+        "SELECT ?p ?x { ?p :lives :city0 { ?p :boss+ ?x } UNION { ?p :knows ?x } }",
+        staff,
+        bosses,
+    ),
+    Shape("all pairs of a path", "SELECT ?x ?y { ?x :boss+ ?y }", staff, bosses),
 )

@@ -51,9 +51,9 @@ def found_in(lutt: Lutt[int]) -> dict[int, list[tuple[Quad, int]]]:
 @given(st.lists(st.tuples(keys, st.integers(0, 4)), max_size=12), st.data())
 def test_the_lutt_finds_exactly_what_matches(entries: list[tuple[Key, int]], data: st.DataObject) -> None:
     lutt: Lutt[int] = Lutt()
-    for key, number in entries:
+    for many, (key, number) in enumerate(entries, 1):
         lutt.put(key, number)
-    assert found_in(lutt) == found_by_force(entries)
+        assert found_in(lutt) == found_by_force(entries[:many])
     leaving = data.draw(st.permutations(entries))
     while leaving:
         lutt.drop(*leaving.pop())

@@ -1,4 +1,6 @@
-"""Hits, notifications and false alarms are counted by subscription."""
+"""Hits, notifications and false alarms are counted by subscription; times are those of the paper's components."""
+
+from itertools import count
 
 import pytest
 
@@ -41,3 +43,15 @@ def test_a_hit_that_changes_nothing_is_a_false_alarm() -> None:
     assert engine.apply("INSERT DATA { <urn:a> <urn:p> 1 }", now=0).notifications == []
     assert (engine.timing.hits, engine.timing.false_alarms) == (2, 2)
     assert engine.timing.hit_rate(3) == pytest.approx(100 * 2 / 3)
+
+
+def test_the_time_of_an_update_begins_with_its_text() -> None:
+    engine = Engine(clock=count().__next__)  # each look at it is a second later than the last one
+    engine.apply("INSERT DATA { <urn:a> <urn:p> 1 }", now=0)
+    timing = engine.timing
+    read, carried_out = 1, 1
+    assert (timing.update, timing.lutt, timing.booster, timing.notify) == (read + carried_out, 1, 1, 1)
+    request = engine.prepare("INSERT DATA { <urn:a> <urn:p> 2 }")
+    assert timing.update == 2 * read + carried_out
+    engine.execute(*request, now=0)
+    assert timing.update == 2 * (read + carried_out)

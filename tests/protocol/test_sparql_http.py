@@ -1,6 +1,8 @@
 """What a request of the SPARQL 1.1 Protocol asks for, clause by clause."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tidings.model.errors import BadRequest, UnsupportedFormat
 from tidings.protocol.instants import After, At
@@ -53,6 +55,23 @@ def test_a_form_asks_an_update() -> None:
     assert post(FORM, "update=CLEAR+ALL&using-graph-uri=http://g") == UpdateRequest(
         "CLEAR ALL", Dataset(("<http://g>",), ())
     )
+
+
+FRAGMENTS = ("update", "=", "+", "%", "%C3", "%A9", "%25", "%2b", "%zz", "%26", "é", "INSERT", "\x00", ";", "#")
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS)).map("".join))
+def test_an_update_alone_is_read_as_one_parameter_of_several(value: str) -> None:
+    """The second form has a parameter more, of which updates know nothing."""
+    found = [_outcome(f"update={value}"), _outcome(f"update={value}&other=1")]
+    assert found[0] == found[1]
+
+
+def _outcome(body: str) -> object:
+    try:
+        return post(FORM, body)
+    except BadRequest as error:
+        return type(error)
 
 
 @pytest.mark.parametrize("charset", ["", "; charset=utf-8", ';charset="UTF-8"', "; charset = us-ascii"])

@@ -139,6 +139,14 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o FILTER EXISTS { ?s :q* ?v . ?v :r ?o } }",
         "SELECT * { ?s :p ?o OPTIONAL { ?x :q+ ?o . ?x :r ?v FILTER (?v != ?s) } }",
     ),
+    "paths in a UNION that something binds": (
+        "SELECT * { ?s :p ?o { ?s :q+ ?v } UNION { ?s :r ?v } }",
+        "SELECT * { :a :p ?s { ?s :q* ?v } UNION { ?v :q+ ?s } UNION { ?s :r ?w } }",
+        "SELECT * { ?s :p ?o . ?v :r ?x { ?s :q+ ?v } UNION { ?o :q ?v } }",
+        "SELECT * { ?s :p ?o { ?v :q+ ?w } UNION { ?s :q+ ?v } }",
+        "SELECT ?v (COUNT(*) AS ?n) { ?s :p ?o { ?s :q+ ?v } UNION { ?o :q+ ?v OPTIONAL { ?v :r ?x } } } GROUP BY ?v",
+        "SELECT * { :a :p ?o OPTIONAL { ?o :q ?s { ?s :r+ ?v } UNION { ?s :q ?v } } }",
+    ),
     "property paths": (
         "SELECT * { ?s :p* ?o }",
         "SELECT * { ?s :p+ ?o }",

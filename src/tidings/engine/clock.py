@@ -51,10 +51,11 @@ class Clock:
 
     def go_on(self, now: int) -> None:
         """Time has passed until now; if a change is due, only until then."""
-        due = self._due_times.next()
-        until = now if due is None or now < due else due - 1
-        self.moment.now = max(self.moment.now, until)
-        self.past.now = self.moment.now
+        if self._plans and (due := self._due_times.next()) is not None and now >= due:
+            now = due - 1
+        moment = self.moment
+        moment.now = max(moment.now, now)
+        self.past.now = moment.now
 
     def strike(self, now: int) -> list[Routed]:
         """It is now: the plans whose answers may change by that."""

@@ -304,7 +304,11 @@ class Engine:
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
         """An update, read and checked, and the constants of its text."""
-        return self.core.prepare_update(text, dataset)
+        clock = self.timing.clock or _no_clock
+        start = clock()
+        prepared = self.core.prepare_update(text, dataset)
+        self.timing.update += clock() - start
+        return prepared
 
     def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
         """An update whose variables may be bound to terms, each time to others."""

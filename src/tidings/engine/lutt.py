@@ -19,6 +19,9 @@ T = TypeVar("T", bound=Hashable)
 ANY_NAMED = None
 """In the place of a graph's name: every graph but the default one."""
 
+_MOST_PLACES = 4096
+"""Graphs with a predicate whose places are known."""
+
 Items: TypeAlias = list[tuple[Quad, int]]
 """Changed quads, each with its weight."""
 
@@ -104,12 +107,14 @@ def _note(leaf: Leaf[T], item: tuple[Quad, int], found: dict[T, Items]) -> None:
 class Lutt(Generic[T]):
     """Entries by triple pattern."""
 
-    __slots__ = ("_graphs", "_lengths", "hits", "lookups")
+    __slots__ = ("_graphs", "_lengths", "_places", "hits", "lookups")
 
     def __init__(self) -> None:
         self._graphs: dict[Term | None, dict[Term | None, _Place[T]]] = {}
         self._lengths: dict[int, int] = {}
         """How long the prefixes of names are, and how many of them are so long."""
+        self._places: dict[tuple[Term, Term], tuple[_Place[T], ...]] = {}
+        """The places found for a graph and a predicate, as long as none comes; one that has gone finds nothing."""
         self.lookups = 0
         """Quads looked up."""
         self.hits = 0
@@ -125,6 +130,7 @@ class Lutt(Generic[T]):
         place = level.get(p)
         if place is None:
             place = level[p] = _Place()
+            self._places.clear()
         place.put(s, None if o is None else _folded(o), entry)
 
     def drop(self, key: Key, entry: T) -> None:
@@ -157,19 +163,27 @@ class Lutt(Generic[T]):
                 last_p, last_g = p, g
             items.append(item)
         found: dict[T, Items] = {}
-        for (g, p), items in alike.items():
-            levels: tuple[dict[Term | None, _Place[T]] | None, ...]
-            levels = (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None)
-            if self._lengths:  # a look-up for each length there is, however many prefixes have it
-                levels += tuple([self._graphs.get(g[:length]) for length in self._lengths if length < len(g)])
-            for level in levels:
-                if level is not None:
-                    for predicate in (p, None):
-                        place = level.get(predicate)
-                        if place is not None:
-                            place.note(items, found)
+        known = self._places
+        for key, items in alike.items():
+            places = known.get(key)
+            if places is None:
+                places = self._noted(*key)
+            for place in places:
+                place.note(items, found)
         self.hits += len(found)
         return found
+
+    def _noted(self, g: Term, p: Term) -> tuple[_Place[T], ...]:
+        """All places for a predicate in a graph; they are known the next time."""
+        levels: tuple[dict[Term | None, _Place[T]] | None, ...]
+        levels = (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None)
+        if self._lengths:  # a look-up for each length there is, however many prefixes have it
+            levels += tuple([self._graphs.get(g[:length]) for length in self._lengths if length < len(g)])
+        there = [level.get(predicate) for level in levels if level is not None for predicate in (p, None)]
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        places = self._places[g, p] = tuple([place for place in there if place is not None])
+        return places
 
 
 def _is_prefix(graph: Term | None) -> TypeGuard[Term]:

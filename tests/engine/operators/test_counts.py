@@ -59,6 +59,21 @@ def test_a_plan_made_for_an_empty_store_becomes_that_of_a_full_one() -> None:
     assert order(early, follower.subscription.id) == order(late, number)
 
 
+def test_a_pattern_that_nothing_matched_is_looked_at_as_soon_as_something_does() -> None:
+    engine = Engine(Core(Store(quads())))
+    follower = Follower(engine, f"PREFIX : <{EX}> SELECT * {{ ?a :few ?b . ?a :many ?c . ?c :is ?d . ?d :lit ?e }}")
+    first = "looks up ?v3 <http://example.org/lit> ?v4 then"
+    assert first in order(engine, follower.subscription.id)
+    lit = [(f"<{EX}e>", f"<{EX}lit>", f"<{EX}w{number}>", "") for number in range(20)]
+    for number in range(5_000):  # long after the counts of all patterns were compared
+        quad = (f"<{EX}a0>", f"<{EX}few>", f"<{EX}x{number % 2}>", "")
+        commit(engine, ZSet.change(removed=[quad]) if quad in engine.core.store else ZSet.change(added=[quad]))
+    for quad in lit:
+        commit(engine, ZSet.change(added=[quad]), [follower])
+    follower.check()
+    assert first not in order(engine, follower.subscription.id)
+
+
 def test_objects_of_a_subject_are_counted_while_they_come_and_go() -> None:
     store = Store(quads())
     many, few = f"<{EX}many>", f"<{EX}few>"

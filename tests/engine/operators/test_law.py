@@ -11,9 +11,12 @@ from strategies.histories import Steps, histories, net_delta
 from strategies.subscriptions import FEATURES, about_another, text_of
 from tidings.engine.engine import Engine
 from tidings.engine.operators import law
+from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
+from tidings.sparql.algebra import Repeat
 from tidings.sparql.evaluate import context
+from tidings.sparql.evaluate.walk import ends
 
 EX = "http://example.org/"
 PREFIX = f"PREFIX : <{EX}> "
@@ -74,3 +77,29 @@ def test_explain_says_how_often_an_operator_has_evaluated_again() -> None:
         commit(engine, delta, [follower])
         follower.check()
     assert "evaluated again" in engine.explain(follower.subscription.id).to_text()
+
+
+def test_a_walk_counts_the_terms_that_it_walks_to() -> None:
+    store = Store()
+    store.apply(ZSet.change(added=[(node(number), node("p"), node(number + 1), "") for number in range(600)]))
+    store.apply(ZSet.change(added=[(node("hub"), node("p"), node(f"spoke{number}"), "") for number in range(600)]))
+    counted: list[int] = []
+    for start, walked_to in (("0", 601), ("590", 11), ("hub", 601), ("nowhere", 1)):
+        counted.clear()
+        reached = ends(Repeat(node("p"), 0, True), store.default, node(start), counted.append)
+        assert sum(counted) == walked_to == len(list(reached))
+
+
+def test_short_walks_from_many_rows_are_not_too_much() -> None:
+    engine = Engine()
+    tree = [(node(number), node("p"), node((number - 1) // 2), "") for number in range(1, 1_000)]
+    commit(engine, ZSet.change(added=tree))
+    follower = Follower(engine, PREFIX + "SELECT * { ?a :p ?b OPTIONAL { ?a :p+ ?x . ?x :note ?n } }")
+    noted = ZSet.change(added=[(node(0), node("note"), node("n"), "")])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(law, "UNNOTICED", 16_384)
+        patch.setattr(law, "OF_A_CHANGE", 64)
+        for delta in (noted, -noted):
+            commit(engine, delta, [follower])
+            follower.check()
+    assert "evaluated again" not in engine.explain(follower.subscription.id).to_text()

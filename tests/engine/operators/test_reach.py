@@ -10,10 +10,11 @@ from tidings.engine.operators.reach import pairs, reach
 from tidings.engine.operators.reach.automaton import Automaton
 from tidings.engine.operators.reach.search_tree import SearchTree
 from tidings.engine.store.store import Store
+from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, Repeat, Sequence
-from tidings.sparql.evaluate.walk import ends
+from tidings.sparql.evaluate.walk import ends, reverse
 
 EX = "http://example.org/"
 PREFIX = f"PREFIX : <{EX}> "
@@ -21,6 +22,8 @@ NODES = [f"<{EX}n{number}>" for number in range(9)]
 CLASSES = [f"<{EX}{name}>" for name in ("Start", "Goal")]
 P, Q, IS = (f"<{EX}{name}>" for name in ("p", "q", "is"))
 GRAPH = f"<{EX}g>"
+ENOUGH = 30
+"""Quads: some three edges for each node, and a few starts and goals."""
 
 QUERIES = [
     "SELECT ?x { :n0 :p+ ?x }",
@@ -53,6 +56,7 @@ QUERIES = [
     "SELECT ?s { ?s :is :Start MINUS { ?s :p+ ?g . ?g :is :Goal } }",
     "SELECT ?s ?g { ?s :is :Start OPTIONAL { ?s :q ?t } ?t :p+ ?g }",
     "SELECT ?s ?g { { ?s :is :Start } UNION { ?s :is :Goal } ?s :p+ ?g }",
+    "SELECT ?s ?g { ?s :is :Start { ?s :p+ ?g } UNION { ?s :q ?g } UNION { ?s :q+ ?g . ?g :is :Goal } }",
     "SELECT ?s ?g { :n1 :q ?s . ?s :p+ ?g }",
     "SELECT ?s ?g { :n2 :q ?s . ?s :p+ ?g }",
     "SELECT ?s ?g ?h { ?s :is :Start . ?s :p+ ?g . ?s :q+ ?h }",
@@ -74,11 +78,12 @@ def quads(random: Random) -> Quad:
 
 
 def delta(random: Random, store: Store, most: int) -> ZSet[Quad]:
-    """Some quads that are there go, and others come."""
+    """Some quads that are there go, and others come; there are enough of them for paths to lead somewhere."""
     there = list(store)
+    going = 0.3 if len(there) < ENOUGH else 0.7
     changes: dict[Quad, int] = {}
     for _ in range(random.randint(1, most)):
-        if there and random.random() < 0.55:
+        if there and random.random() < going:
             changes[random.choice(there)] = -1
         elif (quad := quads(random)) not in store:
             changes[quad] = 1
@@ -129,6 +134,34 @@ def test_a_history_and_its_inverse_leave_the_first_answer(seed: int) -> None:
     for each in reversed(history):
         commit(engine, -each, followers)
     assert answers(followers) == first
+
+
+def test_roots_are_where_less_is_reached() -> None:
+    star = [(NODES[0], P, f"<{EX}leaf{number}>", "") for number in range(2_000)]
+    store = Store(star)
+    charged: list[int] = []
+    path, hub, leaves = Repeat(P, 1, True), [NODES[0]], [star[0][2], star[1][2]]
+    assert not pairs.starts_lead_to_less(path, hub, leaves, store.default, charged.append)
+    assert sum(charged) < 1_000  # not all that the hub leads to
+    assert pairs.starts_lead_to_less(reverse(path), leaves, hub, store.default, charged.append)
+    engine = Engine(
+        Core(Store([*star, (NODES[0], IS, CLASSES[0], ""), *((leaf, IS, CLASSES[1], "") for leaf in leaves)]))
+    )
+    follower = Follower(engine, PREFIX + "SELECT ?s ?g { ?s :is :Start . ?s :p+ ?g . ?g :is :Goal }")
+    commit(engine, ZSet.change(removed=star[:1]), [follower])
+    follower.check()
+    assert "2 root(s) at the end" in engine.explain(follower.subscription.id).to_text()
+
+
+def test_a_path_in_a_union_starts_from_what_the_union_is_joined_with() -> None:
+    engine = Engine(Core(Store([(NODES[0], P, NODES[1], ""), (NODES[0], IS, CLASSES[0], "")])))
+    follower = Follower(engine, PREFIX + "SELECT * { ?s :is :Start { ?s :p+ ?g } UNION { ?s :q ?g } }")
+    for quad in ((NODES[1], P, NODES[2], ""), (NODES[0], Q, NODES[3], ""), (NODES[4], P, NODES[5], "")):
+        commit(engine, ZSet.change(added=[quad]), [follower])
+        follower.check()
+    plan = engine.explain(follower.subscription.id).to_text()
+    assert "reach:" in plan
+    assert "path:" not in plan
 
 
 PATHS: list[Path] = [

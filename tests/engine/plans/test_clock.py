@@ -14,6 +14,7 @@ from oracles.leftovers import state_of
 from oracles.recomputation import Follower, bring_up_to_date, recomputed
 from strategies.examples import share
 from tidings.engine.engine import Engine
+from tidings.engine.operators.stateful.turning import Part, next_part
 from tidings.sparql.evaluate.context import UNLIMITED
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -90,7 +91,40 @@ IN_GRAPHS = (
 )
 """The graph of a lease is the name that it has."""
 
-QUERIES += NESTED + IN_GRAPHS
+PARTS = (
+    "SELECT ?x { ?x :until ?t FILTER (YEAR(?t) > YEAR(NOW())) }",
+    "SELECT ?x { ?x :until ?t FILTER (MONTH(?t) = MONTH(NOW()) && DAY(?t) = DAY(NOW())) }",
+    "SELECT ?x (HOURS(NOW()) - HOURS(?t) AS ?hours) { ?x :until ?t }",
+    "SELECT ?x { ?x :until ?t FILTER (?t > NOW() || MINUTES(?t) != MINUTES(NOW())) }",
+    "SELECT ?x { ?x :until ?t FILTER (xsd:date(?t) >= xsd:date(NOW())) }",
+    "SELECT ?n (COUNT(*) AS ?c) { ?x :name ?n FILTER NOT EXISTS { ?x :until ?t FILTER (DAY(?t) = DAY(NOW())) } } "
+    "GROUP BY ?n",
+    "SELECT ?x ?t { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (DAY(?t) <= DAY(NOW())) } }",
+    "SELECT ?n { ?x :name ?n ; :until ?t } GROUP BY ?n HAVING (MAX(HOURS(?t)) >= HOURS(NOW()))",
+)
+"""What stays the same for a while."""
+
+OUTSIDE = (
+    "SELECT ?x ?s { ?x :name ?n ; :until ?t OPTIONAL { ?x :size ?s FILTER (?t > NOW()) } }",
+    "SELECT ?x ?t { ?x :name 'a' ; :lasts ?d OPTIONAL { ?x :until ?t ; :size ?s FILTER (?t > NOW() - ?d && ?s < 2) } }",
+    "SELECT ?x ?y { ?x :until ?t OPTIONAL { ?y :size ?s FILTER (?t > NOW() && EXISTS { ?y :name 'a' }) } }",
+    "SELECT ?x { ?x :until ?t FILTER NOT EXISTS { ?x :size 1 FILTER (?t > NOW()) } }",
+    "SELECT ?x { ?x :name 'b' ; :lasts ?d FILTER EXISTS { ?x :until ?t FILTER (?t + ?d > NOW()) } }",
+    "SELECT ?x (EXISTS { ?y :until ?t FILTER (?y != ?x && ?t + ?d > NOW()) } AS ?open) { ?x :lasts ?d }",
+    "SELECT ?x { ?x :lasts ?d FILTER NOT EXISTS { ?x :size ?s FILTER NOT EXISTS "
+    "{ ?x :until ?t FILTER (?t + ?d > NOW()) } } }",
+    "SELECT ?x { ?x :lasts ?d FILTER NOT EXISTS { { ?x :until ?t FILTER (?t < NOW() + ?d) } UNION { ?x :size 1 } } }",
+    "SELECT ?g ?x ?t { GRAPH ?g { ?x :lasts ?d OPTIONAL { ?x :until ?t FILTER (?t + ?d > NOW()) } } }",
+    "SELECT ?g ?x { GRAPH ?g { ?x :lasts ?d FILTER NOT EXISTS { ?x :until ?t FILTER (?t + ?d > NOW()) } } }",
+    "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?x { ?x :name ?n FILTER NOT EXISTS { SELECT DISTINCT ?n { ?y :name ?n . ?x :until ?t FILTER (?t > NOW()) "
+    "} } }",
+    "SELECT ?g ?x { GRAPH ?g { ?x :size ?s FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } } }",
+    "SELECT ?x { ?x :name ?n FILTER EXISTS { GRAPH ?g { ?x :until ?t FILTER (?t > NOW()) } } }",
+)
+"""Where it is compared with what those who ask have bound, or asked for in a graph or a sub-SELECT."""
+
+QUERIES += NESTED + IN_GRAPHS + PARTS + OUTSIDE
 
 
 def moment(micros: int, zone: str) -> str:
@@ -124,7 +158,7 @@ def update(step: Step) -> str:
     if content is None:
         return dropped
     until, name, size = content
-    new = f":{subject} :until {until} ; :name '{name}' ; :size {size}"
+    new = f":{subject} :until {until} ; :name '{name}' ; :size {size} ; :lasts 'PT{size}H'^^xsd:dayTimeDuration"
     return f"{dropped} ; INSERT DATA {{ {new} GRAPH :{name} {{ {new} }} }}"
 
 
@@ -246,12 +280,14 @@ def test_a_plan_that_is_behind_catches_up_with_the_clock(
     "text",
     [
         "SELECT ?x (NOW() AS ?now) { ?x :until ?t }",
-        "SELECT ?x { ?x :until ?t FILTER (YEAR(?t) > YEAR(NOW())) }",
-        "SELECT ?x { ?x :name ?n ; :until ?t OPTIONAL { ?x :size ?s FILTER (?t > NOW()) } }",
-        "SELECT ?x { ?x :until ?t FILTER NOT EXISTS { ?x :size 1 FILTER (?t > NOW()) } }",
-        "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x { ?x :until ?t FILTER (?t > NOW()) } } }",
+        "SELECT ?x { ?x :until ?t FILTER (SECONDS(?t) > SECONDS(NOW())) }",
+        "SELECT ?x { ?x :until ?t FILTER (YEAR(NOW() - ?t) > 1) }",
+        "SELECT ?x { ?x :name ?n OPTIONAL { ?x :until ?t } OPTIONAL { ?x :size ?s FILTER (?t > NOW()) } }",
+        "SELECT ?x { ?x :name ?n OPTIONAL { ?x :until ?t } FILTER NOT EXISTS { ?x :size 1 FILTER (?t > NOW()) } }",
+        "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x { ?x :until ?t FILTER (?t > NOW()) } LIMIT 1 } }",
+        "SELECT ?x { ?x :name ?n FILTER EXISTS { SELECT ?x (MAX(?t) AS ?u) { ?x :until ?t FILTER (?t > NOW()) } "
+        "GROUP BY ?x } }",
         "SELECT ?x { GRAPH ?g { ?x :until ?t FILTER (?t > NOW() && ?g != ?x) } }",
-        "SELECT ?g ?x { GRAPH ?g { ?x :size ?s FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } } }",
         "SELECT ?x { ?x :until ?t FILTER (?t > NOW() && RAND() < 2) }",
         "DESCRIBE ?x { ?x :until ?t FILTER (?t > NOW()) }",
     ],
@@ -261,6 +297,25 @@ def test_other_uses_of_now_are_read_again_after_every_commit(text: str) -> None:
     follower = Follower(engine, PREFIX + text, now=START)
     assert engine.explain(follower.subscription.id).plan.operator == "re-read"
     assert engine.clock.next() is None
+
+
+@pytest.mark.parametrize(
+    ("function", "beginning"),
+    [
+        ("YEAR", datetime(2025, 1, 1, tzinfo=UTC)),
+        ("MONTH", datetime(2024, 3, 1, tzinfo=UTC)),
+        ("DAY", datetime(2024, 2, 29, tzinfo=UTC)),
+        ("HOURS", datetime(2024, 2, 29, tzinfo=UTC)),
+        ("MINUTES", datetime(2024, 2, 29, tzinfo=UTC)),
+    ],
+)
+def test_a_part_of_now_lasts_until_the_next_one_begins(function: str, beginning: datetime) -> None:
+    at = int(beginning.timestamp()) * SECOND
+    assert next_part([Part(function)], START) == at
+    assert next_part([Part(function)], at - 1) == at
+    after = next_part([Part(function)], at)
+    assert after is not None
+    assert after > at
 
 
 def test_a_commit_never_passes_a_change_that_was_not_told() -> None:

@@ -211,6 +211,21 @@ def test_equal_terms_have_one_equality_key(left: str, right: str) -> None:
         assert equality_key(left) == equality_key(right)
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (typed("2006-08-23T09:00:00Z", "dateTime"), typed("2006-08-23T09:00:01Z", "dateTime")),
+        (typed("2006-08-23", "date"), typed("2006-08-23Z", "date")),
+        (typed("P1M", "duration"), typed("P30D", "duration")),
+        (typed("true", "boolean"), typed("false", "boolean")),
+        ('"a"@en', '"a"@de'),
+        (literal("a", UNKNOWN), literal("b", UNKNOWN)),
+    ],
+)
+def test_keys_tell_values_apart(left: str, right: str) -> None:
+    assert equality_key(left) != equality_key(right)
+
+
 @given(st.lists(TERMS, max_size=8))
 def test_any_terms_can_be_sorted(terms: list[str]) -> None:
     ordered = sorted(terms, key=order_key)

@@ -9,7 +9,8 @@
     project      π(A)                 Δ = π(ΔA)
     union        A ∪ B                Δ = ΔA + ΔB
     join         A ⋈ B                Δ = ΔA ⋈ B' + A ⋈ ΔB
-    crossing     π σ(a > m)(A × B)    rows compared with one row of a sub-SELECT, by the order of their values
+    ordered      crossing    π σ(a > m)(A × B)      rows compared with one row of a sub-SELECT, by the order of values
+                 surpassed   A FILTER EXISTS { B FILTER (b > a) }   rows compared with the extreme of others
     dependent    A ⟕ B, A - B         Δ = f'(ΔA) + (f' - f) of the rows of A that ΔB concerns
     stateful     distinct    δ(A)             counts, and tells the crossings of zero
                  group       γ(A)             accumulators, and tells the old and the new row
@@ -18,7 +19,8 @@
                  GRAPH ?g { A }       Δ = A' - A in the graphs that changed, where A is another in each of them
     reevaluate   anything else        new - old, after a hit only
 
-The stateful ones keep state; `reach` keeps search trees, and `side` the rows of sub-SELECTs; all others look into the
-store, before and after. `base` is what all share; `law` sees to it that no delta costs more than evaluating again;
-`counts` decides when plans are made again; `dependent` has what OPTIONAL, MINUS and EXISTS have in common.
+The stateful ones keep state; `reach` keeps search trees, `ordered` rows by value, and `side` the rows of sub-SELECTs;
+all others look into the store, before and after. `base` is what all share; `law` sees to it that no delta costs more
+than evaluating again; `counts` decides when plans are made again; `dependent` has what OPTIONAL, MINUS and EXISTS have
+in common.
 """

@@ -1,16 +1,17 @@
 """FILTER, without and with EXISTS."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Operator, States, Unary
-from tidings.engine.operators.dependent.dependent import Dependent
+from tidings.engine.operators.dependent.dependent import Dependent, DependentOnKept
 from tidings.engine.operators.dependent.witness import Witness
-from tidings.engine.operators.side import Side
+from tidings.engine.operators.side import Kept, Side
+from tidings.model.terms import Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Expression
+from tidings.sparql.algebra import Expression, Node
 from tidings.sparql.evaluate.context import Context
-from tidings.sparql.evaluate.layout import Plan
+from tidings.sparql.evaluate.layout import Plan, Row
 from tidings.sparql.evaluate.steps import filtered
 
 
@@ -41,3 +42,17 @@ def filter_exists(inner: Side, condition: Expression, witnesses: Sequence[Witnes
     detail = "tests the changed rows, and those that a change inside EXISTS concerns"
     whole = algebra.Filter(condition, inner.node)
     return Dependent("filter exists", inner, witnesses, plan, whole, states, detail)
+
+
+def exists_kept(
+    left: Side, right: Side, key: Var, condition: Expression, whole: Node, states: States, *, wanted: bool
+) -> DependentOnKept:
+    """σ with EXISTS, where rows of both sides find each other by a key; or with NOT EXISTS, unless that is wanted."""
+    kept = Kept(left.layout, right, states)
+    test = states.compiler(states.new).test(condition, kept.layout)
+
+    def become(row: Row) -> Iterator[tuple[Row, int]]:
+        if any(test(together) for together, _ in kept.matches(row)) is wanted:
+            yield row, 1
+
+    return DependentOnKept("filter exists", left, right, (key,), kept, become, left.layout, whole, states)

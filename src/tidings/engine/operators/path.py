@@ -4,7 +4,7 @@ A path from x changes only if x reaches a changed edge. Those x are found by wal
 from the ends of the edge, in both states; the rest of the graph is not looked at.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States, shown
 from tidings.engine.operators.law import Law
@@ -44,7 +44,7 @@ class Backwards:
     def starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource], look: Look) -> dict[Term, None]:
         """Everything from which one of the nodes can be reached on the path, in either state."""
         found = dict.fromkeys(nodes)
-        frontier: Iterable[Term] = found
+        frontier: Collection[Term] = found
         steps = 0
         while frontier and (self._longest is None or steps < self._longest):
             steps += 1
@@ -94,10 +94,16 @@ class PathWalk(Stateless):
         for graph, nodes in touched.items():
             now, before = self._sources(graph)
             starts = self._backwards.starts(nodes, (now, before), look)
-            if self._is_there(graph, self._states.new):
-                absorb(changes, ((row, 1) for row in self._rows(starts, now, graph)))
-            if self._is_there(graph, self._states.old):
-                absorb(changes, ((row, -1) for row in self._rows(starts, before, graph)))
+            present = self._candidates(starts, now) if self._is_there(graph, self._states.new) else {}
+            past = self._candidates(starts, before) if self._is_there(graph, self._states.old) else {}
+            for start in present | past:
+                found = ends(self.pattern.path, now, start, look) if start in present else {}
+                known = ends(self.pattern.path, before, start, look) if start in past else {}
+                came, went = found, known
+                if isinstance(found, dict) and isinstance(known, dict):  # each end once: what is in both states cancels
+                    came, went = found.keys() - known.keys(), known.keys() - found.keys()
+                absorb(changes, ((row, 1) for row in self._rows(start, came, graph)))
+                absorb(changes, ((row, -1) for row in self._rows(start, went, graph)))
         return changes
 
     def _sources(self, graph: Term) -> tuple[TripleSource, TripleSource]:
@@ -110,25 +116,25 @@ class PathWalk(Stateless):
         """Zero steps are taken in no graph that is not there."""
         return not self._states.graph or context.view.has(graph)
 
-    def _rows(self, starts: dict[Term, None], source: TripleSource, graph: Term) -> Iterator[Row]:
+    def _rows(self, start: Term, found: Iterable[Term], graph: Term) -> Iterator[Row]:
+        """A start with its ends, as rows."""
         s, o, g = self.pattern.subject, self.pattern.object, self._states.graph
-        for start in self._candidates(starts, source):
-            if s == g and start != graph:
-                continue  # one variable for the graph and for what it says
-            for end in ends(self.pattern.path, source, start, self._states.new.look):
-                agrees = (o[0] == "?" or _same(o, end)) and (s != o or start == end) and (o != g or end == graph)
-                if agrees:
-                    found = {s: start, o: end, g: graph}
-                    yield tuple([found[variable] for variable in self.layout.variables])
+        if s == g and start != graph:
+            return  # one variable for the graph and for what it says
+        for end in found:
+            agrees = (o[0] == "?" or _same(o, end)) and (s != o or start == end) and (o != g or end == graph)
+            if agrees:
+                cells = {s: start, o: end, g: graph}
+                yield tuple([cells[variable] for variable in self.layout.variables])
 
-    def _candidates(self, starts: dict[Term, None], source: TripleSource) -> Iterable[Term]:
+    def _candidates(self, starts: dict[Term, None], source: TripleSource) -> dict[Term, None]:
         """The starts that a full evaluation would try: a constant, or any node of the graph."""
         s, o = self.pattern.subject, self.pattern.object
         if s[0] != "?":
-            return (s,)
-        known = [start for start in starts if is_node(start, source)]
-        if o[0] != "?" and o not in known:
-            known.append(o)  # zero steps lead from a term to itself, whether the graph knows it or not
+            return {s: None}
+        known = {start: None for start in starts if is_node(start, source)}
+        if o[0] != "?":
+            known[o] = None  # zero steps lead from a term to itself, whether the graph knows it or not
         return known
 
     def explain(self) -> Explanation:

@@ -14,11 +14,12 @@ from msgspec import Struct
 from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import RDF_TYPE, Term, Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Aggregate, Node, Query, TriplePattern
+from tidings.sparql.algebra import BGP, Aggregate, Exists, Node, Query, TriplePattern
 from tidings.sparql.evaluate.pushing import binds_graph
 from tidings.sparql.rewrite.constants import reveal_constants
 
 Q = TypeVar("Q", bound=Struct)
+N = TypeVar("N", bound=Node)
 
 _MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -213,18 +214,37 @@ def canonical(query: Q, kinds: str = ":$v") -> tuple[Q, dict[Var, Var]]:
     return map_terms(query, rename), names
 
 
+def inside_exists(value: N, change: Callable[[Node], Node]) -> N:
+    """The same structure with every pattern inside EXISTS changed, the innermost first."""
+    return cast(N, _inside_exists(value, change))
+
+
+def _inside_exists(value: object, change: Callable[[Node], Node]) -> object:
+    if isinstance(value, Exists):
+        return Exists(change(inside_exists(value.pattern, change)))
+    if isinstance(value, tuple):
+        return tuple([_inside_exists(each, change) for each in value])
+    if isinstance(value, Struct):
+        return type(value)(*[_inside_exists(getattr(value, name), change) for name in value.__struct_fields__])
+    return value
+
+
 def ordered_slices(node: Node) -> Node:
     """Every slice over an order, be it empty: which rows it takes must not depend on how they were found.
 
     Any other order goes: the answer of a subscription is a multiset.
     """
+    return _ordered_slices(inside_exists(node, _ordered_slices))
+
+
+def _ordered_slices(node: Node) -> Node:
     match node:
         case algebra.Slice(inner, offset, limit):
             return algebra.Slice(_ordered(inner), offset, limit)
         case algebra.OrderBy(inner):
-            return ordered_slices(inner)
+            return _ordered_slices(inner)
         case _:
-            return algebra.rebuilt(node, ordered_slices)
+            return algebra.rebuilt(node, _ordered_slices)
 
 
 def _ordered(node: Node) -> Node:
@@ -232,6 +252,6 @@ def _ordered(node: Node) -> Node:
         case algebra.Distinct() | algebra.Project():
             return algebra.rebuilt(node, _ordered)
         case algebra.OrderBy(inner, conditions):
-            return algebra.OrderBy(ordered_slices(inner), conditions)
+            return algebra.OrderBy(_ordered_slices(inner), conditions)
         case _:
-            return algebra.OrderBy(ordered_slices(node), ())
+            return algebra.OrderBy(_ordered_slices(node), ())

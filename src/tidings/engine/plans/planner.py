@@ -10,16 +10,17 @@ from typing import Any, assert_never
 from tidings.engine.operators.base import Aligned, Operator, Route, States
 from tidings.engine.operators.conjunction.conjunction import Conjunction
 from tidings.engine.operators.constant import Constant
-from tidings.engine.operators.crossing import Crossing
 from tidings.engine.operators.dependent.minus import minus, minus_kept
 from tidings.engine.operators.dependent.optional import optional, optional_kept
-from tidings.engine.operators.dependent.witness import Turned, Witness, turning
+from tidings.engine.operators.dependent.witness import meeting
 from tidings.engine.operators.extend import Extend, extend_exists
-from tidings.engine.operators.filter import Filter, filter_exists
+from tidings.engine.operators.filter import Filter, exists_kept, filter_exists
 from tidings.engine.operators.graphs.each_graph import EachGraph
 from tidings.engine.operators.graphs.names import GraphNames
 from tidings.engine.operators.join import Join
 from tidings.engine.operators.members import Members
+from tidings.engine.operators.ordered.crossing import Crossing
+from tidings.engine.operators.ordered.surpassed import Surpassed
 from tidings.engine.operators.path import PathWalk
 from tidings.engine.operators.project import Project
 from tidings.engine.operators.reach.ends import End
@@ -36,20 +37,28 @@ from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
-from tidings.engine.plans.regrouping.equalities import joined_by_value
+from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside, joined_by_value, optional_by_value
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
-from tidings.engine.plans.regrouping.path_groups import Part, PathBetween, grouped, has_bound_path, node_of, unlooped
-from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of
+from tidings.engine.plans.regrouping.path_groups import (
+    Part,
+    PathBetween,
+    grouped,
+    has_bound_path,
+    node_of,
+    spread_over,
+    unlooped,
+)
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
-from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
+from tidings.engine.plans.regrouping.surpassing import Surpassing, surpassing
+from tidings.engine.plans.regrouping.witnessing import Witnessing
+from tidings.engine.plans.routes import has_exists, routes_in
 from tidings.model.errors import NotAllowed
 from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, certain
 from tidings.sparql.evaluate.calls import is_momentary
-from tidings.sparql.evaluate.joins import MOST_LACKING
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 from tidings.sparql.rewrite.semijoins import semijoined
@@ -71,6 +80,7 @@ class Planner:
         """The parts off the spine, what is inside another before that."""
         self.clocked: list[Clocked] = []
         """What goes by the clock, on the spine and off it."""
+        self._witnessing = Witnessing(self._side, self.routes)
         self._members = members
         self._parameters: tuple[Var, ...] = members.variables if members else ()
 
@@ -85,6 +95,8 @@ class Planner:
                 return self._conjunction(patterns, states)
             case algebra.Join() if states.graph[:1] != "?" and (straight := unlooped(node)) is not node:
                 return self.build(straight, states)
+            case algebra.Join() if states.graph[:1] != "?" and (apart := spread_over(node)) is not node:
+                return self.build(apart, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
                 return self._joined(grouped(node), states)
             case PathPattern():
@@ -99,6 +111,8 @@ class Planner:
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
+            case algebra.LeftJoin() if (keyed := optional_by_value(node, states.graph)) is not node:
+                return self.build(keyed, states)
             case algebra.LeftJoin():
                 return self._optional(with_moment_inside(node), states)
             case algebra.Minus(left, right):
@@ -109,8 +123,14 @@ class Planner:
                 below = self._led_by_parameters(self.build(inner, states))
                 width = len(self._parameters)
                 return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
-            case algebra.Filter() if (joined := joined_by_value(semijoined(node), states.graph)) is not node:
+            case algebra.Filter() if (
+                joined := joined_by_value(semijoined(node, stable=True), states.graph)
+            ) is not node:
                 return self.build(joined, states)
+            case algebra.Filter() if (asked := surpassing(node, states.graph)) is not None and self._is_kept(asked):
+                return self._surpassed(asked, states)
+            case algebra.Filter() if (equal := equal_inside(node, states.graph)) is not None:
+                return self._exists_by_value(equal, states)
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner, states)
             case algebra.Extend(inner, variable, expression):
@@ -241,25 +261,6 @@ class Planner:
         self.routes.extend(walk.routes)
         return self._evaluated(walk, algebra.Graph(name, path), states)
 
-    def _shared(self, right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
-        """The variables that lead from rows of the right back to rows of the left: those bound on both sides; if there
-        are none, some that rows of the left may lack."""
-        both = [variable for variable in right.variables if variable in left.index and variable in sure]
-        return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
-
-    def _meeting(self, right: Layout, left: Layout) -> tuple[Var, ...]:
-        """The same where rows of both are kept: if there are none, some that rows of the right may lack."""
-        return self._shared(right, left, right.certain) or self._shared(right, left, frozenset(right.variables))
-
-    def _witness(
-        self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
-    ) -> Witness:
-        """Watches the right side of something."""
-        sign = node if states.graph[:1] == "?" else bound_by(left.node, node)
-        built = self._side(sign, states)
-        shared = self._shared(built.operator.layout, left.layout, certain(sign))
-        return Witness(built.operator, shared, (), with_left=with_left or sign is not node, turned=turned)
-
     def _optional(self, node: algebra.LeftJoin, states: States) -> Built:
         left, right, condition = node.left, node.right, node.condition
         first = self.build(left, states)
@@ -268,14 +269,11 @@ class Planner:
         operator: Operator
         tests_exists = condition is not None and has_exists(condition)
         if pushable(right, layout.index.keys()) or tests_exists:
-            witnesses = [self._witness(right, aside, states)]
-            if condition is not None and tests_exists:
-                signs = condition_signs(condition, algebra.Join(left, right))
-                witnesses += self._exists_witnesses(list(exists_patterns(condition)), signs, aside, states)
+            witnesses = self._witnessing.optional(condition, right, aside, states)
             operator = optional(aside, right, condition, witnesses, states)
         else:
             side = self._sided(right, states)
-            operator = optional_kept(aside, side, self._meeting(side.layout, layout), condition, states)
+            operator = optional_kept(aside, side, meeting(side.layout, layout), condition, states)
         return self._evaluated(operator, node, states, is_ordered=False)
 
     def _minus(self, node: Node, left: Node, right: Node, states: States) -> Built:
@@ -287,10 +285,10 @@ class Planner:
         operator: Operator
         both = shared_variables(left, right)
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
-            operator = minus(aside, right, self._witness(right, aside, states), states)
+            operator = minus(aside, right, self._witnessing.of(right, aside, states), states)
         else:
             side = self._sided(excluding(right, both), states)
-            operator = minus_kept(aside, side, self._meeting(side.layout, layout), states)
+            operator = minus_kept(aside, side, meeting(side.layout, layout), states)
         return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
@@ -300,7 +298,7 @@ class Planner:
         operator: Operator
         if has_exists(condition):
             aside = Side(below.operator, inner, self._members_of(inner))
-            witnesses = self._asked(condition, aside, states)
+            witnesses = self._witnessing.asked(condition, aside, states)
             operator = filter_exists(aside, condition, witnesses, states)
         else:
             operator = Filter(below.operator, condition, states)
@@ -325,29 +323,11 @@ class Planner:
         operator: Operator
         if has_exists(expression):
             aside = Side(below.operator, inner, self._members_of(inner))
-            witnesses = self._asked(expression, aside, states)
+            witnesses = self._witnessing.asked(expression, aside, states)
             operator = extend_exists(aside, variable, expression, witnesses, states)
         else:
             operator = Extend(below.operator, variable, expression, states)
         return Built(operator, lambda member: ((*row, value(row)) for row in below.rows(member)), below.is_ordered)
-
-    def _asked(self, expression: Expression, left: Side, states: States) -> list[Witness]:
-        """Witnesses of everything that an expression asks for by EXISTS."""
-        witnesses: list[Witness] = []
-        for pattern in exists_patterns(expression):
-            is_same = left.layout.index.keys().isdisjoint(algebra.every_variable(pattern))
-            turned = turning(pattern, states) if is_same else None
-            witnesses += self._exists_witnesses([pattern], signs_of(pattern), left, states, turned)
-        return witnesses
-
-    def _exists_witnesses(
-        self, asked: list[Node], signs: list[Node] | None, left: Side, states: States, turned: Turned | None = None
-    ) -> list[Witness]:
-        if signs is not None:
-            return [self._witness(sign, left, states, with_left=True, turned=turned) for sign in signs]
-        routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
-        self.routes.extend(routes)
-        return [Witness(None, (), routes, turned=turned)]
 
     def _crossing(self, found: Compared, states: States) -> Built:
         rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
@@ -355,6 +335,25 @@ class Planner:
         whole = algebra.Project(both, rows.layout.variables)
         operator = Crossing(rows, scalars, found.range, found.scalar, whole, states)
         return self._evaluated(operator, whole, states, is_ordered=False)
+
+    def _is_kept(self, found: Surpassing) -> bool:
+        """Not where each new member would have the rows of all found again, and few of them go with each other."""
+        return not (found.key and self._is_spine(found.rows))
+
+    def _surpassed(self, found: Surpassing, states: States) -> Built:
+        left, right = self._side(found.rows, states), self._side(found.values, states)
+        rows, values = (
+            Side(built.operator, node, self._members_of(node))
+            for built, node in ((left, found.rows), (right, found.values))
+        )
+        operator = Surpassed(rows, values, found.key, found.range, found.column, states, wanted=found.wanted)
+        built = Built(operator, lambda member: operator.passing(left.rows(member), right.rows(member)), False)
+        return self._projected(built, found.shown)
+
+    def _exists_by_value(self, found: EqualInside, states: States) -> Built:
+        rows, others = self._sided(found.rows, states), self._sided(found.others, states)
+        operator = exists_kept(rows, others, found.key, found.condition, found.whole, states, wanted=found.wanted)
+        return self._projected(self._evaluated(operator, found.whole, states, is_ordered=False), found.shown)
 
     # -- the way to the root ------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from tidings.engine.operators.thresholds import exact
 from tidings.engine.plans.lift import Lifted, canonical, lift, map_terms, ordered_slices, with_constants
 from tidings.engine.plans.maintainable import SPELT, bindable, is_momentary_query, why_not_maintained
 from tidings.engine.plans.plan_cache import PlanCache
+from tidings.engine.plans.regrouping.sub_selects import opened
 from tidings.engine.plans.spu import Spu, variables_of
 from tidings.model.access import Graphs
 from tidings.model.terms import Term, is_tagged
@@ -52,7 +53,8 @@ class QueryTemplate:
         self.parts = parts_of(query.pattern)
         """How much there is to plan."""
         # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
-        self._query = query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
+        query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
+        self._query = query = algebra.with_pattern(query, opened(query.pattern))
         self._plans = plans
         self._why = why_not_maintained(query, plans.naive, plans.clock.is_kept)
         self._bindable = tuple(bindable(query))

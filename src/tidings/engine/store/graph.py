@@ -40,7 +40,7 @@ class GraphIndex:
 
     def add(self, s: Term, p: Term, o: Term) -> bool:
         """Add a triple; whether it is new."""
-        if is_tagged(o):
+        if o[-1] not in '">' and is_tagged(o):
             o = self._spellings.of(o)
         facts = self.spo.get(s)
         if facts is None:
@@ -70,7 +70,7 @@ class GraphIndex:
 
     def remove(self, s: Term, p: Term, o: Term) -> bool:
         """Remove a triple; whether it was there."""
-        if is_tagged(o):
+        if o[-1] not in '">' and is_tagged(o):
             o = self._spellings.of(o)
         facts = self.spo.get(s)
         if facts is None or not drop(facts, p, o):
@@ -94,7 +94,7 @@ class GraphIndex:
     # -- look-ups, one a shape ----------------------------------------------------------------------------------
 
     def holds(self, s: Term, p: Term, o: Term) -> bool:
-        if is_tagged(o):
+        if o[-1] not in '">' and is_tagged(o):
             o = self._spellings.of(o)
         facts = self.spo.get(s)
         if facts is None:

@@ -24,7 +24,7 @@ _MOST_NARROWED = 64
 class PreparedModify:
     """One operation with the plan of its pattern; the plan is kept from one execution to the next."""
 
-    __slots__ = ("_context", "_narrowed", "_operation", "_plan", "_size")
+    __slots__ = ("_context", "_narrowed", "_operation", "_plan", "_size", "_templates")
 
     def __init__(self, operation: Modify) -> None:
         self._operation = operation
@@ -58,10 +58,10 @@ class PreparedModify:
         context, plan = self._compiled(store, moment, limits, deadline, service)
         context.begin(moment, parameters, limits, deadline)
         rows = list(rows_of(plan, context))
-        operation, index = self._operation, plan.layout.index
+        delete, insert = self._templates
         return (
-            instantiated(operation.delete, index, rows, moment, context.constant),
-            instantiated(operation.insert, index, rows, moment, context.constant),
+            delete.instances(rows, moment, context.constant),
+            insert.instances(rows, moment, context.constant),
         )
 
     def _compiled(
@@ -75,34 +75,57 @@ class PreparedModify:
             view = View(store, self._operation.dataset)
             context = Context(view, moment, limits, service, deadline=deadline)
             plan = compile_pattern(self._operation.pattern, context)
+            index, operation = plan.layout.index, self._operation
+            self._templates = Template(operation.delete, index), Template(operation.insert, index)
             self._context, self._plan, self._size = context, plan, size  # all of them, or none if there is no time
         return context, plan
 
 
-def instantiated(
-    template: tuple[QuadPattern, ...],
-    index: Mapping[Var, int],
-    rows: list[Row],
-    moment: Moment,
-    constant: Callable[[Term], Term],
-) -> Iterator[Quad]:
-    """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left out.
-    `index` says in which column of a row a variable is."""
-    shapes: list[tuple[list[str], list[int]]] = []
-    for pattern in template:
-        known = [term and constant(term) for term in pattern]
-        shapes.append((known, [place for place, term in enumerate(pattern) if term[:1] in {"?", "_"}]))
-    for row in rows:
-        fresh: dict[str, Term] = {}
-        for known, gaps in shapes:
-            cells: list[Term | None] = [*known]
-            for gap in gaps:
-                term = known[gap]
-                if term[0] == "_":
-                    cells[gap] = fresh.get(term) or fresh.setdefault(term, moment.fresh_blank())
-                else:
-                    column = index.get(term)
-                    cells[gap] = None if column is None else row[column]
-            s, p, o, g = cells
-            if s and p and o and g is not None and s[0] != '"' and p[0] == "<" and g[:1] in {"", "<"}:
-                yield s, p, o, g
+class Template:
+    """The quads of a DELETE or INSERT template, and in which column of a row each of their variables is."""
+
+    __slots__ = ("_shapes",)
+
+    def __init__(self, quads: tuple[QuadPattern, ...], index: Mapping[Var, int]) -> None:
+        self._shapes = [(quad, _lifted(quad), _gaps(quad, index), _is_sound(quad)) for quad in quads]
+
+    def instances(self, rows: list[Row], moment: Moment, constant: Callable[[Term], Term]) -> Iterator[Quad]:
+        """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left
+        out."""
+        shapes: list[tuple[list[Term | None], list[tuple[int, int | None, Term]], bool]] = []
+        for quad, lifted, gaps, is_sound in self._shapes:
+            known: list[Term | None] = [*quad]
+            for place in lifted:
+                known[place] = constant(quad[place])
+            shapes.append((known, gaps, is_sound))
+        for row in rows:
+            fresh: dict[str, Term] = {}
+            for known, gaps, is_sound in shapes:
+                cells = known.copy() if len(rows) > 1 else known
+                for place, column, term in gaps:
+                    if term[0] == "_":
+                        cells[place] = fresh.get(term) or fresh.setdefault(term, moment.fresh_blank())
+                    else:
+                        cells[place] = None if column is None else row[column]
+                s, p, o, g = cells
+                if is_sound:
+                    if o:
+                        yield s, p, o, g  # type: ignore[misc]  # these are constants
+                elif s and p and o and g is not None and s[0] != '"' and p[0] == "<" and g[:1] in {"", "<"}:
+                    yield s, p, o, g
+
+
+def _lifted(quad: QuadPattern) -> list[int]:
+    """The places of its lifted constants."""
+    return [place for place, term in enumerate(quad) if term[:1] == "$"]
+
+
+def _gaps(quad: QuadPattern, index: Mapping[Var, int]) -> list[tuple[int, int | None, Term]]:
+    """The places that each row fills, and from which of its columns."""
+    return [(place, index.get(term), term) for place, term in enumerate(quad) if term[:1] in {"?", "_"}]
+
+
+def _is_sound(quad: QuadPattern) -> bool:
+    """Whether whatever it is filled with is RDF: only its object is not known to be what may stand there."""
+    s, p, _, g = quad
+    return (s[0] == "<" or s[:2] == "$i") and (p[0] == "<" or p[:2] == "$i") and (not g or g[0] == "<" or g[:2] == "$i")

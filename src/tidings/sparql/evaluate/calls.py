@@ -6,6 +6,7 @@ The strict and context-free ones come from the function library.
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
@@ -141,8 +142,9 @@ def _momentary(function: str, values: "list[Value]", scope: "Scope") -> "Value |
             return None
 
 
+@lru_cache(8)
 def _now(micros: int) -> Term:
-    """The instant as an `xsd:dateTime` in UTC."""
+    """The instant as an `xsd:dateTime` in UTC; the same for many rows, and in turns with the one before."""
     instant = _EPOCH + timedelta(microseconds=micros)
     return literal(instant.replace(tzinfo=None).isoformat() + "Z", f"{XSD}dateTime")
 

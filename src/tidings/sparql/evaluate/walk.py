@@ -2,10 +2,10 @@
 
 Repeated paths give each pair once; zero steps lead from a term to itself, whether the graph knows the term or not.
 A path within a path can take as long as it likes to give its first pair, so whoever walks looks at the clock: `look`
-raises what ends an evaluation.
+is told of how many terms there are to walk to next, and raises what ends an evaluation.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias, assert_never
 
@@ -25,11 +25,11 @@ from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
 from tidings.sparql.evaluate.scan import ActiveGraph, _filled, _places
 
-Look: TypeAlias = Callable[[], None]
+Look: TypeAlias = Callable[[int], None]
 _TERMS_BETWEEN_LOOKS = 256
 
 
-def _never() -> None:
+def _never(_: int) -> None:
     """There is no clock to look at."""
 
 
@@ -79,7 +79,7 @@ def closure(
 ) -> dict[Term, None]:
     """All terms within reach, each once, nearest first."""
     reached: dict[Term, None] = {} if least else {start: None}
-    frontier: Iterable[Term] = (start,)
+    frontier: Collection[Term] = (start,)
     while frontier:
         found = dict.fromkeys(
             end
@@ -94,11 +94,13 @@ def closure(
     return reached
 
 
-def watched_terms(terms: Iterable[Term], look: Look) -> Iterator[Term]:
-    """The same terms; somebody looks at the clock now and then."""
+def watched_terms(terms: Collection[Term], look: Look) -> Iterator[Term]:
+    """The same terms; somebody looks at the clock now and then, and counts them."""
+    left = len(terms)
     for number, term in enumerate(terms):
         if not number % _TERMS_BETWEEN_LOOKS:
-            look()
+            look(min(left, _TERMS_BETWEEN_LOOKS))
+            left -= _TERMS_BETWEEN_LOOKS
         yield term
 
 

@@ -14,8 +14,9 @@ _BASE = (
 _NAME = _BASE + "_0-9"
 _CHARS = _NAME + "\\-\u00b7\u0300-\u036f\u203f-\u2040"
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_LOCAL = rf"(?:[{_NAME}:]|{_PLX})(?:[{_CHARS}:]+|\.+(?=[{_CHARS}:%\\])|{_PLX})*+"
-_WORD = rf"[{_BASE}](?:[{_CHARS}]+|\.+(?=[{_CHARS}]))*+"
+# A run of characters first, and only then a loop over what may come between runs: names mostly have nothing between.
+_LOCAL = rf"(?:[{_NAME}:]|{_PLX})[{_CHARS}:]*+(?:(?:\.++(?=[{_CHARS}:%\\])|{_PLX})[{_CHARS}:]*+)*+"
+_WORD = rf"[{_BASE}][{_CHARS}]*+(?:\.++[{_CHARS}]++)*+"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 
 _ALTERNATIVES = (

@@ -42,11 +42,12 @@ def join_existence(node: Node, bound: AbstractSet[Var] = frozenset(), look: Look
     return semijoined(node, bound) if isinstance(node, Filter) else node
 
 
-def semijoined(node: Filter, bound: AbstractSet[Var] = frozenset()) -> Node:
-    """One filter in this way; the node itself, if none of its conditions is of that kind."""
+def semijoined(node: Filter, bound: AbstractSet[Var] = frozenset(), *, stable: bool = False) -> Node:
+    """One filter in this way; the node itself, if none of its conditions is of that kind. Where evaluations are
+    `stable`, LIMIT always takes the same rows of the same data."""
     inner, kept = node.inner, list[Expression]()
     for condition in conjuncts(node.condition):
-        joined = _joined(inner, condition, bound)
+        joined = _joined(inner, condition, bound, stable)
         if joined is None:
             kept.append(condition)
         else:
@@ -57,34 +58,34 @@ def semijoined(node: Filter, bound: AbstractSet[Var] = frozenset()) -> Node:
     return inner if rest is None else Filter(rest, inner)
 
 
-def _joined(left: Node, condition: Expression, bound: AbstractSet[Var]) -> Node | None:
+def _joined(left: Node, condition: Expression, bound: AbstractSet[Var], stable: bool) -> Node | None:
     match condition:
         case Exists(pattern):
-            shared = _agreeing(left, pattern, bound)
+            shared = _agreeing(left, pattern, bound, stable)
             return Join(left, Distinct(Project(pattern, shared))) if shared else None
         case Not(Exists(pattern)):
-            shared = _agreeing(left, pattern, bound)
+            shared = _agreeing(left, pattern, bound, stable)
             return Minus(left, Project(pattern, shared)) if shared else None
         case _:
             return None
 
 
-def _agreeing(left: Node, pattern: Node, bound: AbstractSet[Var]) -> tuple[Var, ...]:
+def _agreeing(left: Node, pattern: Node, bound: AbstractSet[Var], stable: bool) -> tuple[Var, ...]:
     """The variables by which a pattern that is evaluated on its own meets rows, all of them bound on both sides; none,
     if it is not of that kind."""
     ours, sure = visible(left), certain(left)
     read = set(every_variable(pattern))
     if not sure.issuperset(read.intersection(ours)) or not read.intersection(bound).issubset(ours):
         return ()
-    if pushable(pattern, ours.keys(), ours.keys()) or _is_arbitrary(pattern):
+    if pushable(pattern, ours.keys(), ours.keys()) or _is_arbitrary(pattern, stable):
         return ()
     shared = tuple(variable for variable in visible(pattern) if variable in ours)
     return shared if certain(pattern).issuperset(shared) else ()
 
 
-def _is_arbitrary(pattern: Node) -> bool:
+def _is_arbitrary(pattern: Node, stable: bool) -> bool:
     """Whether two evaluations of the same data may find different solutions."""
-    if any(isinstance(node, Slice) for node in _nodes(pattern)):
+    if not stable and any(isinstance(node, Slice) for node in _nodes(pattern)):
         return True
     return any(is_momentary(each) or names_blanks(each) for each in every_expression(pattern))
 

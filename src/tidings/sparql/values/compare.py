@@ -55,10 +55,16 @@ def equality_key(term: Term) -> Term:
     match value:
         case Number():
             return f'"{to_single(to_rank(value, DOUBLE)) + 0.0!r}"'  # every promotion keeps this; -0 is 0
-        case Iri() | Blank() | Text():
-            return term
+        case LangText(text, language):
+            return f'"{text}"@{language}'
+        case Boolean(truth):
+            return f'"{truth}"'
+        case Moment():
+            return f'"{value.kind} {float(value.instant)!r} {value.offset is None}"'
+        case Duration(_, months, seconds):
+            return f'"{months} {float(seconds)!r}"'
         case _:
-            return '""'
+            return term  # equal to itself alone
 
 
 def _values_equal(x: Value, y: Value) -> bool | None:

@@ -49,6 +49,16 @@ class Dependent(Unary):
         }
         self._law = Law(whole, self.layout, states, left.members)
 
+    def admit(self, parameters: Row) -> None:
+        super().admit(parameters)
+        for witness in self._witnesses:
+            witness.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        super().dismiss(parameters)
+        for witness in self._witnesses:
+            witness.dismiss(parameters)
+
     def delta(self, hits: Hits) -> Changes:
         left = self._inner.delta(hits)
         seen = [list(witness.changed(hits)) for witness in self._witnesses]

@@ -9,12 +9,24 @@ from tidings.engine.operators.side import Filed, Side
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import Node
-from tidings.sparql.evaluate.joins import agree, excludes
+from tidings.sparql.evaluate.joins import MOST_LACKING, agree, excludes
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
 from tidings.sparql.evaluate.pushing import pushable
 
 Turned: TypeAlias = Callable[[], bool]
 """Whether there are solutions now and were none before, or the reverse."""
+
+
+def leading_back(right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
+    """The variables that lead from rows of the right back to rows of the left: those bound on both sides; if there are
+    none, some that rows of the left may lack."""
+    both = [variable for variable in right.variables if variable in left.index and variable in sure]
+    return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
+
+
+def meeting(right: Layout, left: Layout) -> tuple[Var, ...]:
+    """The same where rows of both are kept: if there are none, some that rows of the right may lack."""
+    return leading_back(right, left, right.certain) or leading_back(right, left, frozenset(right.variables))
 
 
 class Witness:
@@ -39,6 +51,14 @@ class Witness:
         self._operator = operator
         self._coarse = coarse
         self._pick = picker([] if operator is None else [operator.layout.index[v] for v in shared])
+
+    def admit(self, parameters: Row) -> None:
+        if self._operator is not None:
+            self._operator.admit(parameters)
+
+    def dismiss(self, parameters: Row) -> None:
+        if self._operator is not None:
+            self._operator.dismiss(parameters)
 
     def changed(self, hits: Hits) -> Iterable[Row]:
         """The bindings, each once; the empty row means that any row may be concerned."""

@@ -4,7 +4,7 @@ A few roots have a tree each. Of many roots, mostly few are concerned: those are
 changed edges, and what they reach is found anew, before and after.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from tidings.engine.lutt import Items
@@ -25,6 +25,8 @@ Pairs: TypeAlias = dict[tuple[Term | None, ...], int]
 MOST_TREES = 64
 """Roots that have a tree each."""
 
+_FIRST_WALK = 256
+
 IDLE_TREES = 64
 """Trees that are kept of what is no root just now, and may be one again."""
 
@@ -42,9 +44,9 @@ class Ground:
         self.charge = states.meter.charge
         """Trees cost what they cost once, and are no work of a delta; they are that of the step in which they grow."""
 
-    def look(self) -> None:
-        """Called now and then by whoever walks."""
-        self._states.new.look()
+    def look(self, terms: int) -> None:
+        """Called now and then by whoever walks to so many terms."""
+        self._states.new.look(terms)
 
     def now(self) -> TripleSource:
         return self._states.source(self._states.new)
@@ -55,6 +57,48 @@ class Ground:
     def stands(self, root: Term, source: TripleSource) -> bool:
         """Whether zero steps lead from the root to itself."""
         return self.automaton.stands_still and (not self.rooted or is_node(root, source))
+
+
+class _Enough(Exception):
+    """More is reached than was asked about."""
+
+
+def starts_lead_to_less(
+    path: Path, starts: Collection[Term], ends_: Collection[Term], source: TripleSource, charge: Callable[[int], None]
+) -> bool:
+    """Whether fewer terms are reached from the starts of a path than backwards from its ends. Both sides are walked a
+    little further in turns, so that it takes no longer than the smaller one does."""
+    sides = [(path, starts, True), (reverse(path), ends_, False)]
+    if len(ends_) < len(starts):
+        sides.reverse()
+    most = _FIRST_WALK
+    while True:
+        for way, terms, are_starts in sides:
+            if _is_within(way, terms, source, most, charge):
+                return are_starts
+        most *= 4
+
+
+def _is_within(
+    path: Path, terms: Iterable[Term], source: TripleSource, most: int, charge: Callable[[int], None]
+) -> bool:
+    """Whether no more terms than so many are reached."""
+    left = most
+
+    def count(walked_to: int) -> None:
+        nonlocal left
+        left -= walked_to
+        if left < 0:
+            raise _Enough
+
+    try:
+        for term in terms:
+            ends(path, source, term, count)
+    except _Enough:
+        return False
+    finally:
+        charge(most - left)
+    return True
 
 
 class Connected(Protocol):

@@ -13,7 +13,7 @@ from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Sta
 from tidings.engine.operators.law import Law
 from tidings.engine.operators.path import watched
 from tidings.engine.operators.reach.ends import End, Joining
-from tidings.engine.operators.reach.pairs import MOST_TREES, ByTrees, ByWalking, Connected, Ground
+from tidings.engine.operators.reach.pairs import MOST_TREES, ByTrees, ByWalking, Connected, Ground, starts_lead_to_less
 from tidings.model.terms import Term
 from tidings.model.zset import absorb
 from tidings.sparql.algebra import UNIT, Join, Node, PathPattern, may_stand_still
@@ -106,7 +106,8 @@ _Known: TypeAlias = tuple[bool, dict[Term, int], dict[Term, int]]
 
 
 class _Oriented:
-    """The same with its roots: they are where there are fewer of them."""
+    """The same with its roots: they are where there are fewer of them, or, if there are few at both ends, where less is
+    reached from them."""
 
     __slots__ = (
         "_at",
@@ -131,8 +132,10 @@ class _Oriented:
         if known is None:
             roots, targets = start.terms(states), end.terms(states)
             self.is_reversed = not start.is_bound or (end.is_bound and len(targets) < len(roots))
-            if turned is not None and max(len(roots), len(targets)) <= MOST_TREES:
-                self.is_reversed = turned
+            if start.is_bound and end.is_bound and max(len(roots), len(targets)) <= MOST_TREES:
+                source, charge = states.source(states.old), states.meter.charge
+                smaller = turned is None and starts_lead_to_less(path, roots, targets, source, charge)
+                self.is_reversed = not smaller if turned is None else turned
             if self.is_reversed:
                 roots, targets = targets, roots
         else:

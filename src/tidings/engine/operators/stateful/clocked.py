@@ -1,7 +1,8 @@
 """FILTER and BIND that compare with NOW():  Δ = f'(ΔA) + (f' - f) of the rows of A whose time has come.
 
 Rows for which a comparison may still turn out otherwise wait in the order of the instants at which it may. All others
-are forgotten: time does not go back, and what is taken away again is judged as it would be now.
+are forgotten: time does not go back, and what is taken away again is judged as it would be now. Where only lasting
+parts of NOW() matter, such as the hour, all rows wait for the same instant, and what was made of each is known.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 from tidings.engine.due_times import DueTimes
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator, States, shown
 from tidings.engine.operators.stateful.memory import Memory
-from tidings.engine.operators.stateful.turning import Values, atoms, next_turning
+from tidings.engine.operators.stateful.turning import Values, atoms, next_part, next_turning, parts
 from tidings.model.terms import Var
 from tidings.model.zset import add
 from tidings.sparql.algebra import Expression
@@ -23,14 +24,29 @@ Judge = Callable[[Row], Row | None]
 class Waiting:
     """The rows of one member that wait."""
 
-    __slots__ = ("due_times", "weights")
+    __slots__ = ("due_times", "lasting", "until", "weights")
 
     def __init__(self) -> None:
         self.due_times: DueTimes[Row] = DueTimes()
         self.weights: Changes = {}
+        self.lasting: dict[Row, tuple[int, Row | None]] = {}
+        """Rows that all wait for one instant, with their weights and what became of them."""
+        self.until = 0
+        """That instant, if there are any."""
 
     def __len__(self) -> int:
-        return len(self.weights)
+        return len(self.weights) + len(self.lasting)
+
+    def next(self) -> int | None:
+        """When a row has to be looked at next."""
+        return self.until if self.lasting else self.due_times.next()
+
+    def last(self, row: Row, weight: int, judged: Row | None) -> None:
+        total = weight + self.lasting.get(row, (0, None))[0]
+        if total:
+            self.lasting[row] = total, judged
+        else:
+            self.lasting.pop(row, None)
 
     def put(self, row: Row, weight: int, at: int | None) -> None:
         if at is not None:
@@ -41,20 +57,25 @@ class Waiting:
         """The rows whose time has come, with their weights and instants; they are taken off."""
         return [(row, self.weights.pop(row), at) for row, at in self.due_times.due(now)]
 
-    def items(self) -> Iterator[tuple[Row, int, int]]:
-        return ((row, self.weights[row], at) for row, at in self.due_times.items())
+    def items(self) -> Iterator[tuple[Row, int, int] | tuple[Row, int, int, Row | None]]:
+        yield from ((row, self.weights[row], at) for row, at in self.due_times.items())
+        yield from ((row, weight, self.until, judged) for row, (weight, judged) in self.lasting.items())
 
-    def extend(self, items: list[tuple[Row, int, int]]) -> None:
-        for row, weight, at in items:
-            self.put(row, weight, at)
+    def extend(self, items: list[tuple[Row, int, int] | tuple[Row, int, int, Row | None]]) -> None:
+        for row, weight, at, *judged in items:
+            if judged:
+                self.until = at
+                self.last(row, weight, judged[0])
+            else:
+                self.put(row, weight, at)
 
 
 class Clocked:
     """One condition, or one value, that depends on the moment by comparisons with NOW() alone."""
 
     __slots__ = (
-        "_atoms", "_detail", "_due_times", "_inner", "_judge", "_load", "_moment", "_states", "_width", "layout",
-        "memory",
+        "_atoms", "_detail", "_due_times", "_inner", "_judge", "_lasts", "_load", "_moment", "_parts", "_states",
+        "_width", "layout", "memory",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +95,9 @@ class Clocked:
         for atom in atoms(expression):
             operand = None if atom.operand is None else compiler.value(atom.operand, inner.layout)
             self._atoms.append((atom, (compiler.value(atom.other, inner.layout), operand)))
+        self._parts = tuple(dict.fromkeys(parts(expression)))
+        self._lasts = bool(self._parts) and not self._atoms
+        """Whether all rows wait for the same instant."""
         self.memory: Memory[Waiting] = Memory(Waiting, Waiting.items, Waiting.extend)
         self._due_times: DueTimes[Row] = DueTimes()
         """The members, by the first instant that each has to wait for."""
@@ -83,24 +107,57 @@ class Clocked:
         return self._due_times.next()
 
     def _turning(self, row: Row) -> int | None:
-        return next_turning(self._atoms, row, self._moment.now)
+        turning = next_turning(self._atoms, row, self._moment.now)
+        if not self._parts:
+            return turning
+        beginning = next_part(self._parts, self._moment.now)
+        return beginning if turning is None or (beginning is not None and beginning < turning) else turning
 
     def delta(self, hits: Hits) -> Changes:
         changes: Changes = {}
         members: dict[Row, Waiting] = {}
         for member, _ in list(self._due_times.due(self._moment.now)):
             members[member] = self.memory.states[member]
-            self._turn(members[member], changes)
+            turn = self._turn_all if self._lasts else self._turn
+            turn(members[member], changes)
         for row, weight in self._inner.delta(hits).items():
             member = row[: self._width]
             waiting = self.memory.states.get(member)
             if waiting is not None:
                 members[member] = waiting
-                waiting.put(row, weight, self._turning(row))
-                self._tell(changes, self._judge(row), weight)
+                self._tell(changes, self._wait(waiting, row, weight), weight)
         for member, waiting in members.items():
-            self._due_times.put(member, waiting.due_times.next())
+            self._due_times.put(member, waiting.next())
         return changes
+
+    def _wait(self, waiting: Waiting, row: Row, weight: int) -> Row | None:
+        """Have a row wait for when it has to be judged anew; what becomes of it now."""
+        judged = self._judge(row)
+        if self._lasts:
+            if not waiting.lasting:
+                waiting.until = self._next_part()
+            waiting.last(row, weight, judged)
+        else:
+            waiting.put(row, weight, self._turning(row))
+        return judged
+
+    def _next_part(self) -> int:
+        found = next_part(self._parts, self._moment.now)
+        assert found is not None
+        return found
+
+    def _turn_all(self, waiting: Waiting, changes: Changes) -> None:
+        """Judge all rows of a member anew."""
+        lasting = waiting.lasting
+        if lasting:
+            self._states.meter.spend(len(lasting))
+        for row, (weight, before) in lasting.items():
+            judged = self._judge(row)
+            if judged != before:
+                lasting[row] = weight, judged
+                self._tell(changes, before, -weight)
+                self._tell(changes, judged, weight)
+        waiting.until = self._next_part()
 
     def _turn(self, waiting: Waiting, changes: Changes) -> None:
         """Judge the rows of a member anew whose time has come."""
@@ -132,14 +189,14 @@ class Clocked:
         self._inner.admit(parameters)
         waiting = Waiting()
         for row in self._states.new.keep(self._load(parameters), waiting):
-            waiting.put(row, 1, self._turning(row))
+            self._wait(waiting, row, 1)
         self.memory.states[parameters] = waiting
         self.seat(parameters)
 
     def seat(self, parameters: Row) -> None:
         """A member whose rows are in the memory already."""
         member = parameters[: self._width]
-        self._due_times.put(member, self.memory.states[member].due_times.next())
+        self._due_times.put(member, self.memory.states[member].next())
 
     def rows(self, parameters: Row) -> Iterable[Row]:
         return (judged for row in self._load(parameters) if (judged := self._judge(row)) is not None)

@@ -3,6 +3,7 @@
     NOW() ± a  <  b        a a duration, b a moment:   at  b ∓ a
     NOW() - a  <  b        a a moment, b a duration:   at  a + b
     a - NOW()  <  b        a a moment, b a duration:   at  a - b
+    YEAR(NOW()) and the like, wherever they stand:     when the next year begins
 
 Whether it does turn there is for the comparison to say: there may be instants too many, but never too few. Between a
 moment with a timezone and one without, nothing is known within fourteen hours: a comparison may turn at either end.
@@ -14,12 +15,12 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from tidings.model.terms import Term
+from tidings.model.terms import XSD, Term
 from tidings.sparql.algebra import Arithmetic, Call, Compare, Exists, Expression, operands
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import decode
-from tidings.sparql.values.civil import DAY
+from tidings.sparql.values.civil import DAY, civil_from_days, days_from_civil
 from tidings.sparql.values.durations import lengths
 from tidings.sparql.values.kinds import Duration, Moment
 from tidings.sparql.values.moments import at_local
@@ -27,6 +28,7 @@ from tidings.sparql.values.numerics import EXACT
 from tidings.sparql.values.temporal import negate_duration, shift
 
 _SECOND = Decimal(1_000_000)
+_DATE = f"<{XSD}date>"
 _FOURTEEN_HOURS = Decimal(14 * 3_600)
 
 
@@ -38,6 +40,24 @@ class Atom(Struct, frozen=True):
     sign: str = ""
     """`+` or `-`: what is done with the operand; `from` if NOW() is taken away from that."""
     operand: Expression | None = None
+
+
+class Part(Struct, frozen=True):
+    """A part of NOW() that stays the same for a while, such as the year."""
+
+    function: str
+
+
+_LASTING = frozenset({"YEAR", "MONTH", "DAY", "HOURS", "MINUTES", _DATE})
+
+
+def part_of(expression: Expression) -> Part | None:
+    """A part of NOW(); None if it is none."""
+    match expression:
+        case Call(function, (Call("NOW"),)) if function in _LASTING:
+            return Part(function)
+        case _:
+            return None
 
 
 def atom_of(expression: Expression) -> Atom | None:
@@ -60,15 +80,44 @@ def atom_of(expression: Expression) -> Atom | None:
 
 
 def turns(expression: Expression) -> bool:
-    """Whether an expression depends on the moment by comparisons with NOW() alone, if at all."""
+    """Whether an expression depends on the moment by comparisons with NOW() and by lasting parts of it, if at all."""
     if isinstance(expression, Exists):
         return False
-    if not is_momentary(expression) or atom_of(expression) is not None:
+    if not is_momentary(expression) or atom_of(expression) is not None or part_of(expression) is not None:
         return True
     parts = operands(expression)
     return (
         bool(parts) and not (isinstance(expression, Call) and expression.function == "NOW") and all(map(turns, parts))
     )
+
+
+def parts(expression: Expression) -> Iterator[Part]:
+    """The lasting parts of NOW() in an expression."""
+    found = part_of(expression)
+    if found is not None:
+        yield found
+    for part in operands(expression):
+        yield from parts(part)
+
+
+def next_part(found: Iterable[Part], now: int) -> int | None:
+    """The first instant after now at which one of the parts is another."""
+    return min((_beginning(part.function, now) for part in found), default=None)
+
+
+def _beginning(function: str, now: int) -> int:
+    """When the next year, month, day, hour or minute begins, in microseconds since 1970."""
+    minutes = now // 60_000_000 + 1
+    if function == "MINUTES":
+        return minutes * 60_000_000
+    if function == "HOURS":
+        return (now // 3_600_000_000 + 1) * 3_600_000_000
+    today = now // (DAY * 1_000_000)
+    if function in {"DAY", _DATE}:
+        return (today + 1) * DAY * 1_000_000
+    year, month, _ = civil_from_days(today)
+    year, month = (year + 1, 1) if function == "YEAR" or month == 12 else (year, month + 1)
+    return days_from_civil(year, month, 1) * DAY * 1_000_000
 
 
 def atoms(expression: Expression) -> Iterator[Atom]:

@@ -1,14 +1,15 @@
 """Queries that depend on the moment only by comparisons with NOW() that an operator of the plan waits for.
 
 Operators that look rows up do so in two states, each with its own instant: so such a comparison may stand wherever the
-planner makes an operator of it. It makes none of what is evaluated again, nor of what compares NOW() with a value from
-outside of EXISTS or OPTIONAL.
+planner makes an operator of it. It makes none of what is evaluated again. Where NOW() is compared with a value from
+outside of EXISTS or OPTIONAL, that has to be bound in all rows there.
 """
 
 from tidings.engine.operators.stateful.turning import turns
 from tidings.engine.plans.regrouping.graphs import spread
-from tidings.engine.plans.regrouping.signs import signs_of, skeleton_of
+from tidings.engine.plans.regrouping.signs import signs_of, surely_bound
 from tidings.engine.plans.routes import exists_patterns, has_exists
+from tidings.model.terms import Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import (
     BGP,
@@ -21,11 +22,12 @@ from tidings.sparql.algebra import (
     conjunction,
     conjuncts,
     every_expression,
+    every_variable,
     mentioned,
     visible,
 )
 from tidings.sparql.evaluate.calls import is_momentary
-from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable
 
 
 def goes_by_the_clock(query: Query) -> bool:
@@ -39,9 +41,9 @@ def _goes(node: Node) -> bool:
     match node:
         case algebra.Filter(condition, inner):
             timed, rest = parted(condition)
-            return (timed is None or turns(timed)) and (rest is None or _asks(rest)) and _goes(inner)
+            return (timed is None or turns(timed)) and (rest is None or _asks(rest, inner)) and _goes(inner)
         case algebra.Extend(inner, _, expression):
-            is_known = turns(expression) if is_momentary(expression) else _asks(expression)
+            is_known = turns(expression) if is_momentary(expression) else _asks(expression, inner)
             return is_known and _goes(inner)
         case algebra.LeftJoin(left, right, condition):
             return (condition is None or _is_inside(condition, left, right)) and _goes(left) and _goes(right)
@@ -61,41 +63,54 @@ def _goes(node: Node) -> bool:
 
 
 def _is_inside(condition: Expression, left: Node, right: Node) -> bool:
-    """Whether what a condition of OPTIONAL says of the moment is about the right side alone."""
+    """Whether what a condition of OPTIONAL says of the moment is about the right side alone, or about what both have in
+    all solutions."""
     timed, rest = parted(condition)
     if rest is not None and any(any(map(is_momentary, every_expression(each))) for each in exists_patterns(rest)):
         return False
-    if timed is None:
-        return True
-    return turns(timed) and certain(right).issuperset(v for v in mentioned(timed) if v in visible(left))
+    if timed is None or not turns(timed):
+        return timed is None
+    is_seen = pushable(right, visible(left).keys()) and surely_bound(left, right).issuperset(mentioned(timed))
+    return is_seen or _is_about(right, timed, left)
 
 
-def _asks(expression: Expression) -> bool:
+def _is_about(right: Node, timed: Expression, left: Node) -> bool:
+    return certain(right).issuperset(v for v in mentioned(timed) if v in visible(left))
+
+
+def _asks(expression: Expression, left: Node) -> bool:
     """Whether a change by the clock inside EXISTS is seen, wherever an expression has that."""
+    outside = surely_bound(left)
     return all(
-        not any(map(is_momentary, every_expression(pattern))) or (signs_of(pattern) is not None and _is_seen(pattern))
+        not any(map(is_momentary, every_expression(pattern)))
+        or (signs_of(pattern) is not None and _is_seen(pattern, outside))
         for pattern in exists_patterns(expression)
     )
 
 
-def _is_seen(node: Node) -> bool:
-    """Whether the signs of a pattern tell what time changes in it."""
+def _is_seen(node: Node, outside: frozenset[Var]) -> bool:
+    """Whether the signs of a pattern tell what time changes in it, where `outside` is what those who ask have bound."""
     match node:
         case BGP() | PathPattern() | algebra.Values():
             return True
         case algebra.Filter(condition, inner):
             timed, rest = parted(condition)
-            is_known = timed is None or (turns(timed) and certain(skeleton_of(inner)).issuperset(mentioned(timed)))
-            return is_known and (rest is None or _asks(rest)) and _is_seen(inner)
+            known = surely_bound(inner) | outside.difference(every_variable(inner))
+            is_known = timed is None or (turns(timed) and known.issuperset(mentioned(timed)))
+            return is_known and (rest is None or _asks_inside(rest, known)) and _is_seen(inner, outside)
         case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
-            return _is_seen(left) and _is_seen(right)
+            return _is_seen(left, outside) and _is_seen(right, outside)
         case algebra.LeftJoin(left, right, condition):
             is_plain = condition is None or not (is_momentary(condition) or has_exists(condition))
-            return is_plain and _is_seen(left) and _is_seen(right)
-        case algebra.Graph(name, inner):
-            return name[0] != "?" and _is_seen(inner)
+            return is_plain and _is_seen(left, outside) and _is_seen(right, outside)
+        case algebra.Graph(_, inner):
+            return _is_seen(inner, outside)
         case _:
             return False
+
+
+def _asks_inside(expression: Expression, outside: frozenset[Var]) -> bool:
+    return all(_is_seen(pattern, outside) for pattern in exists_patterns(expression))
 
 
 def _is_plain(node: Node) -> bool:
@@ -104,9 +119,11 @@ def _is_plain(node: Node) -> bool:
 
 
 def with_moment_inside(node: algebra.LeftJoin) -> algebra.LeftJoin:
-    """OPTIONAL whose right side has what its condition says of the moment."""
+    """OPTIONAL whose right side has what its condition says of the moment, where that is about the right side alone."""
     timed, rest = (None, None) if node.condition is None else parted(node.condition)
-    return node if timed is None else algebra.LeftJoin(node.left, algebra.Filter(timed, node.right), rest)
+    if timed is None or not _is_about(node.right, timed, node.left):
+        return node
+    return algebra.LeftJoin(node.left, algebra.Filter(timed, node.right), rest)
 
 
 def parted(condition: Expression) -> tuple[Expression | None, Expression | None]:

@@ -8,7 +8,7 @@ from tidings.model.terms import Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain, mentioned, visible
 
-_MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _TOLD: Var = "?:told"
 """What is made of scalars before rows are compared with it."""
@@ -62,7 +62,7 @@ def _compared(conditions: list[Expression], left: Node, right: Node) -> Compared
                     return None
                 below = algebra.conjunction(rest)
                 rows = left if below is None else algebra.Filter(below, left)
-                range_ = Range(value, _MIRRORED[operator] if mirrored else operator)
+                range_ = Range(value, MIRRORED[operator] if mirrored else operator)
                 if isinstance(scalar, str):
                     return Compared(rows, right, range_, scalar, each)
                 told = algebra.Extend(right, _TOLD, scalar)

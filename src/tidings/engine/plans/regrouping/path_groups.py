@@ -19,6 +19,7 @@ from tidings.sparql.algebra import (
     PathPattern,
     Project,
     Repeat,
+    Union,
     certain,
     conjunction,
     visible,
@@ -75,6 +76,23 @@ def unlooped(node: Join) -> Node:
 
 def _leads_back(node: Node) -> bool:
     return isinstance(node, PathPattern) and node.subject == node.object and isinstance(node.path, Repeat)
+
+
+def spread_over(node: Join) -> Node:
+    """`A . { B } UNION { C }` as `{ A . B } UNION { A . C }`, where A binds an end of a path in B or C that has none
+    otherwise: then it starts there. The node itself, if there is no such path."""
+    flat = list(_flat(node))
+    for number, part in enumerate(flat):
+        if isinstance(part, Union) and any(map(has_free_path, _branches(part))):
+            rest = list(_connected(flat[:number] + flat[number + 1 :]))
+            joined = [reduce(Join, [*rest, branch]) for branch in _branches(part)]
+            if not any(map(has_free_path, joined)):
+                return reduce(Union, joined)
+    return node
+
+
+def _branches(node: Node) -> list[Node]:
+    return [*_branches(node.left), *_branches(node.right)] if isinstance(node, Union) else [node]
 
 
 def grouped(node: Node) -> list[Part]:

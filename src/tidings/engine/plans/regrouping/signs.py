@@ -8,8 +8,18 @@ from collections.abc import Iterable
 
 from tidings.engine.plans.regrouping.path_groups import has_bound_path, has_free_path
 from tidings.engine.plans.routes import exists_patterns
+from tidings.model.terms import Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import BGP, Expression, Node, PathPattern, conjunction, conjuncts
+from tidings.sparql.algebra import (
+    BGP,
+    Expression,
+    Node,
+    PathPattern,
+    certain,
+    conjunction,
+    conjuncts,
+    mentioned,
+)
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
 
@@ -26,9 +36,17 @@ def signs_of(node: Node) -> list[Node] | None:
         return None
 
 
-def skeleton_of(node: Node) -> Node:
-    """The skeleton of a pattern that has signs."""
-    return _skeleton(node)
+def surely_bound(*nodes: Node) -> frozenset[Var]:
+    """What is bound in all solutions of the skeletons of some patterns; nothing, if one has none."""
+    try:
+        return frozenset[Var]().union(*(certain(_skeleton(node)) for node in nodes))
+    except _Unseen:
+        return frozenset()
+
+
+def turning_between(timed: Expression, left: Node, right: Node) -> Node:
+    """The sign of a condition on the moment that is about two patterns which are both `surely_bound`."""
+    return algebra.Filter(timed, _joined(_skeleton(left), _skeleton(right)))
 
 
 def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
@@ -41,10 +59,17 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
 
 def bound_by(left: Node, sign: Node) -> Node:
     """A sign together with what it stands behind, if a path in it starts or ends there: of all that the path connects,
-    little may matter."""
-    if not has_bound_path(sign):
+    little may matter. So, too, if what time changes in it is compared with something from there."""
+    is_timed = (
+        isinstance(sign, algebra.Filter)
+        and is_momentary(sign.condition)
+        and not certain(sign.inner).issuperset(mentioned(sign.condition))
+    )
+    if not is_timed and not has_bound_path(sign):
         return sign
     try:
+        if is_timed:
+            return _joined(_skeleton(left), sign)
         together = _joined(_skeleton(left), sign)
     except _Unseen:
         return sign
@@ -52,6 +77,11 @@ def bound_by(left: Node, sign: Node) -> Node:
 
 
 def _joined(left: Node, right: Node) -> Node:
+    """A join; a condition on one side, of which a sign has one at most, is one on the whole: so it sees both sides."""
+    if isinstance(left, algebra.Filter):
+        return algebra.Filter(left.condition, _joined(left.inner, right))
+    if isinstance(right, algebra.Filter):
+        return algebra.Filter(right.condition, _joined(left, right.inner))
     if isinstance(left, BGP) and isinstance(right, BGP):
         return BGP(left.patterns + tuple(each for each in right.patterns if each not in left.patterns))
     return algebra.Join(left, right)
@@ -114,6 +144,8 @@ def _skeleton(node: Node) -> Node:
 
 
 def _inside(name: str, inner: Node) -> Node:
+    if isinstance(inner, algebra.Filter) and name not in mentioned(inner.condition):
+        return algebra.Filter(inner.condition, _inside(name, inner.inner))
     if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
         raise _Unseen  # whether the graph is there at all matters
     return algebra.Graph(name, inner)

@@ -7,18 +7,16 @@ are concerned: those are found by the order of their values.
 """
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 from tidings.engine.operators.base import Binary, Changes, Explanation, Hits, States, shown
 from tidings.engine.operators.law import Law
+from tidings.engine.operators.ordered.by_value import ByValue
 from tidings.engine.operators.side import Side
-from tidings.engine.operators.thresholds import Range, exact
-from tidings.model.ordered import Ordered
+from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb, add
 from tidings.sparql.algebra import Node
-from tidings.sparql.evaluate.layout import Row
 
 
 class Crossing(Binary):
@@ -34,7 +32,7 @@ class Crossing(Binary):
         self._at = left.layout.index[condition.variable]
         self._scalar = right.layout.index[scalar]
         self._states = states
-        self._rows: _ByValue | None = None
+        self._rows: ByValue | None = None
         self._scalars: dict[Term, int] = {}
         """The values of B, and how many rows have each."""
         self._version = 0
@@ -55,7 +53,7 @@ class Crossing(Binary):
         rows = self._begun()
         moved: dict[Term, int] = {}
         absorb(moved, ((m, weight) for row, weight in right.items() if (m := row[self._scalar]) is not None))
-        changes = rows.crossed(moved, self._condition)
+        changes = _crossed(rows, moved, self._condition)
         absorb(self._scalars, moved.items())
         for row, weight in left.items():
             value = row[self._at]
@@ -66,12 +64,12 @@ class Crossing(Binary):
                     add(changes, row, weight * times)
         return changes
 
-    def _begun(self) -> "_ByValue":
+    def _begun(self) -> ByValue:
         """All rows of A and the values of B, as before the commit, unless they are at hand."""
         left, right = self._sides
         if self._rows is None or self._version != left.version:
             self._version = left.version
-            self._rows = _ByValue()
+            self._rows = ByValue()
             for row in left.rows_before(self._states):
                 value = row[self._at]
                 if value is not None:
@@ -89,7 +87,7 @@ class Crossing(Binary):
 
     def extend(self, items: list[Any]) -> None:
         if self._rows is None:
-            self._rows, self._scalars = _ByValue(), items.pop(0)
+            self._rows, self._scalars = ByValue(), items.pop(0)
         for row, count in items:
             self._rows.add(row[self._at], row, count)
 
@@ -107,60 +105,19 @@ def _times(value: Term, scalars: dict[Term, int], condition: Range) -> int:
     return sum([count for scalar, count in scalars.items() if condition.holds(value, scalar)])
 
 
-class _ByValue:
-    """Rows by a value of theirs: integers and decimals in order, all others aside."""
-
-    __slots__ = ("_aside", "_buckets", "_order")
-
-    def __init__(self) -> None:
-        self._buckets: dict[int | Decimal, tuple[Term, Changes]] = {}
-        """The rows of each value, and a term that has it."""
-        self._order: Ordered[int | Decimal] = Ordered()
-        self._aside: Changes = {}
-
-    def add(self, value: Term, row: Row, weight: int) -> None:
-        number = exact(value)
-        if number is None:
-            add(self._aside, (value, *row), weight)
-            return
-        bucket = self._buckets.get(number)
-        if bucket is None:
-            bucket = self._buckets[number] = value, {}
-            self._order.add(number)
-        add(bucket[1], row, weight)
-        if not bucket[1]:
-            del self._buckets[number]
-            self._order.remove(number)
-
-    def items(self) -> Iterable[tuple[Row, int]]:
-        for _, rows in self._buckets.values():
-            yield from rows.items()
-        for aside, count in self._aside.items():
-            yield aside[1:], count
-
-    def crossed(self, moved: dict[Term, int], condition: Range) -> Changes:
-        """The rows for which a condition holds oftener, or not as often, now that scalars have come and gone."""
-        changes: Changes = {}
-        if not moved:
-            return changes
-        for aside, count in self._aside.items():
-            value = aside[0]
-            assert value is not None
-            times = _times(value, moved, condition)
-            if times:
-                add(changes, aside[1:], count * times)
-        for number in self._between(moved):
-            value, rows = self._buckets[number]
-            times = _times(value, moved, condition)
-            if times:
-                absorb(changes, ((row, count * times) for row, count in rows.items()))
+def _crossed(rows: ByValue, moved: dict[Term, int], condition: Range) -> Changes:
+    """The rows for which a condition holds oftener, or not as often, now that scalars have come and gone."""
+    changes: Changes = {}
+    if not moved:
         return changes
-
-    def _between(self, moved: dict[Term, int]) -> list[int | Decimal]:
-        """The values for which anything may change: outside of the scalars that moved, those cancel."""
-        scalars = [exact(scalar) for scalar in moved]
-        known = [scalar for scalar in scalars if scalar is not None]
-        balance = sum(moved.values())
-        if len(known) < len(scalars) or balance:
-            return list(self._order)
-        return list(self._order.from_to(min(known), max(known)))
+    for aside, count in rows.aside.items():
+        value = aside[0]
+        assert value is not None
+        times = _times(value, moved, condition)
+        if times:
+            add(changes, aside[1:], count * times)
+    for value, found in rows.near(moved):
+        times = _times(value, moved, condition)
+        if times:
+            absorb(changes, ((row, count * times) for row, count in found.items()))
+    return changes

@@ -1,0 +1,131 @@
+"""Rows in the order of one of their values: exact numbers, doubles, texts, moments, each on a scale of its own.
+
+On one scale, `<` is the order of the places there. Between two scales of one family, such as decimals and doubles, it
+follows the order of each of them, but rounds: only the terms themselves can tell. Between families it is in error. What
+is on no scale, such as a duration, is comparable at most with what is on none either, and kept aside.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from tidings.engine.operators.base import Changes
+from tidings.model.ordered import Ordered
+from tidings.model.terms import Term
+from tidings.model.zset import add
+from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.values import Boolean, LangText, Moment, Number, Text, decode
+from tidings.sparql.values.numerics import is_nan
+
+Scale: TypeAlias = tuple[str, int]
+"""A family of values that can be compared, and a number among its scales."""
+
+Place: TypeAlias = int | Decimal | float | str
+
+
+def place_of(term: Term) -> tuple[Scale, Place] | None:
+    """The scale of a value, and its place there; None if it is on no scale."""
+    value = decode(term)
+    match value:
+        case Number(rank, number):
+            exact = not isinstance(number, float)
+            return None if is_nan(value) else (("number", 0 if exact else rank), number)
+        case Moment():
+            return (value.kind, int(value.offset is None)), value.instant
+        case Text(text):
+            return ("text", 0), text
+        case LangText(text, language):
+            return (f"@{language}", 0), text
+        case Boolean(truth):
+            return ("boolean", 0), int(truth)
+        case _:
+            return None
+
+
+class _Ranked:
+    """The rows on one scale."""
+
+    __slots__ = ("buckets", "order")
+
+    def __init__(self) -> None:
+        self.buckets: dict[Place, tuple[Term, Changes]] = {}
+        """The rows of each place, and a term that has it."""
+        self.order: Ordered[Any] = Ordered()
+
+
+class ByValue:
+    """Rows by a value of theirs."""
+
+    __slots__ = ("_scales", "aside")
+
+    def __init__(self) -> None:
+        self._scales: dict[Scale, _Ranked] = {}
+        self.aside: Changes = {}
+        """Rows on no scale, each with its value in front."""
+
+    def __bool__(self) -> bool:
+        return bool(self._scales or self.aside)
+
+    def add(self, value: Term, row: Row, weight: int) -> None:
+        found = place_of(value)
+        if found is None:
+            add(self.aside, (value, *row), weight)
+            return
+        scale, place = found
+        ranked = self._scales.get(scale)
+        if ranked is None:
+            ranked = self._scales[scale] = _Ranked()
+        bucket = ranked.buckets.get(place)
+        if bucket is None:
+            bucket = ranked.buckets[place] = value, {}
+            ranked.order.add(place)
+        add(bucket[1], row, weight)
+        if not bucket[1]:
+            del ranked.buckets[place]
+            ranked.order.remove(place)
+            if not ranked.buckets:
+                del self._scales[scale]
+
+    def items(self) -> Iterable[tuple[Row, int]]:
+        """The rows with their counts, in no order."""
+        for ranked in self._scales.values():
+            for _, rows in ranked.buckets.values():
+                yield from rows.items()
+        for aside, count in self.aside.items():
+            yield aside[1:], count
+
+    def values(self) -> Iterator[tuple[Term, int]]:
+        """A term of each place, with how many rows have it, and those aside."""
+        for ranked in self._scales.values():
+            for value, rows in ranked.buckets.values():
+                yield value, sum(rows.values())
+        for aside, count in self.aside.items():
+            if aside[0] is not None:
+                yield aside[0], count
+
+    def extremes(self, *, greatest: bool) -> dict[Scale, Term]:
+        """A term at the end of each scale."""
+        return {
+            scale: ranked.buckets[ranked.order.last() if greatest else ranked.order.first()][0]
+            for scale, ranked in self._scales.items()
+        }
+
+    def near(self, moved: Mapping[Term, int]) -> Iterator[tuple[Term, Changes]]:
+        """Values on scales, with their rows, that may compare otherwise with others of which so many have come and
+        gone. Outside of those that moved on one scale, they cancel."""
+        places = [place_of(term) for term in moved]
+        known = [place for place in places if place is not None]
+        scales = {scale for scale, _ in known}
+        balance = sum(moved.values())
+        if len(known) < len(places) or len(scales) != 1 or balance:
+            for ranked in self._scales.values():
+                yield from ranked.buckets.values()
+            return
+        (moving,) = scales
+        ends: list[Any] = [place for _, place in known]
+        for scale, ranked in self._scales.items():
+            if scale == moving:
+                for place in ranked.order.from_to(min(ends), max(ends)):
+                    yield ranked.buckets[place]
+            elif scale[0] == moving[0]:
+                yield from ranked.buckets.values()

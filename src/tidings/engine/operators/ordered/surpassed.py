@@ -1,0 +1,229 @@
+"""Rows that another one surpasses, or that none does:  A FILTER (NOT) EXISTS { B FILTER (b > a) }.
+
+Of all the rows of B that go with a row of A, only the greatest matters (for `<`, the least). When it changes from m to
+m', only the rows of A between m and m' are concerned: those are found by the order of their values. Rows of A and of B
+go together if they agree in what both always have; where that is nothing, all do.
+
+    Δ = σ'(ΔA) + (σ' - σ) of the rows of A between m and m'
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tidings.engine.operators.base import Binary, Changes, Explanation, Hits, States, shown
+from tidings.engine.operators.ordered.by_value import ByValue, Scale
+from tidings.engine.operators.side import Side
+from tidings.engine.operators.thresholds import Range
+from tidings.model.terms import Term, Var
+from tidings.model.zset import absorb, add
+from tidings.sparql.evaluate.layout import Row, picker
+
+
+class _Group:
+    """Rows of A and values of B that go together."""
+
+    __slots__ = ("rows", "values")
+
+    def __init__(self) -> None:
+        self.rows = ByValue()
+        self.values = ByValue()
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.values)
+
+
+class Surpassed(Binary):
+    """The rows of A that pass, or the others. `condition` is that of a row of A with the value in `column` of B, which
+    has the columns of the `key` as well. Nothing is looked up but what there is when the first commit comes."""
+
+    __slots__ = (
+        "_at", "_column", "_condition", "_groups", "_key_of", "_key_of_right", "_sides", "_states", "_version",
+        "_wanted", "layout",
+    )  # fmt: skip
+
+    def __init__(
+        self, left: Side, right: Side, key: tuple[Var, ...], condition: Range, column: Var, states: States, *,
+        wanted: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(left.operator, right.operator)
+        self.layout = left.layout
+        self._sides = (left, right)
+        self._key_of = picker([left.layout.index[variable] for variable in key])
+        self._key_of_right = picker([right.layout.index[variable] for variable in key])
+        self._at = left.layout.index[condition.variable]
+        self._column = right.layout.index[column]
+        self._condition = condition
+        self._wanted = wanted
+        """Whether it is the surpassed rows that pass."""
+        self._states = states
+        self._groups: dict[Row, _Group] | None = None
+        self._version = 0
+        states.caches.append(self)
+
+    def delta(self, hits: Hits) -> Changes:
+        left, right = (side.delta(hits) for side in self._sides)
+        if not left and not right:
+            return {}
+        groups = self._begun()
+        changes: Changes = {}
+        for key, moved in self._moved(right).items():
+            self._move(key, moved, changes)
+        for row, weight in left.items():
+            self._put(row, weight)
+            group = groups.get(self._key_of(row))
+            if self._passes(row, None if group is None else group.values):
+                add(changes, row, weight)
+        return changes
+
+    def passing(self, rows: Iterable[Row], values: Iterable[Row]) -> Iterable[Row]:
+        """Those of some rows of A that pass, by rows of B: without comparing each with each."""
+        found: dict[Row, ByValue] = {}
+        for row in values:
+            value = row[self._column]
+            if value is not None:
+                found.setdefault(self._key_of_right(row), ByValue()).add(value, (), 1)
+        return (row for row in rows if self._passes(row, found.get(self._key_of(row))))
+
+    def _moved(self, right: Changes) -> dict[Row, dict[Term, int]]:
+        """The values of B that come and go, by what they go with."""
+        found: dict[Row, dict[Term, int]] = {}
+        for row, weight in right.items():
+            value = row[self._column]
+            if value is not None:
+                add(found.setdefault(self._key_of_right(row), {}), value, weight)
+        return found
+
+    def _move(self, key: Row, moved: dict[Term, int], changes: Changes) -> None:
+        """Take up changed values of B, and tell the rows of A that pass now and did not, or the reverse."""
+        group = self._group(key)
+        before = self._extremes(group.values)
+        aside = dict(group.values.aside) if group.rows.aside else {}
+        for value, weight in moved.items():
+            group.values.add(value, (), weight)
+        after = self._extremes(group.values)
+        concerned = {value: rows for turned in _turned(before, after) for value, rows in group.rows.near(turned)}
+        others, since = list(before.values()), list(after.values())
+        self._states.meter.charge(len(concerned))
+        for value, rows in concerned.items():
+            self._tell(value, rows, others, since, changes)
+        self._tell_aside(group, aside, changes)
+        self._tidy(key, group)
+
+    def _tell(self, value: Term, rows: Changes, before: list[Term], after: list[Term], changes: Changes) -> None:
+        was, is_now = self._surpasses(before, value), self._surpasses(after, value)
+        if was is not is_now:
+            sign = 1 if is_now is self._wanted else -1
+            absorb(changes, ((row, sign * count) for row, count in rows.items()))
+
+    def _tell_aside(self, group: _Group, before: Mapping[Row, int], changes: Changes) -> None:
+        """The same for what is on no scale, and is compared with each other value that is on none."""
+        now = group.values.aside
+        if before.keys() == now.keys() or not group.rows.aside:
+            return
+        others, since = list(_terms(before)), list(_terms(now))
+        for row, count in group.rows.aside.items():
+            self._states.meter.charge(len(others) + len(since))
+            (value,) = _terms((row,))
+            self._tell(value, {row[1:]: count}, others, since, changes)
+
+    def _extremes(self, values: ByValue) -> dict[Scale, Term]:
+        return values.extremes(greatest=not self._condition.is_lower)
+
+    def _surpasses(self, others: Iterable[Term], value: Term) -> bool:
+        """Whether the condition holds for a value with any of the others."""
+        holds = self._condition.holds
+        return any(holds(value, other) for other in others)
+
+    def _passes(self, row: Row, values: ByValue | None) -> bool:
+        value = row[self._at]
+        if value is None or values is None:
+            return not self._wanted
+        others = (*self._extremes(values).values(), *_terms(values.aside))
+        return self._surpasses(others, value) is self._wanted
+
+    # -- what is kept -------------------------------------------------------------------------------------------
+
+    def _group(self, key: Row) -> _Group:
+        groups = self._groups
+        assert groups is not None
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group()
+        return group
+
+    def _tidy(self, key: Row, group: _Group) -> None:
+        if not group and self._groups is not None:
+            del self._groups[key]
+
+    def _put(self, row: Row, weight: int) -> None:
+        """A row of A, if it has a value."""
+        value = row[self._at]
+        if value is not None:
+            key = self._key_of(row)
+            group = self._group(key)
+            group.rows.add(value, row, weight)
+            self._tidy(key, group)
+
+    def _begun(self) -> dict[Row, _Group]:
+        """The rows of both sides before the commit, unless they are at hand."""
+        if self._groups is None or self._version != self._members_version():
+            self._version = self._members_version()
+            self._groups = {}
+            left, right = self._sides
+            for row in left.rows_before(self._states):
+                self._put(row, 1)
+            for row in right.rows_before(self._states):
+                self._put_right(row, 1)
+        return self._groups
+
+    def _put_right(self, row: Row, weight: int) -> None:
+        value = row[self._column]
+        if value is not None:
+            self._group(self._key_of_right(row)).values.add(value, (), weight)
+
+    def _members_version(self) -> int:
+        """Another number whenever there are other members, and so other rows."""
+        return sum(side.version for side in self._sides)
+
+    def items(self) -> Iterable[Any]:
+        """That there are any, then the rows of A, then the values of B with what they go with."""
+        if self._groups is not None and self._version == self._members_version():
+            yield True
+            for group in self._groups.values():
+                yield from group.rows.items()
+            for key, group in self._groups.items():
+                for value, count in group.values.values():
+                    yield key, value, count
+
+    def extend(self, items: list[Any]) -> None:
+        if self._groups is None:
+            self._groups = {}
+            del items[0]
+        for item in items:
+            if len(item) == 2:
+                self._put(*item)
+            else:
+                key, value, count = item
+                self._group(key).values.add(value, (), count)
+
+    def complete(self) -> None:
+        self._version = self._members_version()
+
+    def explain(self) -> Explanation:
+        how = "that" if self._wanted else "that no"
+        value = shown(self._condition.variable)
+        detail = f"rows {how} value of the right surpasses: {value} {self._condition.operator} it, both kept by value"
+        return Explanation("surpassed", detail, True, (self._left.explain(), self._right.explain()))
+
+
+def _terms(aside: Iterable[Row]) -> Iterator[Term]:
+    """The values of rows that are kept aside."""
+    return (row[0] for row in aside if row[0] is not None)
+
+
+def _turned(before: Mapping[Scale, Term], after: Mapping[Scale, Term]) -> Iterator[dict[Term, int]]:
+    """The extremes that have moved, scale by scale: which come and which go."""
+    for scale in before.keys() | after.keys():
+        was, is_now = before.get(scale), after.get(scale)
+        if was != is_now:
+            yield {term: weight for term, weight in ((was, -1), (is_now, 1)) if term is not None}

@@ -1,0 +1,146 @@
+"""Rows that another pattern surpasses, or does not: `FILTER NOT EXISTS { ?y :v ?w FILTER (?w > ?v) }`.
+
+Nothing but what both sides always have, if anything, and one comparison by `<` leads from the pattern inside to the row
+that asks: so the greatest value inside, or the least, decides for all rows with which it goes.
+"""
+
+from msgspec import Struct
+
+from tidings.engine.operators.thresholds import Range
+from tidings.engine.plans.regrouping.comparisons import MIRRORED
+from tidings.engine.plans.routes import has_exists
+from tidings.model.terms import Var
+from tidings.sparql import algebra
+from tidings.sparql.algebra import (
+    BGP,
+    Compare,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    Node,
+    Not,
+    PathPattern,
+    Project,
+    certain,
+    conjunction,
+    conjuncts,
+    mentioned,
+    visible,
+)
+from tidings.sparql.evaluate.calls import is_momentary, names_blanks
+from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
+
+_OURS: Var = "?:surpassed"
+_THEIRS: Var = "?:surpassing"
+
+
+class Surpassing(Struct, frozen=True):
+    """The rows that ask, with a column that is compared, and the values that they are compared with."""
+
+    rows: Node
+    values: Node
+    key: tuple[Var, ...]
+    """What a row and the values that it is compared with agree in."""
+    range: Range
+    column: Var
+    """That of the values."""
+    wanted: bool
+    """Whether the surpassed rows pass, or the others."""
+    shown: tuple[Var, ...]
+
+
+def surpassing(node: Filter, graph: str) -> Surpassing | None:
+    """A filter as such a question, with all its other conditions below; None if it is none. Inside GRAPH ?g, the graph
+    leads from the pattern to the row, too."""
+    conditions = [] if graph[:1] == "?" else list(conjuncts(node.condition))
+    for number, each in enumerate(conditions):
+        wanted = isinstance(each, Exists)
+        asked = each.inner if isinstance(each, Not) else each
+        if isinstance(asked, Exists):
+            rest = conjunction(conditions[:number] + conditions[number + 1 :])
+            rows = node.inner if rest is None else Filter(rest, node.inner)
+            found = _surpassing(rows, asked.pattern, wanted=wanted)
+            if found is not None:
+                return found
+    return None
+
+
+def _surpassing(rows: Node, pattern: Node, *, wanted: bool) -> Surpassing | None:
+    inside = filter_of(pattern)
+    if inside is None or not is_plain(inside.inner):
+        return None
+    ours, theirs = visible(rows), visible(inside.inner)
+    shared = tuple(variable for variable in theirs if variable in ours)
+    if not (certain(rows) & certain(inside.inner)).issuperset(shared):
+        return None
+    conditions = list(conjuncts(inside.condition))
+    if any(has_exists(each) or is_momentary(each) or names_blanks(each) for each in conditions):
+        return None
+    across = [each for each in conditions if not set(mentioned(each)) <= theirs.keys()]
+    compared = _compared(across[0], ours, theirs) if len(across) == 1 else None
+    if compared is None:
+        return None
+    value, operator, other = compared
+    below = conjunction(each for each in conditions if each is not across[0])
+    values = inside.inner if below is None else Filter(below, inside.inner)
+    column = value if isinstance(value, str) else _OURS
+    with_value = rows if isinstance(value, str) else Extend(rows, _OURS, value)
+    return Surpassing(
+        with_value,
+        Project(Extend(values, _THEIRS, other), (*shared, _THEIRS)),
+        shared,
+        Range(column, operator),
+        _THEIRS,
+        wanted,
+        tuple(ours),
+    )
+
+
+def _compared(
+    condition: Expression, ours: dict[Var, None], theirs: dict[Var, None]
+) -> tuple[Expression, algebra.Comparator, Expression] | None:
+    """A comparison of what the row that asks has with what the pattern has."""
+    match condition:
+        case Compare(("<" | "<=" | ">" | ">=") as operator, left, right):
+            if _reads(left, ours) and _reads(right, theirs):
+                return left, operator, right
+            if _reads(right, ours) and _reads(left, theirs):
+                return right, MIRRORED[operator], left
+    return None
+
+
+def _reads(expression: Expression, variables: dict[Var, None]) -> bool:
+    """Whether an expression reads something, and nothing else."""
+    read = set(mentioned(expression))
+    return bool(read) and read <= variables.keys()
+
+
+def filter_of(pattern: Node) -> Filter | None:
+    """A pattern as a filter, if it is one in a graph."""
+    match pattern:
+        case Filter():
+            return pattern
+        case Graph(name, Filter(condition, inner)) if name not in mentioned(condition):
+            holds_all = binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)
+            return Filter(condition, Graph(name, inner)) if holds_all else None
+        case _:
+            return None
+
+
+def is_plain(node: Node) -> bool:
+    """Whether what is bound outside and in all solutions is the same for a pattern as if they were joined."""
+    match node:
+        case BGP() | PathPattern():
+            return True
+        case Join(left, right):
+            return is_plain(left) and is_plain(right)
+        case Filter(condition, inner):
+            is_settled = certain(inner).issuperset(mentioned(condition))
+            return is_settled and not (has_exists(condition) or is_momentary(condition)) and is_plain(inner)
+        case Graph(name, inner):
+            return (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)) and is_plain(inner)
+        case _:
+            return False

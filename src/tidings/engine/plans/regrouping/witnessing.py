@@ -1,0 +1,63 @@
+"""Who watches the right side of OPTIONAL, MINUS and EXISTS, so that its changes lead to rows of the left."""
+
+from collections.abc import Callable
+
+from tidings.engine.operators.base import Route, States
+from tidings.engine.operators.dependent.witness import Turned, Witness, leading_back, turning
+from tidings.engine.operators.side import Side
+from tidings.engine.plans.built import Built
+from tidings.engine.plans.regrouping.by_the_clock import parted
+from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of, turning_between
+from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
+from tidings.sparql import algebra
+from tidings.sparql.algebra import Expression, Node, certain
+
+
+class Witnessing:
+    """Makes witnesses. `build` builds what they watch; `routes` are those of the plan."""
+
+    __slots__ = ("_build", "_routes")
+
+    def __init__(self, build: Callable[[Node, States], Built], routes: list[Route]) -> None:
+        self._build = build
+        self._routes = routes
+
+    def of(
+        self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
+    ) -> Witness:
+        """Watches the right side of something."""
+        sign = node if states.graph[:1] == "?" else bound_by(left.node, node)
+        operator = self._build(sign, states).operator
+        shared = leading_back(operator.layout, left.layout, certain(sign))
+        return Witness(operator, shared, (), with_left=with_left or sign is not node, turned=turned)
+
+    def optional(self, condition: Expression | None, right: Node, left: Side, states: States) -> list[Witness]:
+        """Watch the right side of OPTIONAL, and what its condition asks for by EXISTS or says of the moment."""
+        witnesses = [self.of(right, left, states)]
+        if condition is None:
+            return witnesses
+        timed, _ = parted(condition)
+        if timed is not None:
+            witnesses.append(self.of(turning_between(timed, left.node, right), left, states, with_left=True))
+        if has_exists(condition):
+            signs = condition_signs(condition, algebra.Join(left.node, right))
+            witnesses += self._of_exists(list(exists_patterns(condition)), signs, left, states)
+        return witnesses
+
+    def asked(self, expression: Expression, left: Side, states: States) -> list[Witness]:
+        """Watch everything that an expression asks for by EXISTS."""
+        witnesses: list[Witness] = []
+        for pattern in exists_patterns(expression):
+            is_same = left.layout.index.keys().isdisjoint(algebra.every_variable(pattern))
+            turned = turning(pattern, states) if is_same else None
+            witnesses += self._of_exists([pattern], signs_of(pattern), left, states, turned)
+        return witnesses
+
+    def _of_exists(
+        self, asked: list[Node], signs: list[Node] | None, left: Side, states: States, turned: Turned | None = None
+    ) -> list[Witness]:
+        if signs is not None:
+            return [self.of(sign, left, states, with_left=True, turned=turned) for sign in signs]
+        routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
+        self._routes.extend(routes)
+        return [Witness(None, (), routes, turned=turned)]
