@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from broker.elsewhere import Elsewhere, mirrored
-from broker.making import ALL, BASE, Client, Clock, Replies, crashed, delete, full_disk, insert, quads_of
-from tidings.broker.durability import group_commit
+from broker.making import ALL, BASE, Client, Clock, Replies, delete, full_disk, insert, quads_of
 from tidings.broker.errors import NoEndpoint
 from tidings.broker.updates.accepted import Done
-from tidings.log.reading import read
 from tidings.model.errors import EndpointDiffers, TidingsError
 from tidings.model.terms import Quad
-from waiting import PATIENCE, asynchronous, until
+from waiting import asynchronous, until
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
@@ -205,97 +203,6 @@ async def test_a_subscription_that_waits_before_an_update_is_written_down_as_is_
     async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
         assert elsewhere.quads == quads_of(broker) == {quad(1), quad(2)}
         assert len(broker.subscriptions) == 1
-
-
-# -- crashes ----------------------------------------------------------------------------------------------------
-
-
-@asynchronous
-@pytest.mark.parametrize("taken", [0, 1, 2])
-async def test_what_a_crash_interrupts_is_finished_as_somebody_may_have_been_told(
-    clock: Clock, tmp_path: Path, taken: int
-) -> None:
-    elsewhere = Elsewhere(quad(1))
-    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
-        elsewhere.turn.clear()
-        replies = Replies(broker)
-        replies.submit("DELETE { ?s <p> ?o } INSERT { <s2> <p> 2 } WHERE { ?s <p> ?o }")
-        await until(lambda: elsewhere.requests)
-        folder = crashed(tmp_path / "a", tmp_path / "b")
-        after = Elsewhere(*list(elsewhere.quads))
-        await _partly(after, elsewhere.requests[0], taken)
-        elsewhere.turn.set()
-        await until(lambda: replies.outcomes)
-    for _ in range(2):
-        async with mirrored(clock, after, folder) as (broker, mirror):
-            assert after.quads == quads_of(broker) == {quad(2)}
-            await broker.update(insert(5))
-            assert mirror.status().state == "ok"
-            assert quad(5) in after.quads
-            await broker.update(delete(5))
-
-
-@asynchronous
-async def test_what_was_answered_before_the_log_had_it_keeps_its_number_and_its_time_after_a_crash(
-    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Even if the store has lost it as well."""
-    monkeypatch.setattr(group_commit, "PROMISED_SECONDS", PATIENCE)  # the crash comes before the write, on any machine
-    elsewhere = Elsewhere()
-    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
-        await broker.update(insert(1))
-        done = await broker.update(insert(2), publisher="me")
-        assert [entry.commit for entry in broker.commit_log.group_commit.promised] == [2]
-        folder = crashed(tmp_path / "a", tmp_path / "b")
-    clock.pass_by(100)
-    after = Elsewhere(quad(1))
-    async with mirrored(clock, after, folder) as (broker, _):
-        assert after.quads == quads_of(broker) == {quad(1), quad(2)}
-        entries = [entry for entry in read(folder, 0) if entry.delta]
-        assert [(entry.commit, entry.time) for entry in entries][1:] == [(done.commit, done.time)]
-        assert entries[1].publisher == "me"
-
-
-@asynchronous
-async def test_what_a_crash_interrupts_and_the_store_refuses_is_taken_back(clock: Clock, tmp_path: Path) -> None:
-    elsewhere = Elsewhere(quad(1))
-    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
-        elsewhere.turn.clear()
-        replies = Replies(broker)
-        replies.submit("DELETE { ?s <p> ?o } INSERT { <s2> <p> 2 } WHERE { ?s <p> ?o }")
-        await until(lambda: elsewhere.requests)
-        folder = crashed(tmp_path / "a", tmp_path / "b")
-        elsewhere.turn.set()
-        await until(lambda: replies.outcomes)
-    after = Elsewhere()
-    after.refuses = lambda each: each == quad(2)
-    for _ in range(2):
-        async with mirrored(clock, after, folder) as (broker, mirror):
-            assert after.quads == quads_of(broker) == {quad(1)}
-            assert mirror.status().state == "ok"
-
-
-async def _partly(elsewhere: Elsewhere, states: dict[Quad, bool], count: int) -> None:
-    await elsewhere.take(dict(list(states.items())[:count]))
-
-
-@asynchronous
-async def test_a_broker_begins_with_its_log_if_the_store_is_away_and_tells_later_what_changed(
-    clock: Clock, tmp_path: Path
-) -> None:
-    elsewhere = Elsewhere()
-    async with mirrored(clock, elsewhere, tmp_path / "a") as (broker, _):
-        await broker.update(insert(1))
-    elsewhere.quads.add(quad(9))
-    elsewhere.away = True
-    async with mirrored(clock, elsewhere, tmp_path / "a", patience=0.0) as (broker, _):
-        client = Client(broker)
-        client.subscribe(ALL)
-        await until(lambda: client.known)
-        assert len(client.only.answer) == 1
-        elsewhere.away = False
-        await until(lambda: len(client.only.answer) == 2)
-        client.check()
 
 
 # -- behind our back --------------------------------------------------------------------------------------------

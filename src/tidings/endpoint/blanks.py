@@ -40,4 +40,7 @@ def is_theirs(term: Term) -> bool:
 
 def can_be_named(quad: Quad, address: Address) -> bool:
     """Whether a request can speak of a quad; if not, no request has changed it either."""
-    return all(not is_theirs(term) or address(term[len(_THEIRS) :]) is not None for term in (quad[0], quad[2]))
+    s, _, o, _ = quad
+    if s[0] != "_" and o[0] != "_":
+        return True
+    return all(not is_theirs(term) or address(term[len(_THEIRS) :]) is not None for term in (s, o))

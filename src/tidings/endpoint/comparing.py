@@ -1,11 +1,14 @@
 """What differs between an endpoint and a store, without fetching what does not.
 
 counts and digests of each predicate in each graph  ->  those that differ are fetched, graph by graph  ->  compared
+
+Predicates that fit into one answer are fetched together. Only one that is too large by itself is sorted by the
+endpoint, for pages: to sort a whole graph for each page of it took Virtuoso minutes.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -21,7 +24,7 @@ from tidings.model.zset import ZSet
 PAGE = 500_000
 """Triples that are fetched at once, unless the dialect knows of a lower limit."""
 _NAMED = 100
-"""Predicates that a query names; of more, the whole graph is fetched."""
+"""Predicates that a query names."""
 
 Sizes: TypeAlias = dict[tuple[Term, Term], tuple[int, int | None]]
 """Graph and predicate -> how many triples, and their digest."""
@@ -48,16 +51,17 @@ class Comparing:
         differences: ZSet[Quad] = ZSet()
         fetched = rewritten = 0
         for graph, predicates in differing.items():
-            expected = sum(theirs.get((graph, p), (0, None))[0] for p in predicates)
-            found = await self._fetched(graph, predicates, expected)
-            fetched += len(found)
-            log.info("fetched %s of %s triples from the endpoint", f"{fetched:,}", f"{total:,}")
-            part = await asyncio.to_thread(compared, set(self._ours(graph, predicates)), found)
-            differences.absorb(part.differences)
-            rewritten += part.rewritten
-            if part.example is not None:
-                log.warning("the endpoint has %s literals of %s spelled otherwise, such as %s as %s",
-                            part.rewritten, graph or "the default graph", *part.example)  # fmt: skip
+            counts = {predicate: theirs.get((graph, predicate), (0, None))[0] for predicate in predicates}
+            for portion in _portions(counts, self._page):
+                found = await self._fetched(graph, portion, sum(counts[predicate] for predicate in portion))
+                fetched += len(found)
+                log.info("fetched %s of %s triples from the endpoint", f"{fetched:,}", f"{total:,}")
+                part = await asyncio.to_thread(compared, set(self._ours(graph, portion)), found)
+                differences.absorb(part.differences)
+                rewritten += part.rewritten
+                if part.example is not None:
+                    log.warning("the endpoint has %s literals of %s spelled otherwise, such as %s as %s",
+                                part.rewritten, graph or "the default graph", *part.example)  # fmt: skip
         return Compared(differences, rewritten)
 
     # -- counts and digests -----------------------------------------------------------------------------------------
@@ -102,7 +106,7 @@ class Comparing:
     # -- fetching ---------------------------------------------------------------------------------------------------
 
     async def _fetched(self, graph: Term, predicates: list[Term], expected: int) -> set[Quad]:
-        """The triples of some predicates of a graph, in pages if there are many."""
+        """The triples of some predicates of a graph, in pages if there are too many for one answer."""
         if not expected:
             return set()
         ask = partial(_query, graph or self._dialect.default_graph, predicates)
@@ -122,6 +126,20 @@ class Comparing:
                 return found
 
 
+def _portions(counts: dict[Term, int], most: int) -> Iterator[list[Term]]:
+    """Predicates that have at most so many triples together; one that has more goes alone."""
+    portion: list[Term] = []
+    size = 0
+    for count, predicate in sorted((count, predicate) for predicate, count in counts.items()):
+        if portion and (size + count > most or len(portion) == _NAMED):
+            yield portion
+            portion, size = [], 0
+        portion.append(predicate)
+        size += count
+    if portion:
+        yield portion
+
+
 class _Page(NamedTuple):
     """Some of the triples, in the order of all."""
 
@@ -131,9 +149,8 @@ class _Page(NamedTuple):
 
 
 def _query(graph: Term, predicates: list[Term], page: _Page | None = None) -> str:
-    values = f"VALUES ?p {{ {' '.join(predicates)} }} " if len(predicates) <= _NAMED else ""
     triples = f"GRAPH {graph} {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
-    pattern = f"{values}{triples}"
+    pattern = f"VALUES ?p {{ {' '.join(predicates)} }} {triples}"
     if page is None:
         return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"
     limits = f"LIMIT {page.most} OFFSET {page.first}"

@@ -19,7 +19,7 @@ from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
 from tidings.client.responses import refused
 from tidings.endpoint.blanks import incoming
-from tidings.endpoint.plain_http import PlainHttp, is_plain
+from tidings.endpoint.plain_http import Answer, PlainHttp, is_plain
 from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, LimitExceeded, TidingsError
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
@@ -140,12 +140,14 @@ class Connection:
         else:
             await self._send(self._address.update, urlencode({"update": text}).encode(), _FORM, "*/*")
 
-    async def _ask(self, text: str, accept: str, most: int | None = None) -> httpx.Response:
+    async def _ask(self, text: str, accept: str, most: int | None = None) -> httpx.Response | Answer:
         if self.bare:
             return await self._send(self._address.query, text.encode(), _QUERY, accept, most)
         return await self._send(self._address.query, urlencode({"query": text}).encode(), _FORM, accept, most)
 
-    async def _send(self, url: str, body: bytes, kind: str, accept: str, most: int | None = None) -> httpx.Response:
+    async def _send(
+        self, url: str, body: bytes, kind: str, accept: str, most: int | None = None
+    ) -> httpx.Response | Answer:
         if self._closed:  # whoever still waits for the endpoint is told so, and ends
             raise EndpointAway("the broker is stopping")
         headers = {**self._headers, "accept": accept, "content-type": kind}
@@ -153,8 +155,7 @@ class Connection:
             if self._is_plain:
                 answer = await self._plain.post(url, headers, body, most)
                 if not answer.is_success:
-                    answer.request = httpx.Request("POST", url)
-                    raise refused(answer)
+                    raise refused(answer.response(url))
                 return answer
             if most is None:
                 return await self._client.send("POST", url, headers=_utf8(headers), content=body)

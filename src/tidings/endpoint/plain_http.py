@@ -44,6 +44,34 @@ def is_plain(url: str) -> bool:
     return not ("http" in proxies or "all" in proxies) or bool(proxy_bypass(_place(url).host))
 
 
+class Answer:
+    """What came back, whole. To make a response of httpx takes as long as everything else here."""
+
+    __slots__ = ("_headers", "content", "status_code")
+
+    def __init__(self, status_code: int, headers: list[tuple[bytes, bytes]], content: bytes) -> None:
+        self.status_code = status_code
+        self._headers = headers
+        self.content = content
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status_code < 300
+
+    @property
+    def headers(self) -> httpx.Headers:
+        return httpx.Headers(self._headers)
+
+    @property
+    def text(self) -> str:
+        return self.response("").text
+
+    def response(self, url: str) -> httpx.Response:
+        """The same, as httpx has it, to a request of this address."""
+        request = httpx.Request("POST", url)
+        return httpx.Response(self.status_code, headers=self._headers, content=self.content, request=request)
+
+
 class _Line(asyncio.Protocol):
     """One connection: a request, its answer, and so on. Nothing may be heard for `seconds` at most."""
 
@@ -53,8 +81,10 @@ class _Line(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
         self._parser: HttpResponseParser
-        self._answer: asyncio.Future[httpx.Response] | None = None
+        self._answer: asyncio.Future[Answer] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._latest = 0.0
+        """When something has to be heard, by the clock of the loop."""
         self._headers: list[tuple[bytes, bytes]] = []
         self._content = bytearray()
         self._most: int | None = None
@@ -68,22 +98,24 @@ class _Line(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # those of uvloop are none by inheritance
         self.is_free = True
 
-    async def ask(self, request: bytes, most: int | None) -> httpx.Response:
+    async def ask(self, request: bytes, most: int | None) -> Answer:
         """Raises ConnectionLost, NoAnswer, AnswerTooLarge."""
         self.is_free = self.heard = self._ends_with_the_connection = False
         self._parser, self._most = HttpResponseParser(self), most
-        answer: asyncio.Future[httpx.Response] = self._loop.create_future()
+        answer: asyncio.Future[Answer] = self._loop.create_future()
         self._answer = answer
-        self._wait()
+        self._latest = self._loop.time() + self._seconds
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._latest, self._look)
         self._transport.write(request)
         try:
             return await answer
         finally:
             self._answer = None
-            if self._timer is not None:
-                self._timer.cancel()
 
     def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._fail(ConnectionLost(f"the connection to {self._url} was closed"))
         self._transport.abort()
 
@@ -94,7 +126,7 @@ class _Line(asyncio.Protocol):
             self.close()
             return
         self.heard = True
-        self._wait()
+        self._latest = self._loop.time() + self._seconds
         try:
             self._parser.feed_data(data)
         except HttpParserError as error:
@@ -129,18 +161,19 @@ class _Line(asyncio.Protocol):
 
     # -- what becomes of it ---------------------------------------------------------------------------------------
 
-    def _wait(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(self._seconds, self._give_up)
-
-    def _give_up(self) -> None:
-        self._fail(NoAnswer(f"{self._url} did not answer in time"))
+    def _look(self) -> None:
+        """Whether it is too late. One timer for all of a connection: to set one for each request took a tenth of it."""
+        self._timer = None
+        if self._answer is None:
+            return
+        if self._loop.time() >= self._latest:
+            self._fail(NoAnswer(f"{self._url} did not answer in time"))
+        else:
+            self._timer = self._loop.call_at(self._latest, self._look)
 
     def _succeed(self) -> None:
         if self._answer is not None and not self._answer.done():
-            status, content = self._parser.get_status_code(), bytes(self._content)
-            self._answer.set_result(httpx.Response(status, headers=self._headers, content=content))
+            self._answer.set_result(Answer(self._parser.get_status_code(), self._headers, bytes(self._content)))
 
     def _fail(self, error: TidingsError) -> None:
         """Whatever else comes is of no use."""
@@ -158,7 +191,7 @@ class PlainHttp:
         self._room = asyncio.Semaphore(connections)
         self._free: dict[tuple[str, int], list[_Line]] = {}
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, most: int | None = None) -> httpx.Response:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, most: int | None = None) -> Answer:
         """The answer, whole, whatever its status. A connection that was kept may have been closed meanwhile: then it is
         sent once more. Raises CannotConnect, ConnectionLost, NoAnswer, AnswerTooLarge."""
         place = _place(url)
@@ -174,7 +207,7 @@ class PlainHttp:
                         raise
             return await self._asked(place, await self._connected(url, place), head.encode() + body, most)
 
-    async def _asked(self, place: _Place, line: _Line, request: bytes, most: int | None) -> httpx.Response:
+    async def _asked(self, place: _Place, line: _Line, request: bytes, most: int | None) -> Answer:
         try:
             return await line.ask(request, most)
         finally:

@@ -36,8 +36,10 @@ def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[str]:
     graphs: dict[Term, list[str]] = {}
     size, most = 0, dialect.request_bytes - _ROOM
     for s, p, o, g in quads:
-        line = f"{outgoing(s, dialect.address)} {p} {outgoing(o, dialect.address)} ."
-        length = len(line.encode()) + 1
+        subject = s if s[0] != "_" else outgoing(s, dialect.address)
+        object_ = o if o[0] != "_" else outgoing(o, dialect.address)
+        line = f"{subject} {p} {object_} ."
+        length = (len(line) if line.isascii() else len(line.encode())) + 1
         name = g or dialect.default_graph
         length += len(name) + 12 if name not in graphs else 0
         if size and size + length > most:

@@ -127,6 +127,12 @@ class CommitLog:
         if self._is_appended(entry, pending):
             self.group_commit.promise(entry, pending)
 
+    def intend(self, note: Note, time: int, pending: Pending) -> None:
+        """Write down what is about to be done with commits that are not handed over yet, none of them before `time`."""
+        journal = self.journal
+        if journal is None or self._is_appended(Entry(journal.last_commit, time, _NOTHING, (note,)), pending):
+            self.group_commit.look_on(pending)
+
     def _is_appended(self, entry: Entry, pending: Pending) -> bool:
         """Whether an entry is on its way to the disk; what rests on it is undone if it cannot be."""
         if self.journal is not None:

@@ -8,6 +8,7 @@ wait in the same line, so that nobody is shown what a crash could still undo.
 
 A *promise* is an entry that a crash cannot undo even if the log lacks it, because a store of record has it and the log
 says what it was to have. It is settled at once if nothing waits before it, and goes to the disk with whatever is next.
+Who *looks on* waits for the disk as well, and nobody behind it has to: the intents of what is not done yet.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import monotonic
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from tidings.broker.latency import Latency
 from tidings.broker.pending import Pending
@@ -40,6 +41,17 @@ class Settlement(Protocol):
         """It cannot be made durable."""
 
 
+_Written: TypeAlias = Callable[[Exception | None], None]
+
+
+class _Share(NamedTuple):
+    """How many of each kind rest on one write."""
+
+    waiting: int
+    promised: int
+    looking_on: int
+
+
 class GroupCommit:
     """Writes the journal, and settles what rests on it. Without a journal, everything is settled at once."""
 
@@ -55,6 +67,7 @@ class GroupCommit:
         self._durability = durability
         self._settlement = settlement
         self._line: deque[Pending] = deque()
+        self._lookers_on: deque[Pending] = deque()
         self._scheduled = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="group-commit")
         self._under_way: Future[None] | None = None
@@ -93,6 +106,14 @@ class GroupCommit:
             self._wait(PROMISED_SECONDS)
             self._settlement.settle(pending)
 
+    def look_on(self, pending: Pending) -> None:
+        """As `add`, for what keeps no promise waiting that is made before it is durable."""
+        if self._journal is None or self._durability == "none":
+            self.add(pending)
+        else:
+            self._lookers_on.append(pending)
+            self._schedule()
+
     def _wait(self, seconds: float) -> None:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
@@ -116,12 +137,12 @@ class GroupCommit:
         if self._under_way is not None:
             return  # what was appended meanwhile follows it
         assert self._journal is not None
-        count, promised = len(self._line), len(self.promised)
+        share = _Share(len(self._line), len(self.promised), len(self._lookers_on))
         begun = self._clock()
         try:
             batch = self._journal.take()
             if batch is not None and (self._durability == "fsync" or batch.later):
-                self._write_aside(batch, count, promised, begun)
+                self._write_aside(batch, share, begun)
                 return
             if batch is not None:
                 self._journal.write(batch)
@@ -129,34 +150,45 @@ class GroupCommit:
         except TidingsError as error:
             self._fail(error)
         else:
-            self._settle(count, promised)
+            self._settle(share)
 
-    def _write_aside(self, batch: Batch, count: int, promised: int, begun: float) -> None:
+    def _write_aside(self, batch: Batch, share: _Share, begun: float) -> None:
         """In the thread: what waits for the disk, or takes long to encode."""
+        written = partial(self._written, share, begun)
+        self._under_way = self._thread.submit(self._write, batch, asyncio.get_running_loop(), written)
+
+    def _write(self, batch: Batch, loop: asyncio.AbstractEventLoop, written: _Written) -> None:
+        """In the thread. The loop is told at once: by way of a future of its own it would have a turn more to go."""
         assert self._journal is not None
-        self._under_way = self._thread.submit(self._journal.write, batch)
-        writing = asyncio.wrap_future(self._under_way)
-        writing.add_done_callback(partial(self._written, count, promised, begun))
+        failure: Exception | None = None
+        try:
+            self._journal.write(batch)
+        except Exception as error:
+            failure = error
+            raise
+        finally:
+            loop.call_soon_threadsafe(written, failure)
 
     def _count(self, begun: float) -> None:
         self.batches += 1
         self.latency.count(self._clock() - begun)
 
-    def _written(self, count: int, promised: int, begun: float, done: "asyncio.Future[None]") -> None:
+    def _written(self, share: _Share, begun: float, error: Exception | None) -> None:
         self._under_way = None
-        error = done.exception()
         if error is None:
             self._count(begun)
-            self._settle(count, promised)
+            self._settle(share)
         else:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))
 
-    def _settle(self, count: int, promised: int) -> None:
-        line, settle = self._line, self._settlement.settle
-        del self.promised[:promised]
-        for _ in range(count):
+    def _settle(self, share: _Share) -> None:
+        line, lookers_on, settle = self._line, self._lookers_on, self._settlement.settle
+        del self.promised[: share.promised]
+        for _ in range(share.looking_on):
+            settle(lookers_on.popleft())
+        for _ in range(share.waiting):
             settle(line.popleft())
-        if line or (self._journal is not None and self._journal.has_more):
+        if line or lookers_on or (self._journal is not None and self._journal.has_more):
             self._schedule()
         elif self.promised:
             self._wait(PROMISED_SECONDS)
@@ -170,11 +202,12 @@ class GroupCommit:
         if self._durability == "none":  # what is lost has been answered already: nothing more may be promised
             self._journal.broken = True
         self._append_promised()
-        undone = list(self._line)
+        undone = [*self._lookers_on, *self._line]
         self._line.clear()
+        self._lookers_on.clear()
         for pending in reversed(undone):
             self._settlement.undo(pending, error)
-        if self._line:
+        if self._line or self._lookers_on:
             self._schedule()
         self._tell_idle()
 
@@ -189,7 +222,7 @@ class GroupCommit:
             self._wait(LAZY_SECONDS)
 
     def _tell_idle(self) -> None:
-        if not self._line and not self.promised and self._under_way is None:
+        if not (self._line or self._lookers_on or self.promised) and self._under_way is None:
             for waiter in self._idle:
                 if not waiter.done():
                     waiter.set_result(None)
@@ -214,7 +247,7 @@ class GroupCommit:
     async def idle(self) -> None:
         """Until nothing waits, and everything is written."""
         self._hurry()
-        while self._line or self.promised or self._under_way is not None or self._scheduled:
+        while self._line or self._lookers_on or self.promised or self._under_way is not None or self._scheduled:
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter

@@ -4,6 +4,7 @@ seam            what the broker needs of such a store
 intents         what it was asked for and may not have, and what it had lately, across restarts
 delivery        THE STORY: commits on their way to it, in order
 outage          what happens while it is away, refuses, or has forgotten
+giving_back     what it had before, as far as it takes it
 reconciliation  changes that others made there, as one commit
 mirror          a broker whose graph is in memory and there
 context_mode    a broker whose graph is there, and only contexts in memory

@@ -9,7 +9,7 @@ from itertools import chain
 from msgspec import Struct, field
 
 from tidings.broker.updates.elsewhere import Asked
-from tidings.engine.updates.modify import instantiated
+from tidings.engine.updates.modify import Template
 from tidings.model.results import Row
 from tidings.model.terms import Quad, Term, Var, lexical_form
 from tidings.sparql.algebra import Dataset, Modify, QuadPattern, matched, visible
@@ -47,7 +47,7 @@ def instances_of(operation: Modify, where: Where, rows: list[Row], moment: Momen
         return parameters[int(term[2:])] if term[0] == "$" else term
 
     def made(template: tuple[QuadPattern, ...], chosen: list[Row]) -> Iterator[Quad]:
-        return instantiated(template, index, chosen, moment, constant)
+        return Template(template, index).instances(chosen, moment, constant)
 
     delete, insert = list(made(operation.delete, rows)), list(made(operation.insert, rows))
     there = tuple(quad for quad in _quads(operation) if quad not in where.quads)

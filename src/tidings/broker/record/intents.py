@@ -1,11 +1,12 @@
 """What the store of record was asked for, in the log before it is asked; and what it has had lately.
 
-    intent       these commits go to the store now         resolved by the commits themselves, which follow in the log
+    intent       these commits go to the store next        resolved by the commits themselves, which follow in the log
     withdrawing  they are taken back, and their publishers may be told so: the store is to have what it had before
     withdrawn    it has that
 
-Whether the store has confirmed an intent, and publishers were told, is nowhere: after a crash, it is finished, unless
-the store refuses it. If it was taken back before the crash, the store is given what it had.
+There may be two that are open: one is written while the store has the request of the one before. Whether the store has
+confirmed an intent, and publishers were told, is nowhere: after a crash, it is finished, unless the store refuses it.
+If it was taken back before the crash, the store is given what it had.
 The last states that the store has agreed to are remembered: one that comes back from an old backup is found out.
 """
 
@@ -23,22 +24,37 @@ REMEMBERED = 1_000
 
 
 class Intents:
-    """The last intent, if it is open, and the last states."""
+    """The last intents, if they are open, and the last states."""
 
     KINDS = ("intent", "withdrawing", "withdrawn", "agreed")
 
     def __init__(self, commit_log: CommitLog) -> None:
         self._commit_log = commit_log
-        self._last: tuple[Entry, ...] = ()
+        self._last: list[tuple[Entry, ...]] = []
+        self._had = 0
+        """The last commit that the store is known to have."""
         self.taken_back = False
-        """Whether the open one was, and the store may have it all the same."""
+        """Whether the open ones were, and the store may have them all the same."""
         self.agreed: dict[Quad, bool] = {}
         """The last states that the store of record has had, the oldest first."""
 
     @property
-    def open(self) -> tuple[Entry, ...]:
-        """Commits of which it is not known whether the store has them."""
-        return self._last if self._last and self._last[0].commit > self._commit_log.last_commit else ()
+    def open(self) -> list[tuple[Entry, ...]]:
+        """Commits of which it is not known whether the store has them, as they were to go there together."""
+        last = self._commit_log.last_commit
+        rest = (tuple(entry for entry in commits if entry.commit > last) for commits in self._last)
+        return [commits for commits in rest if commits]
+
+    def forget(self, commits: list[Entry]) -> None:
+        """An intent cannot be written down: there is none."""
+        if commits:
+            self._last = [each for each in self._last if each[0].commit < commits[0].commit]
+
+    def taken(self, commits: list[Entry]) -> None:
+        """The store has all of these."""
+        for entry in commits:
+            self.agree(entry.delta)
+            self._had = entry.commit
 
     def agree(self, delta: ZSet[Quad]) -> None:
         """The store has this commit."""
@@ -59,7 +75,8 @@ class Intents:
 
     def replayed(self, entry: Entry) -> None:
         """A commit came back from the log; if it was one of an intent, the store has it."""
-        if self._last and self._last[0].commit <= entry.commit <= self._last[-1].commit:
+        self._had = entry.commit
+        if any(each[0].commit <= entry.commit <= each[-1].commit for each in self._last):
             self.agree(entry.delta)
 
     # -- facts ----------------------------------------------------------------------------------------------------
@@ -67,17 +84,22 @@ class Intents:
     def restore(self, note: Note) -> None:
         match note.kind:
             case "intent":
-                self._last, self.taken_back = tuple(_read(each) for each in note.content["commits"]), False
+                self._add(tuple(_read(each) for each in note.content["commits"]))
             case "withdrawing":
                 self.taken_back = True
             case "withdrawn":
-                self._last, self.taken_back = (), False
+                self._last, self.taken_back = [], False
             case "agreed":
                 self.agree(ZSet.owning(_weights(note.content)))
 
+    def _add(self, commits: tuple[Entry, ...]) -> None:
+        """Numbers that are used again are of what was taken back."""
+        kept = (each for each in self._last if self._had < each[-1].commit and each[0].commit < commits[0].commit)
+        self._last, self.taken_back = [*kept, commits], False
+
     def notes(self) -> Iterable[Note]:
         if self.open:
-            yield intent(self.open)
+            yield from map(intent, self.open)
             if self.taken_back:
                 yield WITHDRAWING
         if self.agreed:

@@ -6,9 +6,12 @@ later   what the store has lost it is given again; if it differs then, somebody 
 
 import asyncio
 import logging
+from collections.abc import Iterable
+from itertools import chain
 
 from tidings.broker.broker import Broker
 from tidings.broker.record.delivery import Delivery
+from tidings.broker.record.giving_back import give_back
 from tidings.broker.record.intents import WITHDRAWN
 from tidings.broker.record.outage import Outage
 from tidings.broker.record.reconciliation import Reconciliation
@@ -62,29 +65,29 @@ class Mirror:
 
     async def finish_intent(self) -> None:
         """Finish what a crash interrupted: its publishers may have been told that it is done. If they may have been
-        told that it is not, or the store will not have it, it is taken back."""
-        commits = list(self._broker.intents.open)
-        if self._begun or not commits:
+        told that it is not, or the store will not have it, it is taken back, with all that came on top of it."""
+        intents = self._broker.intents
+        if self._begun or not (left := intents.open):
             return
-        net: ZSet[Quad] = ZSet()
-        for entry in commits:
-            net.absorb(entry.delta)
-        if self._broker.intents.taken_back:
-            await self._take_back(net, len(commits))
+        if intents.taken_back:
+            await self._take_back(left)
             return
-        try:
-            await self._bring_about({quad: weight > 0 for quad, weight in net.items()})
-        except EndpointRefused as error:  # then it has never confirmed it
-            log.warning("the endpoint refuses what a crash interrupted: %s", error)
-            await self._take_back(net, len(commits))
-            return
-        log.warning("%d commits that a crash interrupted are finished", len(commits))
-        for entry in commits:
-            await self._commit(entry)
+        for number, commits in enumerate(left):
+            try:
+                await self._bring_about({quad: weight > 0 for quad, weight in _net(commits).items()})
+            except EndpointRefused as error:  # then it has never confirmed it
+                log.warning("the endpoint refuses what a crash interrupted: %s", error)
+                await self._take_back(left[number:])
+                return
+            log.warning("%d commits that a crash interrupted are finished", len(commits))
+            for entry in commits:
+                await self._commit(entry)
 
-    async def _take_back(self, net: ZSet[Quad], commits: int) -> None:
-        log.warning("%d commits that a crash interrupted are taken back at the endpoint", commits)
-        await self._bring_about(before(net))
+    async def _take_back(self, intents: list[tuple[Entry, ...]]) -> None:
+        commits = list(chain.from_iterable(intents))
+        log.warning("%d commits that a crash interrupted are taken back at the endpoint", len(commits))
+        # What it refuses to give back is found when the two are compared.
+        await give_back(self._record, before(_net(commits)))
         await self._broker.facts.write(WITHDRAWN)
 
     async def _bring_about(self, states: States) -> None:
@@ -141,6 +144,13 @@ class Mirror:
             reconciled_at=reconciliation.last_at,
             reconciliations=reconciliation.runs,
         )
+
+
+def _net(commits: Iterable[Entry]) -> ZSet[Quad]:
+    net: ZSet[Quad] = ZSet()
+    for entry in commits:
+        net.absorb(entry.delta)
+    return net
 
 
 def _batches(delta: ZSet[Quad]) -> list[ZSet[Quad]]:

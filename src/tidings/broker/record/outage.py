@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Protocol
 
 from tidings.broker.durability.facts import Facts
+from tidings.broker.record.giving_back import give_back
 from tidings.broker.record.intents import WITHDRAWN, Intents
 from tidings.broker.record.seam import StoreOfRecord, before
 from tidings.broker.spawn import Spawn
@@ -36,6 +37,9 @@ class Examiner(Protocol):
 
     async def recheck(self, *, lost: bool) -> None:
         """Compare all of it, because it may hold anything; it has `lost` what it had. Raises EndpointDiffers."""
+
+    async def learn(self, delta: ZSet[Quad]) -> None:
+        """Take up what the store has, and does not let be changed."""
 
 
 class Outage:
@@ -151,8 +155,9 @@ class Outage:
         """Give the store what it had before the commits that were taken back."""
         while self._owed:
             states = dict(self._owed)
-            lacking = await self._record.lacking(states)
-            await self._record.take({quad: states[quad] for quad in lacking})
+            refused = await give_back(self._record, states)
+            if refused:
+                await self._examiner.learn(ZSet.owning({quad: -1 if there else 1 for quad, there in refused.items()}))
             self._owed = {quad: there for quad, there in self._owed.items() if states.get(quad) is not there}
             if not self._owed:
                 await self._facts.write(WITHDRAWN)
@@ -167,7 +172,7 @@ class Outage:
             log.warning(
                 "the endpoint has lost %d of the last %d changes: it is given them again", len(lost), len(agreed)
             )
-            await self._record.take({quad: agreed[quad] for quad in lost})
+            await give_back(self._record, {quad: agreed[quad] for quad in lost})  # to compare shows what it refuses
             self._lost = True
         if self._unknown or self._lost:
             await self._examiner.recheck(lost=self._lost)

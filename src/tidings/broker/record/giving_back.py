@@ -1,0 +1,49 @@
+"""What the store of record is to have again, given to it as far as it lets itself be given it.
+
+all at once -> refused: by halves, and those by halves -> what is refused alone is what it will not have
+
+A store may have half of an update and refuse to undo that: then what it has counts, as if others had changed it. If it
+takes no update at all, that says nothing about the quads, and is waited out.
+"""
+
+import logging
+from uuid import uuid4
+
+from tidings.broker.record.seam import States, StoreOfRecord
+from tidings.model.errors import EndpointRefused
+from tidings.model.terms import Quad
+
+log = logging.getLogger("tidings")
+
+
+async def give_back(record: StoreOfRecord, states: States) -> dict[Quad, bool]:
+    """Until a store of record holds these states, but for those that are returned: it refuses these and no others.
+
+    Raises EndpointRefused if it takes no update at all, and EndpointAway."""
+    lacking = await record.lacking(states)
+    refused = await _refused(record, {quad: states[quad] for quad in lacking})
+    if refused:
+        await _check_that_it_takes_updates(record)
+        log.warning("the endpoint refuses to have %d quads as they were: what it has counts", len(refused))
+    return refused
+
+
+async def _refused(record: StoreOfRecord, states: dict[Quad, bool]) -> dict[Quad, bool]:
+    if not states:
+        return {}
+    try:
+        await record.take(states)
+    except EndpointRefused:
+        if len(states) == 1:
+            return states
+    else:
+        return {}
+    items = list(states.items())
+    half = len(items) // 2
+    return await _refused(record, dict(items[:half])) | await _refused(record, dict(items[half:]))
+
+
+async def _check_that_it_takes_updates(record: StoreOfRecord) -> None:
+    """By asking it not to have what it cannot have. Raises EndpointRefused."""
+    name = f"<urn:tidings:trial:{uuid4().hex}>"
+    await record.take({(name, name, name, ""): False})
