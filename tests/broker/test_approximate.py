@@ -241,6 +241,16 @@ async def test_a_slow_client_is_told_all_of_it_at_once(clock: Clock) -> None:
 
 
 @asynchronous
+@pytest.mark.parametrize(("backend", "matched"), [("vectors", 0), ("minilm", 1)])
+async def test_a_broker_has_the_backend_of_its_settings(
+    clock: Clock, tmp_path: Path, backend: str, matched: int
+) -> None:
+    async with opened(clock, tmp_path, matching=backend) as broker:
+        await subscribed(broker, "MATCHING {device = ventilator~}")
+        assert await publish(broker, {"device": "breathing machine"}) == matched
+
+
+@asynchronous
 async def test_after_a_crash_the_numbers_go_on_whatever_is_known_about_words_by_then(
     clock: Clock, tmp_path: Path
 ) -> None:

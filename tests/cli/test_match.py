@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tidings.cli import main
+from tidings.lexicons.backends import Backend
 
 EVENTS = [
     {"type": "parking space occupied", "town": "Galway", "parking vacancy": 0},
@@ -52,6 +53,13 @@ def test_an_explanation_says_why_and_why_not(capsys: Captured) -> None:
     assert "not parking vacancy = 0: the value differs" in out
     _, out, _ = match(capsys, *arguments, "--format", "json")
     assert json.loads(out.splitlines()[0])["explanation"]["matches"] is False
+
+
+def test_every_backend_but_that_of_an_index_is_there_by_its_name(capsys: Captured, tmp_path: Path) -> None:
+    (tmp_path / "jobs.jsonl").write_text('{"job": "fire brigade man"}\n{"job": "firefighter"}\n')
+    for backend in (each for each in Backend if each is not Backend.ESA):
+        code, out, _ = match(capsys, "{job = firefighter~}", "jobs.jsonl", "--backend", backend.value)
+        assert (code, len(out.splitlines())) == (0, 2 if backend is Backend.MINILM else 1)
 
 
 def test_no_match_is_exit_code_1(capsys: Captured) -> None:

@@ -21,6 +21,11 @@ def vectors() -> Knowledge:
     return load_knowledge(Backend.VECTORS)
 
 
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    return load_knowledge(Backend.MINILM, wordnet=small_wordnet(tmp_path_factory.mktemp("wordnet")))
+
+
 def related(knowledge: Knowledge, left: str, right: str) -> float:
     return float(knowledge.relatedness.relate([left], [right])[0, 0])
 
@@ -62,6 +67,18 @@ def test_wordnet_adds_synonyms_and_opposites(tmp_path: Path, vectors: Knowledge)
     assert words.opposites.opposites("vacant") >= {"occupied", "taken"}
 
 
+def test_a_sentence_transformer_knows_what_is_described(minilm: Knowledge, tmp_path: Path) -> None:
+    assert minilm.relatedness.name == "minilm"
+    static = load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path))
+    assert minilm.relatedness.calibration == static.relatedness.calibration
+    for word, description in [("ventilator", "breathing machine"), ("vaccine", "protective injection")]:
+        assert related(minilm, word, description) > minilm.relatedness.calibration.threshold
+        assert related(static, word, description) < static.relatedness.calibration.floor
+        assert related(minilm, word, description) > 2 * related(minilm, "potato", description)
+    for left, right in [("speed", "velocity"), ("price", "rain"), ("car", "auto")]:
+        assert related(minilm, left, right) == related(static, left, right)
+
+
 def test_a_folder_that_was_named_has_to_have_wordnet(tmp_path: Path) -> None:
     with pytest.raises(WordNetMissing):
         load_knowledge(Backend.STATIC, wordnet=tmp_path)
@@ -75,20 +92,28 @@ def test_esa_needs_an_index() -> None:
 @pytest.mark.parametrize(
     "text", ["", "   ", "🚗🅿️", "停车场 空位", "Παρκινγκ", "موقف سيارات", "\u0000\u200b", "x" * 900, "~" * 50]
 )
-def test_any_text_is_matched_with_itself_and_with_nothing_strange(vectors: Knowledge, text: str) -> None:
-    index: SubscriptionIndex[str] = SubscriptionIndex(vectors)
-    index.add("same", read_subscription('{"a" = "' + text + '"~}'))
-    index.add("other", read_subscription("{a = parking~}"))
-    found = index.match(Event((EventTuple("a", text),)))
-    assert [(key, match.degree) for key, match in found] == [("same", 1.0)]
+def test_any_text_is_matched_with_itself_and_with_nothing_strange(
+    vectors: Knowledge, minilm: Knowledge, text: str
+) -> None:
+    for knowledge in (vectors, minilm):
+        index: SubscriptionIndex[str] = SubscriptionIndex(knowledge)
+        index.add("same", read_subscription('{"a" = "' + text + '"~}'))
+        index.add("other", read_subscription("{a = parking~}"))
+        index.add("described", read_subscription("{a = place for cars~}"))
+        found = index.match(Event((EventTuple("a", text),)))
+        assert [(key, match.degree) for key, match in found] == [("same", 1.0)]
 
 
-def test_the_index_agrees_with_each_matcher_to_the_last_bit(vectors: Knowledge) -> None:
+@pytest.mark.parametrize("backend", ["vectors", "minilm"])
+def test_the_index_agrees_with_each_matcher_to_the_last_bit(backend: str, request: pytest.FixtureRequest) -> None:
+    knowledge: Knowledge = request.getfixturevalue(backend)
     texts = ["{type~ = parking vacant event~, city~ = galway~}", "{status~ = free~}", "{kind~ = traffic jam~, n~ > 3}"]
+    texts += ["{vehicle~ = heavy goods vehicle~}", "{device~ = breathing machine~, type~ = parking vacant event~}"]
     events = ["{kind = car park empty incident, town = galway}", "{state = available, number = 4, type = congestion}"]
-    index: SubscriptionIndex[str] = SubscriptionIndex(vectors)
+    events += ["{vehicle = truck, device = ventilator, kind = parking space not occupied}"]
+    index: SubscriptionIndex[str] = SubscriptionIndex(knowledge)
     for text in texts:
         index.add(text, read_subscription(text))
     for event in map(read_event, events):
-        alone = [(text, match) for text in texts if (match := Matcher(read_subscription(text), vectors).match(event))]
+        alone = [(text, match) for text in texts if (match := Matcher(read_subscription(text), knowledge).match(event))]
         assert index.match(event) == alone

@@ -100,7 +100,7 @@ def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
         [ROOT / "scripts" / "setup", "sparks"], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 2
-    assert "there is no part 'sparks', only spark, bench, matching, gates, all, examples and dev" in done.stderr
+    assert "there is no part 'sparks', only spark, bench, matching, minilm, gates, all, examples and dev" in done.stderr
 
 
 def test_help_names_every_part() -> None:
@@ -111,6 +111,7 @@ def test_help_names_every_part() -> None:
         "spark",
         "bench",
         "matching",
+        "minilm",
         "gates",
         "all",
         "examples",

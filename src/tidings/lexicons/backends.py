@@ -2,6 +2,7 @@
 
 static      word vectors, and WordNet where it is installed: the default
 vectors     word vectors alone
+minilm      static, and a sentence transformer for descriptions of what others have a word for
 esa         explicit semantic analysis, from an index in a folder
 """
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _WITHOUT = {
     "static": "without WordNet, only word vectors say what words mean, and fewer synonyms are found",
+    "minilm": "without WordNet, only vectors say what words mean, and fewer synonyms are found",
     "esa": "without WordNet, only a short list says which words are opposites",
 }
 
@@ -26,13 +28,15 @@ _WITHOUT = {
 class Backend(StrEnum):
     STATIC = "static"
     VECTORS = "vectors"
+    MINILM = "minilm"
     ESA = "esa"
 
 
 def load_knowledge(
     backend: Backend = Backend.STATIC, *, index: Path | None = None, wordnet: Path | None = None
 ) -> "Knowledge":
-    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, and WordNetMissing if a folder was named."""
+    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, ModelDamaged, and WordNetMissing if a folder
+    was named."""
     with needing("approximate matching needs numpy and scipy", "matching"):
         from tidings.matching.defaults import vectors_alone, vectors_with_thesaurus
     from tidings.lexicons.static_vectors import load_static_vectors
@@ -40,8 +44,14 @@ def load_knowledge(
     if backend is Backend.ESA:
         return _esa(index, _wordnet(wordnet))
     lexicon = None if backend is Backend.VECTORS else _wordnet(wordnet)
-    vectors = load_static_vectors()
-    return vectors_alone(vectors) if lexicon is None else vectors_with_thesaurus(vectors, lexicon, lexicon)
+    vectors, phrases = load_static_vectors(), None
+    if backend is Backend.MINILM:
+        from tidings.lexicons.minilm import load_sentence_vectors
+
+        phrases = load_sentence_vectors()
+    if lexicon is None:
+        return vectors_alone(vectors, phrases)
+    return vectors_with_thesaurus(vectors, lexicon, lexicon, phrases)
 
 
 def lacking(backend: Backend, wordnet: Path | None = None) -> str | None:

@@ -3,6 +3,7 @@
 TidingsError
 ├── WordNetMissing       wordnet_missing       501   no folder of WordNet's database files
 ├── WordNetDamaged       wordnet_damaged       500   a line that is none of WordNet's
+├── ModelDamaged         minilm_damaged        500   a file of a sentence transformer is missing, or is none
 ├── IndexUnusable        esa_unusable          404   no ESA index in a folder, or of another version
 ├── IndexDamaged         esa_damaged           500   a file of an ESA index is missing, or not what was written
 └── PairsUnreadable      pairs_unreadable      400   a line of a file of word pairs
@@ -18,6 +19,10 @@ class WordNetMissing(TidingsError):
 
 class WordNetDamaged(TidingsError):
     code = "wordnet_damaged"
+
+
+class ModelDamaged(TidingsError):
+    code = "minilm_damaged"
 
 
 class IndexUnusable(TidingsError):

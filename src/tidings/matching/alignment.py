@@ -5,11 +5,12 @@
     relatedness             the harmonic mean of both sides, or their arithmetic mean (`even`)
 
 Words that only say that something is an event ("event", "notification") weigh a quarter. Similarity is the cosine of
-word vectors, stretched by a logistic curve; with a thesaurus, what `evidence` makes of both.
+word vectors, stretched by a logistic curve; with a thesaurus, what `evidence` makes of both. A description of what
+the other side has a word for is compared by `paraphrases`, if there are any.
 """
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.matching.evidence import Meanings, Thesaurus, Weights, Witness, WordVectors
+from tidings.matching.paraphrases import LENGTHS, Described, Paraphrases
+from tidings.matching.paraphrases import MOST_WORDS as MOST_DESCRIBED
 from tidings.matching.relatedness import Calibration, Matrix, Related
 from tidings.matching.words import spelled
 
@@ -24,6 +27,8 @@ STOP = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "its", "of", 
 LIGHT = frozenset(["event", "incident", "occurrence", "report", "notice", "message", "notification", "alert"]) | {
     *("information", "reading", "measurement", "value", "data"),
 }
+_NO_ENDS = STOP | LIGHT
+"""No description begins or ends with one of these."""
 _LIGHT_WEIGHT = 0.25
 _LEAST = 0.02
 """Agreement of a word that finds nothing: above 0, so that a long phrase survives a word that nobody knows."""
@@ -71,6 +76,7 @@ class Aligned:
         weights: Weights = WEIGHTS,
         *,
         even: bool = False,
+        paraphrases: Paraphrases | None = None,
     ) -> None:
         self.name = name
         self.calibration = calibration
@@ -80,6 +86,7 @@ class Aligned:
         self.thesaurus = thesaurus
         self.weights = weights
         self.even = even
+        self.paraphrases = paraphrases
 
     def relate(self, left: Sequence[str], right: Sequence[str]) -> Matrix:
         return self.against(right)(left)
@@ -94,24 +101,35 @@ class Aligned:
         kept = [place for place, word in enumerate(words) if word not in STOP] or list(range(len(words)))
         items = [words[place] for place in kept]
         covering = [[number] for number in range(len(kept))]
-        for length in (2, 3) if self.thesaurus is not None else ():
-            for start in range(len(words) - length + 1):
-                term = " ".join(words[start : start + length])
-                if self.thesaurus is not None and self.thesaurus.has(term):
-                    for number, place in enumerate(kept):
-                        if start <= place < start + length:
-                            covering[number].append(len(items))
-                    items.append(term)
+        for start, end in self._together(words):
+            for number, place in enumerate(kept):
+                if start <= place < end:
+                    covering[number].append(len(items))
+            items.append(" ".join(words[start:end]))
         light = [words[place] in LIGHT for place in kept]
         weights = [_LIGHT_WEIGHT if each and not all(light) else 1.0 for each in light]
         return Parts(phrase, tuple(items), tuple(tuple(each) for each in covering), tuple(weights))
+
+    def _together(self, words: list[str]) -> Iterator[tuple[int, int]]:
+        """Where words stand that are a term together, or may describe one."""
+        for length in LENGTHS if self.thesaurus is not None or self.paraphrases is not None else ():
+            for start in range(len(words) - length + 1):
+                several = words[start : start + length]
+                if self._is_term(several) or (len(words) <= MOST_DESCRIBED and self._may_describe(several)):
+                    yield start, start + length
+
+    def _is_term(self, words: list[str]) -> bool:
+        return self.thesaurus is not None and self.thesaurus.has(" ".join(words))
+
+    def _may_describe(self, words: list[str]) -> bool:
+        return self.paraphrases is not None and not {words[0], words[-1]} & _NO_ENDS and all(map(str.isalpha, words))
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     phrase: str
     items: tuple[str, ...]
-    """Its words, then the terms that some of them make together."""
+    """Its words, then the terms and descriptions that some of them make together."""
     covering: tuple[tuple[int, ...], ...]
     """For each word, the places of the items that it is part of."""
     weights: tuple[float, ...]
@@ -145,8 +163,9 @@ class _Prepared:
 
     def __call__(self, left: Sequence[str]) -> Matrix:
         related = np.zeros((len(left), self._weights.shape[1]), np.float32)
-        for row, text in enumerate(left):
-            parts = self._backend.parts(text)
+        split = [self._backend.parts(text) for text in left]
+        self._similarities.expect([item for parts in split for item in parts.items])
+        for row, parts in enumerate(split):
             if parts.items and self._weights.shape[1]:
                 related[row] = self._one(parts)
             related[row, self._places.get(parts.phrase, [])] = 1.0
@@ -186,7 +205,14 @@ class _Similarities:
                 self._vectors[number] = vector
         thesaurus = backend.thesaurus
         self._witness = None if thesaurus is None else Witness(thesaurus, backend.meanings, items, backend.weights)
+        paraphrases = backend.paraphrases
+        self._described = None if paraphrases is None else Described(paraphrases, items)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def expect(self, items: Sequence[str]) -> None:
+        """That these will be asked for."""
+        if self._described is not None and (new := [item for item in items if item not in self._kept]):
+            self._described.expect(new)
 
     def of(self, item: str) -> NDArray[np.float32]:
         row = self._kept.get(item)
@@ -199,15 +225,25 @@ class _Similarities:
         return row
 
     def _found(self, item: str) -> NDArray[np.float32]:
+        paraphrases = self._backend.paraphrases
         row = np.zeros(len(self.index) + 1, np.float32)
+        if self._described is None or paraphrases is None:
+            row[:-1] = self._similar(item)
+        elif paraphrases.is_description(item):
+            words = np.array([self.of(word)[:-1] for word in item.split()])
+            row[:-1] = self._described.of_description(item, words)
+        else:
+            row[:-1] = self._described.of_word(item, self._similar(item))
+        same = self.index.get(item)
+        if same is not None:
+            row[same] = 1.0
+        return np.minimum(row, 1.0)
+
+    def _similar(self, item: str) -> NDArray[np.float32]:
         vector = self._backend.vectors.vector(item)
         cosines = np.zeros(len(self.index), np.float32)
         if vector is not None:
             # einsum: the same sum for each row, however many there are
             cosines = np.einsum("id,d->i", self._vectors, vector)
         stretched = np.where(cosines > 0, self._backend.curve(cosines), np.float32(0))
-        row[:-1] = stretched if self._witness is None else self._witness.similarities(item, cosines, stretched)
-        same = self.index.get(item)
-        if same is not None:
-            row[same] = 1.0
-        return np.minimum(row, 1.0)
+        return stretched if self._witness is None else self._witness.similarities(item, cosines, stretched)

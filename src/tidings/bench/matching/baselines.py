@@ -1,13 +1,16 @@
 """What approximate matching is compared with: exact matching, and the scheme of Hasan and Curry as the paper has it.
 
-exact     every `~` is ignored
-product   relatedness of attributes times relatedness of values, each the cosine of the phrases' vectors, without
+exact      every `~` is ignored
+sentences  the cosine of whole phrases, by the vectors of a sentence transformer; with guards, and with a threshold, a
+          floor, an exponent and a curve that are the best ones on the vocabularies for calibration
+product    relatedness of attributes times relatedness of values, each the cosine of the phrases' vectors, without
           guards and without a floor; its threshold is the best one on the vocabularies for calibration
 """
 
 from tidings.bench.matching.effectiveness import judge
 from tidings.bench.matching.event_set import Sizes, event_set
 from tidings.bench.matching.vocabulary import CALIBRATION, vocabulary
+from tidings.matching.alignment import Curve
 from tidings.matching.evidence import WordVectors
 from tidings.matching.language.values import Parameters, Scoring
 from tidings.matching.matcher.scores import Knowledge
@@ -34,6 +37,12 @@ def product(vectors: WordVectors) -> Knowledge:
     """The scheme of Hasan and Curry, with its threshold."""
     found = [(_f_score(_product(vectors, threshold)), threshold) for threshold in _THRESHOLDS]
     return _product(vectors, max(found)[1])
+
+
+def sentences(vectors: WordVectors) -> Knowledge:
+    """A sentence transformer alone."""
+    calibration = Calibration(threshold=0.6, attribute_exponent=0.2, floor=0.5, scoring=Scoring.PRODUCT)
+    return Knowledge(Pooled("sentences", calibration, vectors, Curve(middle=0.6, steepness=10.0)))
 
 
 def _product(vectors: WordVectors, threshold: float) -> Knowledge:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, convert
 
-from tidings.bench.matching.baselines import product
+from tidings.bench.matching.baselines import product, sentences
 from tidings.bench.matching.effectiveness import Effectiveness, judge
 from tidings.bench.matching.event_set import Sizes, event_set
 from tidings.bench.matching.speed import Throughput, seconds_for, throughput
 from tidings.bench.matching.vocabulary import VOCABULARIES, known_vocabularies, vocabulary
 from tidings.lexicons.backends import Backend, load_knowledge
+from tidings.lexicons.minilm import load_sentence_vectors
 from tidings.lexicons.static_vectors import load_static_vectors
 from tidings.matching.language.values import Parameters
 from tidings.matching.matcher.scores import Knowledge
@@ -88,6 +89,8 @@ def run_experiment(configuration: Configuration, say: Callable[[str], None]) -> 
     outcome = Outcome(configuration)
     known = {backend.value: _load(backend, configuration) for backend in configuration.backends}
     matchers = known | {"product": product(load_static_vectors())}
+    if Backend.MINILM in configuration.backends:
+        matchers["sentences"] = sentences(load_sentence_vectors())
     for name in configuration.vocabularies:
         for matcher, knowledge in matchers.items():
             for approximation in APPROXIMATIONS:

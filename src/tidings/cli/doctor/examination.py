@@ -7,6 +7,7 @@ from pathlib import Path
 from tidings.cli.doctor import certificate, folder, java, lake, machine, packages, ports, words
 from tidings.cli.doctor.finding import Finding
 from tidings.extras import EXTRAS
+from tidings.lexicons.backends import Backend
 from tidings.server.config import Settings
 
 
@@ -20,6 +21,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("gates", settings.mqtt),
         ("gates", settings.coap_port),
         ("gates", settings.mcp or None),
+        ("minilm", True if settings.matching == Backend.MINILM else None),
     )
     wanted = {extra for extra, setting in needs if setting is not None}
     yield packages.check_tidings(packages.installed("tidings"))

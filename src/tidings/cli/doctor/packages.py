@@ -11,7 +11,7 @@ from typing import TypeAlias
 import tidings
 from tidings.cli.doctor.finding import Finding
 from tidings.cli.doctor.versions import Requirement, read_requirement
-from tidings.extras import EXTRAS, clone, how_to_get, how_to_install
+from tidings.extras import EXTRAS, WITHOUT_DEPENDENCIES, clone, how_to_get, how_to_install
 
 Installed: TypeAlias = Callable[[str], str | None]
 """The version of a package, or None if it is not there."""
@@ -92,12 +92,15 @@ def check_extra(
     name: str, known: Iterable[Requirement], version_of: Installed = installed, *, wanted: bool = False
 ) -> Finding:
     """An extra may be missing, unless it is wanted; but what is there must be of a version that works."""
-    parts = [each for each in known if each.extra == name]
+    parts = [each for each in known if each.extra == name and each.name != "tidings"]
+    if name in WITHOUT_DEPENDENCIES:
+        parts.append(read_requirement(WITHOUT_DEPENDENCIES[name]))
     missing = [each for each in parts if version_of(each.name) is None]
     wrong = [each for each in parts if each not in missing and not _is_met(each, version_of)]
     title = f"extra {name}"
     if wrong:
-        return Finding(title, "problem", _told(wrong, version_of), f"pip install {_quoted(wrong)}")
+        alone = "--no-deps " if name in WITHOUT_DEPENDENCIES else ""
+        return Finding(title, "problem", _told(wrong, version_of), f"pip install {alone}{_quoted(wrong)}")
     if missing or not parts:
         partly = 0 < len(missing) < len(parts)
         found = f"partly installed: {_told(missing, version_of)}" if partly else "not installed"

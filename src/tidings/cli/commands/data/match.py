@@ -52,7 +52,7 @@ def parser() -> Parser:
     )
     group = result.add_argument_group("words")
     group.add_argument(
-        "--backend", metavar="NAME", choices=list(Backend), default=Backend.STATIC, help="static, vectors or esa"
+        "--backend", metavar="NAME", choices=list(Backend), default=Backend.STATIC, help=f"one of {', '.join(Backend)}"
     )
     group.add_argument("--index", metavar="DIR", type=Path, help="index of the backend esa")
     group.add_argument("--wordnet", metavar="DIR", type=Path, help="folder of WordNet's database files")
