@@ -174,6 +174,7 @@ def prometheus(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iter
                 listening(port, folder / "log", tool("prometheus"), *options),
                 httpx.Client(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as client,
             ):
+                until(lambda: client.get("/-/ready").is_success, "what Prometheus does before it answers")
                 yield client
                 return
         except NotListening:

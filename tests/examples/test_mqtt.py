@@ -307,26 +307,29 @@ def running(*options: str) -> Iterator[subprocess.Popen[str]]:
                     left.kill()
 
 
-@pytest.mark.parametrize("options", [(), ("--restarts",)])
-def test_one_command_runs_it_all(options: tuple[str, ...]) -> None:
+def stored(*options: str) -> int:
+    """How many values the store has after a run of the program that has told of all that there is."""
     with running("--seconds", str(PATIENCE), "--values", "12", *options) as process:
         said, complaints = process.communicate(timeout=WHOLE)
     assert (process.returncode, complaints) == (0, "")
     for words in ("Server room temperature", "Soil moisture", "Roof temperature", "unknown", "malformed"):
         assert words in said
     count, _, _ = said.partition(" time-stamped values in the store")
-    assert int(count.split()[-1]) > 0
+    return int(count.split()[-1])
+
+
+def test_one_command_runs_it_all_while_its_servers_are_started_again() -> None:
+    assert stored("--restarts") > 0
 
 
 @pytest.mark.spark
-def test_the_history_of_its_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_command_runs_it_all_and_keeps_the_history_of_its_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in quickly().items():
         monkeypatch.setenv(name, value)
-    with running("--seconds", str(PATIENCE), "--values", "5", "--lake", str(tmp_path / "lake")) as process:
-        said, complaints = process.communicate(timeout=WHOLE)
-    assert (process.returncode, complaints) == (0, "")
-    count, _, _ = said.partition(" time-stamped values in the store")
-    assert Lake(tmp_path / "lake").end().commit == int(count.split()[-1]) > 0  # each in a commit of its own
+    count = stored("--lake", str(tmp_path / "lake"))
+    assert Lake(tmp_path / "lake").end().commit == count > 0  # each in a commit of its own
     with running("--seconds", "1", "--lake", str(tmp_path / "lake")) as process:
         _, complaints = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2

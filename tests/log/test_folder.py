@@ -23,6 +23,16 @@ def test_a_new_folder_gets_its_layout(tmp_path: Path) -> None:
         pass
 
 
+def test_a_new_folder_is_for_its_user_alone_and_one_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    with Folder(tmp_path / "new") as folder:
+        assert folder.path.stat().st_mode & 0o777 == 0o700
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o750)
+    with Folder(shared):
+        assert shared.stat().st_mode & 0o777 == 0o750
+
+
 def test_a_second_broker_is_refused_by_the_name_of_the_first(tmp_path: Path) -> None:
     with Folder(tmp_path):
         script = (

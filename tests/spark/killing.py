@@ -1,4 +1,5 @@
-"""Jobs of Spark that are killed: a process of Python, its JVM and its workers, all at once and at a random moment.
+"""Spark that starts soon and is busy with small jobs; and jobs of it that are killed: a process of Python, its JVM and
+its workers, all at once and at a random moment.
 
 Every time a JVM has to start, and a dozen processes of Python for it, which is what takes the time.
 """
@@ -11,26 +12,31 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Any, TextIO
+
+from pyspark.sql import SparkSession
 
 from endurance import often
 from forking.process import python_of_spark
-from waiting import PATIENCE
 
 KILLS = often(1)
 """How often a job is killed: each time at another moment, and at others in the next run."""
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time."""
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
+"""A JVM that compiles little: no test is long enough to make it warm, and it starts in half the time. It does not
+collect all garbage each time that it has loaded some thousand classes."""
+INTERPRETED: dict[str, Any] = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Plans are run as they are: for a few rows, to make and compile classes of them takes many times as long."""
 BEGUN = "begun"
 """What a line begins with by which a script says so: Java has things to say as well."""
-PREFACE = """
+PREFACE = f"""
 import sys
 from pathlib import Path
 from tidings.spark.session import session
-quick = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-spark = session("local[2]", partitions=2, **quick)
+spark = session(sys.argv.pop(1), partitions=2, **{INTERPRETED | {"spark.task.maxFailures": "8"}})
 """
-"""What the script of a child begins with."""
+"""What the script of a child begins with. Its first argument is the master."""
+NAMES = ("PythonUtils", "PythonSQLUtils", "functions", "org.apache.spark.sql.functions")
+"""What PySpark looks up in the JVM each time that it makes a column, and the JVM in all its archives."""
 
 
 def quickly() -> dict[str, str]:
@@ -38,28 +44,26 @@ def quickly() -> dict[str, str]:
     return {"JDK_JAVA_OPTIONS": QUICK, "PYSPARK_PYTHON": python_of_spark()}
 
 
+def known_names(spark: SparkSession) -> None:
+    """Have the names looked up once."""
+    jvm = spark.sparkContext._jvm
+    for name in NAMES:
+        setattr(jvm, name, getattr(jvm, name))
+
+
 def kill(script: str, *arguments: object) -> None:
     """Run a script until it says that it has begun, and some time longer."""
-    with started(PREFACE + script, *arguments) as child:
+    with started(script, "local[2]", *arguments) as child:
         _waited(child, random.uniform(0, 1.5))
 
 
-def run(script: str, *arguments: object) -> None:
-    """Run a script to its end."""
-    called = [sys.executable, "-c", PREFACE + script, *map(str, arguments)]
-    done = subprocess.run(
-        called, env=os.environ | quickly(), capture_output=True, text=True, timeout=5 * PATIENCE, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @contextmanager
-def started(script: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
+def started(script: str, master: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """A script that has said that it has begun. It and all that it has started are killed in the end."""
     with (
         tempfile.TemporaryFile("w+") as said,
         subprocess.Popen(
-            [sys.executable, "-c", script, *map(str, arguments)],
+            [sys.executable, "-c", PREFACE + script, master, *map(str, arguments)],
             env=os.environ | quickly(),
             stdout=subprocess.PIPE,
             stderr=said,

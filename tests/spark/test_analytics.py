@@ -36,11 +36,15 @@ from tidings.spark.lake import travel
 from tidings.spark.lake.lake import Lake
 from tidings.sparql.values.numerics import INTEGER_BOUNDS
 
-spark_test = pytest.mark.spark
 ENTRIES = sensors(11)
 WHOLE = Span(ENTRIES[0].time, ENTRIES[-1].time + 1)
 MIDDLE = Span(ENTRIES[40].time + 7, ENTRIES[90].time)
 """Begins between two commits, and ends at one."""
+
+
+def spark_test(test: Callable[..., None]) -> Callable[..., None]:
+    marked: Callable[..., None] = pytest.mark.spark(pytest.mark.usefixtures("unhurried")(test))
+    return marked
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +123,7 @@ def test_rates_and_churn_count_changes_and_commits(changes: DataFrame) -> None:
 
 
 @spark_test
+@pytest.mark.usefixtures("compiled")
 def test_gaps_are_those_between_changes_and_the_one_that_is_still_open(changes: DataFrame) -> None:
     for span, longer in ((WHOLE, 90 * MINUTE), (MIDDLE, 30 * MINUTE)):
         found = rows(analytics.gaps(changes, Series(VALUE), span, longer))

@@ -175,14 +175,22 @@ def test_subjects_of_a_lake_are_the_events_that_a_broker_makes_of_them(spark: Sp
 
 
 @pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(("backend", "described"), [("vectors", False), ("minilm", True)])
 def test_files_of_events_and_subscriptions_are_matched_from_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], backend: str, described: bool
 ) -> None:
     events, subscriptions = tmp_path / "events.jsonl", tmp_path / "subscriptions.jsonl"
-    events.write_text('{"city": "Dublin", "state": "vacant"}\n{"city": "Galway", "state": "vacant"}\n')
-    subscriptions.write_text('{"id": "sarah", "predicates": "{city~ = galway~}"}\n{"predicates": "{state = vacant}"}\n')
+    happened = [{"city": "Dublin", "state": "vacant"}, {"city": "Galway", "state": "vacant"}]
+    happened.append({"device": "breathing machine"})
+    events.write_text("\n".join(msgspec.json.encode(each).decode() for each in happened))
+    wanted = ["{device = ventilator~}", "{city~ = galway~}"]
+    named = [{"id": key, "predicates": each} for key, each in zip(("nurse", "sarah"), wanted, strict=True)]
+    lines = [msgspec.json.encode(each).decode() for each in [*named, {"predicates": "{state = vacant}"}]]
+    subscriptions.write_text("\n".join(lines))
     files = ("--events", str(events), "--subscriptions", str(subscriptions))
-    assert main(["match", *files, "--top", "1", "--backend", "vectors"]) == 0
+    assert main(["match", *files, "--top", "1", "--backend", backend]) == 0
     told = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
-    assert {each["subscription"]: each["degree"] for each in told} == {"sarah": 1.0, "2": 1.0}
+    degrees = {each["subscription"]: each["degree"] for each in told}
+    assert (degrees.pop("nurse", 0.0) > 0.6) is described
+    assert degrees == {"sarah": 1.0, "3": 1.0}
     assert next(each for each in told if each["subscription"] == "sarah")["event"]["city"] == "Galway"

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tidings.spark import session as session_module
 from tidings.spark.class_archive import archive_options, make
 from tidings.spark.errors import SparkFailed
-from tidings.spark.java import Java, usable_java
+from tidings.spark.java import Java
 
 
 def java_in(home: Path, *, base: bool = True) -> Java:
@@ -82,6 +83,34 @@ def test_a_java_that_does_not_run_is_told_of(tmp_path: Path, cache: Path) -> Non
         make(java)
 
 
-def test_a_session_has_the_archive_that_there_is(spark: SparkSession) -> None:
-    _, _, options = (spark.conf.get("spark.driver.extraJavaOptions") or "").partition(" ")
-    assert options == archive_options(usable_java())
+def test_a_session_is_told_of_the_archive_that_there_is(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsing(monkeypatch, tmp_path, 'echo made > "$made"')
+    java = java_in(tmp_path / "java")
+    archive = make(java)
+    told: dict[str, str] = {}
+
+    class Builder:
+        """Of a session that does not begin."""
+
+        def master(self, _: str) -> "Builder":
+            return self
+
+        def appName(self, _: str) -> "Builder":  # noqa: N802 -- as Spark calls it
+            return self
+
+        def config(self, key: str, value: str) -> "Builder":
+            told[key] = value
+            return self
+
+        def getOrCreate(self) -> SparkSession:  # noqa: N802
+            raise RuntimeError("it does not begin")
+
+    monkeypatch.setattr(session_module, "usable_java", lambda: java)
+    monkeypatch.setattr(session_module, "running", lambda: None)
+    monkeypatch.setattr(SparkSession, "builder", Builder())
+    with pytest.raises(SparkFailed, match="it does not begin"):
+        session_module.session("local[1]")
+    assert str(archive) in told["spark.driver.extraJavaOptions"]
+    assert told["spark.driver.extraJavaOptions"].endswith(archive_options(java))

@@ -32,6 +32,7 @@ def run(*words: str) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("unhurried")
 def test_figures_come_as_tables_and_files_with_charts(
     spark: SparkSession, lake: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_figures_come_as_tables_and_files_with_charts(
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("unhurried")
 def test_what_cannot_be_answered_is_explained(spark: SparkSession, lake: str, tmp_path: Path, capsys: Captured) -> None:
     with pytest.raises(TidingsError, match=f"commonest are {VALUE}, {STATE}") as raised:
         run("values", "--lake", lake, "--predicate", "http://example.org/valve")

@@ -12,6 +12,7 @@ from tidings.sparql.parser import parse_query
 
 pytest.importorskip("pyspark")
 
+from pyspark.errors.utils import is_debugging_enabled
 from pyspark.sql import SparkSession
 
 from spark.questions import check, expected, parts, table
@@ -208,6 +209,11 @@ def test_rows_come_in_the_order_asked_for(spark: SparkSession) -> None:
 def test_a_limit_without_an_order_takes_as_many_rows_as_there_are(spark: SparkSession) -> None:
     _, frame = run(table(spark, VARIED), f"{PREFIX}SELECT * {{ ?s :kind ?k }} LIMIT 4")
     assert frame.count() == 4
+
+
+def test_nobody_asks_where_in_python_a_column_was_made(spark: SparkSession) -> None:
+    run(table(spark, VARIED), "SELECT * { ?s ?p ?o }")
+    assert not is_debugging_enabled()
 
 
 def test_variables_are_named_in_the_order_of_the_query(spark: SparkSession) -> None:

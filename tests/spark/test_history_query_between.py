@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from endurance import often
 from strategies.data import BLANKS, GRAPHS, NUMBERS, PREDICATES, PREFIX, RESOURCES, ex
 from strategies.queries import selects
 from tidings.engine.updates.executor import Core
@@ -37,7 +38,7 @@ Interval: TypeAlias = tuple[int, int]
 Held: TypeAlias = set[tuple[Row, Interval]]
 Asked: TypeAlias = tuple[str, Sequence[ZSet[Quad]], int, int]
 SECOND = 1_000_000
-EXAMPLES = int(os.environ.get("TIDINGS_QUERIES", "8")) // 2
+EXAMPLES = int(os.environ.get("TIDINGS_QUERIES", often(4))) // 2
 """Random queries of each kind; a campaign asks thousands."""
 MOST_INTERVALS = 400
 BATCH = 8

@@ -68,6 +68,8 @@ def seen(entry: Entry, patterns: tuple[str, ...]) -> tuple[int, int, ZSet[tuple[
     return visible.commit, visible.time, visible.delta, visible.publisher
 
 
+@pytest.mark.spark
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("graphs", [("*",), (G,), ()])
 def test_an_answer_and_commits_are_those_that_may_be_seen(
     spark: SparkSession, folder: Path, entries: list[Entry], graphs: tuple[str, ...]
@@ -80,6 +82,8 @@ def test_an_answer_and_commits_are_those_that_may_be_seen(
     assert [seen(each, ("*",)) for each in found] == [seen(each, graphs) for each in entries[10:20]]
 
 
+@pytest.mark.spark
+@pytest.mark.usefixtures("compiled")
 def test_one_session_answers_one_question_after_the_other(spark: SparkSession, folder: Path) -> None:
     said = asked(
         folder,

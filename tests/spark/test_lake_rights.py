@@ -169,6 +169,7 @@ def test_graphs_are_an_option_of_the_data_source(spark: SparkSession, tmp_path: 
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("unhurried")
 def test_commands_show_the_graphs_that_they_are_asked_for(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,14 +1,13 @@
 """The log of a broker that asks everybody who they are, for Spark: its tasks are who their environment says."""
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
+from forking.process import Forked
 from gates.wire import Broker, serving
 from spark.killing import quickly
 from tidings.client.http import HttpClient
@@ -17,7 +16,7 @@ from tidings.spark.errors import FeedFailed
 from tidings.spark.log_source.broker_origin import BrokerOrigin
 from tidings.spark.session import _lent
 from tidings.spark.streaming.subscriptions.requests import BrokerRequests
-from waiting import PATIENCE, wait_until
+from waiting import WHOLE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +71,19 @@ def test_history_is_ingested_from_a_broker_that_asks_who_it_is(broker: Broker, f
     call = ["history", "ingest", "--log", broker.http, "--lake", str(lake), "--client-id", "admin"]
     environment = os.environ | quickly() | {"XDG_CONFIG_HOME": str(tmp_path)}
 
-    def run(*more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tidings", *call, *more]
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=5 * PATIENCE, check=False
-        )
+    def run(*more: str) -> tuple[int, str, str]:
+        with Forked(*call, *more, env=environment, stdout=PIPE, stderr=PIPE) as process:
+            out, err = process.communicate(timeout=WHOLE)
+        return process.wait(), out, err
 
-    done = run("--client-secret-file", str(secret))
-    assert done.returncode == 0, done.stderr
-    assert "the lake has 3 commits" in done.stderr
+    code, out, err = run("--client-secret-file", str(secret))
+    assert code == 0, err
+    assert "the lake has 3 commits" in err
     kept = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
     assert kept
     assert not any(secret.read_bytes().strip() in each for each in kept)
     call[-1] = "nobody"
-    refused = run("--client-secret-file", str(secret))
-    assert refused.returncode == 1
-    assert "tidings login" in refused.stderr
-    assert secret.read_text().strip() not in refused.stderr + json.dumps(done.stdout)
+    code, _, refused = run("--client-secret-file", str(secret))
+    assert code == 1
+    assert "tidings login" in refused
+    assert secret.read_text().strip() not in refused + out

@@ -56,6 +56,8 @@ SETTINGS = {
     "spark.driver.maxResultSize": "0",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
     "spark.sql.streaming.metricsEnabled": "false",
+    # Else more than half of the calls of the JVM that a query is made with say where in Python its columns are made.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
