@@ -22,7 +22,7 @@ class Folder:
         self.path = path
         self._lock: int | None = None
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is published is for the broker's user alone
             made = is_made(path)
             self._lock = _locked(path)
             if not made:
