@@ -4,6 +4,7 @@ import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from oracles.oxigraph import Row, canonical
 from strategies.data import EX, datasets
@@ -14,8 +15,11 @@ from tidings.engine.updates.executor import Core
 from tidings.model.errors import SparqlSyntaxError, TidingsError
 from tidings.model.results import Solutions
 from tidings.model.terms import Quad
+from tidings.sparql.prepared import OFTEN
 
 SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+TIMES = st.sampled_from([1, OFTEN + 1])
+"""How often a like has come before: in the end, it is known by its wording."""
 _TURN = {"a": "b", "b": "c", "c": "a", "p": "q", "q": "r", "r": "p", "g": "h", "h": "g"}
 
 
@@ -32,10 +36,11 @@ def rows(core: Core, text: str) -> list[Row]:
 
 
 @SETTINGS
-@given(datasets, selects())
-def test_a_query_is_not_confused_with_its_like(quads: list[Quad], text: str) -> None:
+@given(datasets, selects(), TIMES)
+def test_a_query_is_not_confused_with_its_like(quads: list[Quad], text: str, times: int) -> None:
     seasoned = Core(Store(quads))
-    rows(seasoned, turned(text))
+    for _ in range(times):
+        rows(seasoned, turned(text))
     assert sorted(map(repr, rows(seasoned, text))) == sorted(map(repr, rows(Core(Store(quads)), text)))
 
 
@@ -48,11 +53,12 @@ def attempt(core: Core, text: str) -> type[TidingsError] | None:
 
 
 @SETTINGS
-@given(datasets, requests)
-def test_an_update_is_not_confused_with_its_like(quads: list[Quad], texts: list[str]) -> None:
+@given(datasets, requests, TIMES)
+def test_an_update_is_not_confused_with_its_like(quads: list[Quad], texts: list[str], times: int) -> None:
     text = request(texts)
     seasoned, fresh = Core(Store(quads)), Core(Store(quads))
-    attempt(seasoned, turned(text))
+    for _ in range(times):
+        attempt(seasoned, turned(text))
     for quad in list(seasoned.store):
         seasoned.store.remove(*quad)
     for quad in quads:

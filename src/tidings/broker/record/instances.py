@@ -41,13 +41,9 @@ def where_of(operation: Modify, asked: Asked) -> Where:
 def instances_of(operation: Modify, where: Where, rows: list[Row], moment: Moment) -> Instances:
     """The instances of the templates for all rows of an answer to `where_of`."""
     index = {variable: column for column, variable in enumerate(where.variables)}
-    parameters = where.parameters
-
-    def constant(term: Term) -> Term:
-        return parameters[int(term[2:])] if term[0] == "$" else term
 
     def made(template: tuple[QuadPattern, ...], chosen: list[Row]) -> Iterator[Quad]:
-        return Template(template, index).instances(chosen, moment, constant)
+        return Template(template, index).instances(chosen, moment, where.parameters)
 
     delete, insert = list(made(operation.delete, rows)), list(made(operation.insert, rows))
     there = tuple(quad for quad in _quads(operation) if quad not in where.quads)

@@ -1,6 +1,7 @@
 """DELETE/INSERT WHERE, prepared: its pattern compiled once, its templates instantiated once a solution."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -59,10 +60,7 @@ class PreparedModify:
         context.begin(moment, parameters, limits, deadline)
         rows = list(rows_of(plan, context))
         delete, insert = self._templates
-        return (
-            delete.instances(rows, moment, context.constant),
-            insert.instances(rows, moment, context.constant),
-        )
+        return delete.instances(rows, moment, parameters), insert.instances(rows, moment, parameters)
 
     def _compiled(
         self, store: Store, moment: Moment, limits: Limits, deadline: float, service: ServiceClient | None
@@ -81,6 +79,10 @@ class PreparedModify:
         return context, plan
 
 
+_Gap: TypeAlias = tuple[int, int | None, str]
+"""A place that each row fills: from which of its columns, or with the blank node of which label."""
+
+
 class Template:
     """The quads of a DELETE or INSERT template, and in which column of a row each of their variables is."""
 
@@ -89,22 +91,22 @@ class Template:
     def __init__(self, quads: tuple[QuadPattern, ...], index: Mapping[Var, int]) -> None:
         self._shapes = [(quad, _lifted(quad), _gaps(quad, index), _is_sound(quad)) for quad in quads]
 
-    def instances(self, rows: list[Row], moment: Moment, constant: Callable[[Term], Term]) -> Iterator[Quad]:
+    def instances(self, rows: list[Row], moment: Moment, parameters: Parameters) -> Iterator[Quad]:
         """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left
         out."""
-        shapes: list[tuple[list[Term | None], list[tuple[int, int | None, Term]], bool]] = []
+        shapes: list[tuple[list[Term | None], list[_Gap], bool]] = []
         for quad, lifted, gaps, is_sound in self._shapes:
             known: list[Term | None] = [*quad]
-            for place in lifted:
-                known[place] = constant(quad[place])
+            for place, number in lifted:
+                known[place] = parameters[number]
             shapes.append((known, gaps, is_sound))
         for row in rows:
             fresh: dict[str, Term] = {}
             for known, gaps, is_sound in shapes:
                 cells = known.copy() if len(rows) > 1 else known
-                for place, column, term in gaps:
-                    if term[0] == "_":
-                        cells[place] = fresh.get(term) or fresh.setdefault(term, moment.fresh_blank())
+                for place, column, label in gaps:
+                    if label:
+                        cells[place] = fresh.get(label) or fresh.setdefault(label, moment.fresh_blank())
                     else:
                         cells[place] = None if column is None else row[column]
                 s, p, o, g = cells
@@ -115,14 +117,17 @@ class Template:
                     yield s, p, o, g
 
 
-def _lifted(quad: QuadPattern) -> list[int]:
-    """The places of its lifted constants."""
-    return [place for place, term in enumerate(quad) if term[:1] == "$"]
+def _lifted(quad: QuadPattern) -> list[tuple[int, int]]:
+    """The places of its lifted constants, and their numbers."""
+    return [(place, int(term[2:])) for place, term in enumerate(quad) if term[:1] == "$"]
 
 
-def _gaps(quad: QuadPattern, index: Mapping[Var, int]) -> list[tuple[int, int | None, Term]]:
-    """The places that each row fills, and from which of its columns."""
-    return [(place, index.get(term), term) for place, term in enumerate(quad) if term[:1] in {"?", "_"}]
+def _gaps(quad: QuadPattern, index: Mapping[Var, int]) -> list[_Gap]:
+    return [
+        (place, index.get(term), term if term[0] == "_" else "")
+        for place, term in enumerate(quad)
+        if term[:1] in {"?", "_"}
+    ]
 
 
 def _is_sound(quad: QuadPattern) -> bool:
