@@ -56,9 +56,9 @@ def test_an_explanation_says_why_and_why_not(capsys: Captured) -> None:
 
 
 def test_every_backend_but_that_of_an_index_is_there_by_its_name(capsys: Captured, tmp_path: Path) -> None:
-    (tmp_path / "jobs.jsonl").write_text('{"job": "fire brigade man"}\n{"job": "firefighter"}\n')
+    (tmp_path / "shops.jsonl").write_text('{"shop": "bread shop"}\n{"shop": "bakery"}\n')
     for backend in (each for each in Backend if each is not Backend.ESA):
-        code, out, _ = match(capsys, "{job = firefighter~}", "jobs.jsonl", "--backend", backend.value)
+        code, out, _ = match(capsys, "{shop = bakery~}", "shops.jsonl", "--backend", backend.value)
         assert (code, len(out.splitlines())) == (0, 2 if backend is Backend.MINILM else 1)
 
 

@@ -62,6 +62,14 @@ def test_everything_is_installed_at_the_versions_of_the_constraints() -> None:
     assert all("-c constraints.txt" in call for call in installing)
 
 
+def test_the_image_has_the_thesaurus_that_set_up_gets() -> None:
+    tool = (ROOT / "scripts" / "tool").read_text()
+    (version,), (digest,) = (re.findall(rf"^moby_{name}=(\S+)$", tool, re.MULTILINE) for name in ("version", "digest"))
+    (getting,) = [each.rest for each in dockerfile() if "share/moby" in each.rest]
+    assert f"moby@{version} " in getting
+    assert f"{digest}  /source/moby-{version}.tgz" in getting
+
+
 def test_the_image_runs_the_broker_as_somebody_without_rights() -> None:
     (user,) = last_stage("USER")
     assert re.fullmatch(r"([1-9]\d{3,}):\1", user)

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lexicons.test_moby import small_moby
 from lexicons.test_wordnet_lookup import small_wordnet
 from tidings.lexicons.backends import Backend, load_knowledge
-from tidings.lexicons.errors import IndexUnusable, WordNetMissing
+from tidings.lexicons.errors import IndexUnusable, MobyMissing, WordNetMissing
 from tidings.lexicons.static_vectors import load_static_vectors, load_tokenizer, whole_words
 from tidings.matching.language.notation import read_event, read_subscription
 from tidings.matching.language.values import Event, EventTuple
@@ -23,7 +24,17 @@ def vectors() -> Knowledge:
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
-    return load_knowledge(Backend.MINILM, wordnet=small_wordnet(tmp_path_factory.mktemp("wordnet")))
+    return known(Backend.MINILM, tmp_path_factory.mktemp("wordnet"))
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    return known(Backend.STATIC, tmp_path_factory.mktemp("wordnet"))
+
+
+def known(backend: Backend, folder: Path) -> Knowledge:
+    """With small lexicons of its own."""
+    return load_knowledge(backend, wordnet=small_wordnet(folder), moby=small_moby(folder))
 
 
 def related(knowledge: Knowledge, left: str, right: str) -> float:
@@ -60,16 +71,22 @@ def test_sarahs_car_finds_the_vacancy(vectors: Knowledge) -> None:
     assert sarah.match(read_event("{vehicles = 210}")) is None
 
 
-def test_wordnet_adds_synonyms_and_opposites(tmp_path: Path, vectors: Knowledge) -> None:
-    words = load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path))
-    assert words.relatedness.name == "static"
-    assert related(words, "car", "motor vehicle") > related(vectors, "car", "motor vehicle")
-    assert words.opposites.opposites("vacant") >= {"occupied", "taken"}
+def test_wordnet_adds_synonyms_and_opposites(static: Knowledge, vectors: Knowledge) -> None:
+    assert static.relatedness.name == "static"
+    assert related(static, "car", "motor vehicle") > related(vectors, "car", "motor vehicle")
+    assert static.opposites.opposites("vacant") >= {"occupied", "taken"}
 
 
-def test_a_sentence_transformer_knows_what_is_described(minilm: Knowledge, tmp_path: Path) -> None:
+def test_lists_of_synonyms_add_synonyms(static: Knowledge, tmp_path: Path) -> None:
+    listed = "car,occupied\noccupied,car\nvacant,car\n"
+    strange = load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path), moby=small_moby(tmp_path, listed))
+    assert related(strange, "car", "occupied") > 3 * related(static, "car", "occupied")
+    assert related(strange, "cars", "vacant") > 3 * related(static, "cars", "vacant")
+    assert related(strange, "vehicle", "vacant") == related(static, "vehicle", "vacant")
+
+
+def test_a_sentence_transformer_knows_what_is_described(minilm: Knowledge, static: Knowledge) -> None:
     assert minilm.relatedness.name == "minilm"
-    static = load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path))
     assert minilm.relatedness.calibration == static.relatedness.calibration
     for word, description in [("ventilator", "breathing machine"), ("vaccine", "protective injection")]:
         assert related(minilm, word, description) > minilm.relatedness.calibration.threshold
@@ -82,6 +99,8 @@ def test_a_sentence_transformer_knows_what_is_described(minilm: Knowledge, tmp_p
 def test_a_folder_that_was_named_has_to_have_wordnet(tmp_path: Path) -> None:
     with pytest.raises(WordNetMissing):
         load_knowledge(Backend.STATIC, wordnet=tmp_path)
+    with pytest.raises(MobyMissing):
+        load_knowledge(Backend.STATIC, wordnet=small_wordnet(tmp_path), moby=tmp_path / "words.txt")
 
 
 def test_esa_needs_an_index() -> None:
@@ -104,7 +123,7 @@ def test_any_text_is_matched_with_itself_and_with_nothing_strange(
         assert [(key, match.degree) for key, match in found] == [("same", 1.0)]
 
 
-@pytest.mark.parametrize("backend", ["vectors", "minilm"])
+@pytest.mark.parametrize("backend", ["vectors", "static", "minilm"])
 def test_the_index_agrees_with_each_matcher_to_the_last_bit(backend: str, request: pytest.FixtureRequest) -> None:
     knowledge: Knowledge = request.getfixturevalue(backend)
     texts = ["{type~ = parking vacant event~, city~ = galway~}", "{status~ = free~}", "{kind~ = traffic jam~, n~ > 3}"]

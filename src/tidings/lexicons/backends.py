@@ -1,6 +1,6 @@
 """The relatedness backends by their names, loaded when they are asked for.
 
-static      word vectors, and WordNet where it is installed: the default
+static      word vectors, and WordNet and the Moby Thesaurus where they are installed: the default
 vectors     word vectors alone
 minilm      static, and a sentence transformer for descriptions of what others have a word for
 esa         explicit semantic analysis, from an index in a folder
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.extras import needing
-from tidings.lexicons.errors import IndexUnusable, WordNetMissing
+from tidings.lexicons.errors import IndexUnusable, MobyMissing, WordNetMissing
 
 if TYPE_CHECKING:
+    from tidings.lexicons.moby.lookup import Moby
     from tidings.lexicons.wordnet.lookup import WordNet
     from tidings.matching.matcher.scores import Knowledge
 
@@ -33,10 +34,14 @@ class Backend(StrEnum):
 
 
 def load_knowledge(
-    backend: Backend = Backend.STATIC, *, index: Path | None = None, wordnet: Path | None = None
+    backend: Backend = Backend.STATIC,
+    *,
+    index: Path | None = None,
+    wordnet: Path | None = None,
+    moby: Path | None = None,
 ) -> "Knowledge":
-    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, ModelDamaged, and WordNetMissing if a folder
-    was named."""
+    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, ModelDamaged; WordNetMissing or MobyMissing
+    only for what was named."""
     with needing("approximate matching needs numpy and scipy", "matching"):
         from tidings.matching.defaults import vectors_alone, vectors_with_thesaurus
     from tidings.lexicons.static_vectors import load_static_vectors
@@ -51,19 +56,25 @@ def load_knowledge(
         phrases = load_sentence_vectors()
     if lexicon is None:
         return vectors_alone(vectors, phrases)
-    return vectors_with_thesaurus(vectors, lexicon, lexicon, phrases)
+    return vectors_with_thesaurus(vectors, lexicon, lexicon, phrases, _moby(moby))
 
 
-def lacking(backend: Backend, wordnet: Path | None = None) -> str | None:
-    """What a backend does without, and how to get it; None if it has everything, or a folder was named."""
-    if backend is Backend.VECTORS or wordnet is not None:
+def lacking(backend: Backend, wordnet: Path | None = None, moby: Path | None = None) -> str | None:
+    """What a backend does without, and how to get it; None if it has everything. What is named counts as there."""
+    if backend is Backend.VECTORS:
         return None
+    from tidings.lexicons.moby.finding import moby_file
     from tidings.lexicons.wordnet.finding import wordnet_folder
 
     try:
-        wordnet_folder()
+        if wordnet is None:
+            wordnet_folder()
+        if moby is None and backend is not Backend.ESA:
+            moby_file()
     except WordNetMissing as error:
         return f"{_WITHOUT[backend]}; {error}"
+    except MobyMissing as error:
+        return f"without the Moby Thesaurus, fewer synonyms are found; {error}"
     return None
 
 
@@ -73,6 +84,17 @@ def _wordnet(named: Path | None) -> "WordNet | None":
     try:
         return load_wordnet(named)
     except WordNetMissing:
+        if named is not None:
+            raise
+        return None
+
+
+def _moby(named: Path | None) -> "Moby | None":
+    from tidings.lexicons.moby.lookup import load_moby
+
+    try:
+        return load_moby(named)
+    except MobyMissing:
         if named is not None:
             raise
         return None

@@ -3,6 +3,7 @@
 TidingsError
 ├── WordNetMissing       wordnet_missing       501   no folder of WordNet's database files
 ├── WordNetDamaged       wordnet_damaged       500   a line that is none of WordNet's
+├── MobyMissing          moby_missing          501   no Moby Thesaurus, or a file that is none
 ├── ModelDamaged         minilm_damaged        500   a file of a sentence transformer is missing, or is none
 ├── IndexUnusable        esa_unusable          404   no ESA index in a folder, or of another version
 ├── IndexDamaged         esa_damaged           500   a file of an ESA index is missing, or not what was written
@@ -19,6 +20,11 @@ class WordNetMissing(TidingsError):
 
 class WordNetDamaged(TidingsError):
     code = "wordnet_damaged"
+
+
+class MobyMissing(TidingsError):
+    status = 501
+    code = "moby_missing"
 
 
 class ModelDamaged(TidingsError):

@@ -21,6 +21,7 @@ from tidings.matching.evidence import Meanings, Thesaurus, Weights, Witness, Wor
 from tidings.matching.paraphrases import LENGTHS, Described, Paraphrases
 from tidings.matching.paraphrases import MOST_WORDS as MOST_DESCRIBED
 from tidings.matching.relatedness import Calibration, Matrix, Related
+from tidings.matching.synonym_lists import SynonymLists
 from tidings.matching.words import spelled
 
 STOP = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "its", "of", "on", "the", "to"])
@@ -77,6 +78,7 @@ class Aligned:
         *,
         even: bool = False,
         paraphrases: Paraphrases | None = None,
+        lists: SynonymLists | None = None,
     ) -> None:
         self.name = name
         self.calibration = calibration
@@ -87,6 +89,7 @@ class Aligned:
         self.weights = weights
         self.even = even
         self.paraphrases = paraphrases
+        self.lists = lists
 
     def relate(self, left: Sequence[str], right: Sequence[str]) -> Matrix:
         return self.against(right)(left)
@@ -204,7 +207,9 @@ class _Similarities:
             if vector is not None:
                 self._vectors[number] = vector
         thesaurus = backend.thesaurus
-        self._witness = None if thesaurus is None else Witness(thesaurus, backend.meanings, items, backend.weights)
+        self._witness = None
+        if thesaurus is not None:
+            self._witness = Witness(thesaurus, backend.meanings, items, backend.weights, backend.lists)
         paraphrases = backend.paraphrases
         self._described = None if paraphrases is None else Described(paraphrases, items)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()

@@ -5,16 +5,21 @@ threshold and floor were taken. docs/matching.md says what else was looked at.
 """
 
 from tidings.matching.alignment import Aligned, Curve
-from tidings.matching.evidence import Thesaurus, WordVectors
+from tidings.matching.evidence import Thesaurus, Weights, WordVectors
 from tidings.matching.language.values import Scoring
 from tidings.matching.matcher.scores import Knowledge
 from tidings.matching.opposites import AllOpposites, BuiltInOpposites, Opposites
 from tidings.matching.paraphrases import Paraphrases
 from tidings.matching.pooling import Greatest, Pooled
 from tidings.matching.relatedness import Calibration
+from tidings.matching.synonym_lists import SynonymLists
 
 _WORDS = Curve(middle=0.3, steepness=10.0)
 _NAMES = Curve(middle=0.45, steepness=8.0)
+_LISTS = Weights(
+    cosine=7.3, near=1.15, beyond=0.0, explained=4.9, mentioned=0.95, doubt=5.0, listed=2.4, overlap=2.2, unlisted=-0.5
+)
+"""Of evidence from a thesaurus and from lists of synonyms together; related terms count as well as synonyms."""
 _WITH_THESAURUS = Calibration(threshold=0.6, attribute_exponent=0.2, floor=0.45, scoring=Scoring.PRODUCT)
 _ALONE = Calibration(threshold=0.55, attribute_exponent=0.3, floor=0.4, scoring=Scoring.PRODUCT)
 
@@ -28,10 +33,16 @@ def vectors_alone(vectors: WordVectors, phrases: WordVectors | None = None) -> K
 
 
 def vectors_with_thesaurus(
-    vectors: WordVectors, thesaurus: Thesaurus, opposites: Opposites, phrases: WordVectors | None = None
+    vectors: WordVectors,
+    thesaurus: Thesaurus,
+    opposites: Opposites,
+    phrases: WordVectors | None = None,
+    lists: SynonymLists | None = None,
 ) -> Knowledge:
+    """`lists` of synonyms say more of words that the thesaurus has."""
     name, paraphrases = ("static", None) if phrases is None else ("minilm", Paraphrases(phrases, thesaurus))
-    aligned = Aligned(name, _WITH_THESAURUS, vectors, _WORDS, thesaurus, paraphrases=paraphrases)
+    weights = Weights() if lists is None else _LISTS
+    aligned = Aligned(name, _WITH_THESAURUS, vectors, _WORDS, thesaurus, weights, paraphrases=paraphrases, lists=lists)
     return _knowledge(aligned, vectors, AllOpposites(BuiltInOpposites(), opposites))
 
 

@@ -8,6 +8,9 @@
     explained   the greatest cosine of explanations of their senses, each the mean of its words' vectors
     mentioned   one is a word of an explanation of the other
     part        one is a part of the other, and not meant by it; this weight is set, not found: Dublin is not Ireland
+    listed      lists of synonyms have one for the other
+    overlap     how much their lists share
+    unlisted    both have lists: this counts against those that are not listed for each other
 
 Words that share a sense are as alike as `same` says, whatever else there is. Where the thesaurus does not have one of
 them, there is nothing but the cosine to go by.
@@ -21,6 +24,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tidings.matching.synonym_lists import Listed, SynonymLists
 
 _KEPT = 16_384
 """Explanations whose vectors are kept: 16 MB."""
@@ -75,6 +80,9 @@ class Weights:
     part: float = -4.0
     doubt: float = 3.5
     same: float = 0.95
+    listed: float = 0.0
+    overlap: float = 0.0
+    unlisted: float = 0.0
 
 
 class Meanings:
@@ -120,8 +128,16 @@ def sums(rows: NDArray[np.float32], sizes: Sequence[int]) -> NDArray[np.float32]
 class Witness:
     """What a thesaurus says of some items, asked about others."""
 
-    def __init__(self, thesaurus: Thesaurus, meanings: Meanings, items: Sequence[str], weights: Weights) -> None:
+    def __init__(
+        self,
+        thesaurus: Thesaurus,
+        meanings: Meanings,
+        items: Sequence[str],
+        weights: Weights,
+        lists: SynonymLists | None = None,
+    ) -> None:
         self._thesaurus, self._meanings, self._weights = thesaurus, meanings, weights
+        self._listed = None if lists is None else Listed(lists, items)
         self._size = len(items)
         self._number = _Table((number, [item]) for number, item in enumerate(items))
         self._senses = _Table((number, thesaurus.senses(item)) for number, item in enumerate(items))
@@ -152,6 +168,9 @@ class Witness:
         ):
             if places:
                 logit[[*places]] += weight
+        if self._listed is not None:
+            both, listed, overlap = self._listed.of(item)
+            logit += weights.unlisted * both + weights.listed * listed + weights.overlap * overlap
         similar = np.where(self._known, 1 / (1 + np.exp(-logit)), stretched)
         if same := [*self._senses[senses]]:
             similar[same] = np.maximum(similar[same], weights.same)

@@ -82,13 +82,14 @@ def _words(settings: Settings) -> Callable[[], "Knowledge"] | None:
     """How to load what approximate subscriptions need; it is done when there is one."""
     if settings.matching == "off":
         return None
-    index, wordnet = (None if name is None else Path(name) for name in (settings.matching_index, settings.wordnet))
+    named = (settings.matching_index, settings.wordnet, settings.moby)
+    index, wordnet, moby = (None if name is None else Path(name) for name in named)
     backend = Backend(settings.matching)
 
     def load() -> "Knowledge":
-        if (said := lacking(backend, wordnet)) is not None:
+        if (said := lacking(backend, wordnet, moby)) is not None:
             log.warning("approximate matching: %s", said)
-        return load_knowledge(backend, index=index, wordnet=wordnet)
+        return load_knowledge(backend, index=index, wordnet=wordnet, moby=moby)
 
     return load
 

@@ -211,6 +211,7 @@ class Settings(GateSettings):
     )
     matching_index: str | None = setting(None, text, "index of `tidings esa build`, for --matching esa", "FOLDER")
     wordnet: str | None = setting(None, text, "folder of WordNet, if it is not found by itself", "FOLDER")
+    moby: str | None = setting(None, text, "words.txt of the Moby Thesaurus, if it is not found by itself", "FILE")
     max_event_tuples: int = setting(1_000, positive, "attributes with their values that an event may have", "N")
 
     deliver: str | None = setting(

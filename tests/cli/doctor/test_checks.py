@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from lexicons.test_moby import small_moby
 from lexicons.test_wordnet_lookup import small_wordnet
 from tidings import __version__
 from tidings.cli.doctor.finding import Finding, State
@@ -17,7 +18,7 @@ from tidings.cli.doctor.machine import check_clock, check_files, check_memory
 from tidings.cli.doctor.packages import check_extra, check_packages, check_python, check_tidings
 from tidings.cli.doctor.page import lines, total
 from tidings.cli.doctor.versions import read_requirement
-from tidings.cli.doctor.words import check_wordnet
+from tidings.cli.doctor.words import check_moby, check_wordnet
 from tidings.log.folder import Folder
 from tidings.server.config import Settings
 from tidings.spark.java import Java
@@ -33,6 +34,17 @@ GIB = 1 << 30
 
 
 # -- words --------------------------------------------------------------------------------------------------------
+
+
+def test_the_moby_thesaurus_may_be_missing_unless_its_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_moby(tmp_path)
+    assert check_moby(str(path)) == Finding("Moby Thesaurus", "ok", f"in {tmp_path}")
+    assert check_moby(str(tmp_path / "elsewhere")).state == "problem"
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    missing = check_moby()
+    assert (missing.state, "moby" in missing.advice) == ("note", True)
 
 
 def test_wordnet_may_be_missing_unless_its_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

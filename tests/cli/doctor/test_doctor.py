@@ -105,8 +105,8 @@ def test_every_check_is_made_and_says_what_it_found(capsys: Captured, tmp_path: 
     found = asked(capsys, *FREE, "--data", str(tmp_path / "new"))
     assert list(found) == [
         "Tidings", "Python", "packages", "extra spark", "extra bench", "extra matching", "extra minilm",
-        "extra gates", "extra examples", "WordNet", "matplotlib", "Java", "HTTP port", "WebSocket port", "data folder",
-        "disk", "open files", "memory", "clock",
+        "extra gates", "extra examples", "WordNet", "Moby Thesaurus", "matplotlib", "Java", "HTTP port",
+        "WebSocket port", "data folder", "disk", "open files", "memory", "clock",
     ]  # fmt: skip
     assert all(each["state"] in {"ok", "note"} and each["found"] for each in found.values())
     assert all(each["advice"] for each in found.values() if each["state"] == "note")

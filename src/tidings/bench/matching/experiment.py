@@ -43,6 +43,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True):
     index: str | None = None
     """Of the backend esa."""
     wordnet: str | None = None
+    moby: str | None = None
 
     def __post_init__(self) -> None:
         known = known_vocabularies()
@@ -111,8 +112,9 @@ def run_experiment(configuration: Configuration, say: Callable[[str], None]) -> 
 
 
 def _load(backend: Backend, configuration: Configuration) -> Knowledge:
-    index, wordnet = (None if path is None else Path(path) for path in (configuration.index, configuration.wordnet))
-    return load_knowledge(backend, index=index, wordnet=wordnet)
+    named = (configuration.index, configuration.wordnet, configuration.moby)
+    index, wordnet, moby = (None if path is None else Path(path) for path in named)
+    return load_knowledge(backend, index=index, wordnet=wordnet, moby=moby)
 
 
 def _point(

@@ -31,6 +31,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield packages.check_extra(name, known, wanted=name in wanted)
     if settings.wordnet is not None or packages.installed("wordllama") is not None:
         yield words.check_wordnet(settings.wordnet)
+    if settings.moby is not None or packages.installed("wordllama") is not None:
+        yield words.check_moby(settings.moby)
     yield packages.check_matplotlib()
     yield java.check_java(spark=spark)
     if ports.has_plain(settings):

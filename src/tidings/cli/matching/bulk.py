@@ -83,7 +83,8 @@ def run_bulk(arguments: Namespace) -> int:
 
 def tell_lacking(arguments: Namespace) -> None:
     """Say what is not known about words here, as less is then found."""
-    if not arguments.quiet and (said := lacking(Backend(arguments.backend), arguments.wordnet)) is not None:
+    backend = Backend(arguments.backend)
+    if not arguments.quiet and (said := lacking(backend, arguments.wordnet, arguments.moby)) is not None:
         sys.stderr.write(f"tidings match: {said}\n")
 
 
@@ -166,6 +167,7 @@ def _spec(arguments: Namespace) -> "Spec":
         backend=arguments.backend,
         index=_absolute(arguments.index),
         wordnet=_absolute(arguments.wordnet),
+        moby=_absolute(arguments.moby),
         clusters=arguments.clusters,
         taxonomy=_absolute(arguments.taxonomy),
         lenient=arguments.lenient,

@@ -40,6 +40,7 @@ class Spec(msgspec.Struct, frozen=True):
     backend: str = Backend.STATIC.value
     index: str | None = None
     wordnet: str | None = None
+    moby: str | None = None
     clusters: str | None = None
     """A `Clustering`: match within clusters only, and say what that loses."""
     taxonomy: str | None = None
@@ -86,7 +87,8 @@ def worker(spec: Spec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Recor
 def prepared(encoded: bytes) -> Prepared:
     """Made once for each process and job."""
     spec = msgspec.json.decode(encoded, type=Spec)
-    knowledge = load_knowledge(Backend(spec.backend), index=_path(spec.index), wordnet=_path(spec.wordnet))
+    index_of, wordnet, moby = map(_path, (spec.index, spec.wordnet, spec.moby))
+    knowledge = load_knowledge(Backend(spec.backend), index=index_of, wordnet=wordnet, moby=moby)
     subscriptions = {key: subscription_of(document) for key, document in spec.subscriptions.items()}
     index: SubscriptionIndex[str] | ClusteredIndex[str] = SubscriptionIndex(knowledge)
     if spec.clusters is not None:

@@ -56,6 +56,7 @@ def parser() -> Parser:
     )
     group.add_argument("--index", metavar="DIR", type=Path, help="index of the backend esa")
     group.add_argument("--wordnet", metavar="DIR", type=Path, help="folder of WordNet's database files")
+    group.add_argument("--moby", metavar="FILE", type=Path, help="words.txt of the Moby Thesaurus")
     group = result.add_argument_group("output")
     group.add_argument("--explain", action="store_true", help="say how each predicate was met, and why not otherwise")
     group.add_argument("--all", action="store_true", help="every event, also those that do not match")
@@ -70,7 +71,9 @@ def run(arguments: Namespace) -> int:
     if arguments.subscription is None:
         raise UsageError("say what to look for: tidings match '{type~ = parking~}' FILE")
     subscription = _subscription(arguments)
-    knowledge = load_knowledge(Backend(arguments.backend), index=arguments.index, wordnet=arguments.wordnet)
+    knowledge = load_knowledge(
+        Backend(arguments.backend), index=arguments.index, wordnet=arguments.wordnet, moby=arguments.moby
+    )
     bulk.tell_lacking(arguments)
     from tidings.matching.matcher.matcher import Matcher
 
