@@ -98,6 +98,24 @@ def test_a_prefixed_name_may_have_escapes(written: str, term: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        r"<urn:it's> :\u0061 'x'",
+        r":it\'s :\u0061 'x'",
+        "?s # it is '''\n:\\u0061 'x' # '''\n",
+        r"<urn:\u0061'> :\U00000061 '\u0078'",
+    ],
+)
+def test_a_quotation_mark_that_begins_no_string_hides_no_escape(text: str) -> None:
+    ((_, predicate, value),) = triples(text)
+    assert (predicate, value) == ("<urn:x:a>", '"x"')
+
+
+def test_a_less_than_sign_that_begins_no_iri_hides_no_escape() -> None:
+    assert parse_query(r"SELECT (1 < \u0032 AS ?x) {}") == parse_query("SELECT (1 < 2 AS ?x) {}")
+
+
+@pytest.mark.parametrize(
     ("written", "term"),
     [
         ("<>", "<http://x/a/b>"),

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from tidings.model.errors import NotAllowed, RowLimitExceeded, ServiceFailed, TidingsError
 from tidings.model.formats.blanks import BlankScope
-from tidings.model.terms import Term, Var
+from tidings.model.terms import Term, Var, is_iri
 from tidings.sparql.algebra import (
     BGP,
     Distinct,
@@ -39,6 +39,7 @@ from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test, compile_value
 from tidings.sparql.evaluate.graphs import graph_by_graph, in_these
 from tidings.sparql.evaluate.joins import (
+    Buckets,
     Meeting,
     anti_join,
     asked_minus,
@@ -104,7 +105,7 @@ class Compiler:
             case Graph(name, inner):
                 return self._in_graph(name, inner, given)
             case Service():
-                return self._service(node)
+                return self._service(node, layout)
             case Values(variables, rows):
                 spelled = self._context.spelled
                 data = tuple(tuple([cell and spelled(cell) for cell in row]) for row in rows)
@@ -258,16 +259,23 @@ class Compiler:
     def _inside(self, graph: ActiveGraph) -> "Compiler":
         return Compiler(self._context, graph, self._substituted)
 
-    def _service(self, node: Service) -> Plan:
+    def _service(self, node: Service, given: Layout) -> Plan:
+        """Each endpoint that rows name is asked once, and what it answers is joined with the rows that name it."""
         context = self._context
         variables = tuple(variable for variable in visible(node.inner) if not variable.startswith("?:"))
-        layout = Layout(variables, frozenset())
+        meeting = Meeting(given, Layout(variables, frozenset()))
+        at = given.index.get(node.name)
+        answers: dict[Term | None, Buckets] = context.memo()
 
         def run(rows: Iterable[Row]) -> Iterator[Row]:
-            for _ in rows:
-                yield from _ask_service(node, variables, context)
+            for row in rows:
+                endpoint = node.name if at is None else row[at]
+                if endpoint not in answers:
+                    found = _ask_service(node, endpoint, variables, context)
+                    answers[endpoint] = meeting.buckets(context.hold(found))
+                yield from meeting.matches(answers[endpoint], row, context)
 
-        return Plan(layout, run)
+        return self._watched(Plan(meeting.layout, run))
 
     # -- solution modifiers -------------------------------------------------------------------------------------
 
@@ -361,19 +369,22 @@ def _projected(plan: Plan, variables: tuple[Var, ...], layout: Layout) -> Plan:
     return Plan(Layout(kept, plan.layout.certain.intersection(kept)), lambda rows: map(pick, plan.run(rows)))
 
 
-def _ask_service(node: Service, variables: tuple[Var, ...], context: Context) -> Iterator[Row]:
+def _ask_service(node: Service, endpoint: Term | None, variables: tuple[Var, ...], context: Context) -> list[Row]:
     try:
         if context.service is None:
             raise NotAllowed("SERVICE is switched off here")
-        if node.name[0] == "?":
-            raise ServiceFailed(f"SERVICE {node.name} needs the endpoint's IRI, not a variable")
-        answer = context.service(node.name[1:-1], node.text)
+        if endpoint is None or not is_iri(endpoint):
+            raise ServiceFailed(f"SERVICE {node.name} needs the IRI of an endpoint, and has {_said(endpoint)}")
+        answer = context.service(endpoint[1:-1], node.text)
         column = {name: at for at, name in enumerate(answer.variables)}
         pick = picker([column.get(variable[1:]) for variable in variables])
         labels = BlankScope(context.moment.fresh_blank().encode())  # they mean something within one answer only
-        rows = [tuple(map(labels.apart, pick(row))) for row in answer.rows]
+        return [tuple(map(labels.apart, pick(row))) for row in answer.rows]
     except TidingsError:
         if not node.silent:
             raise
-        rows = [(None,) * len(variables)]
-    yield from rows
+        return [(None,) * len(variables)]
+
+
+def _said(endpoint: Term | None) -> str:
+    return "none" if endpoint is None or endpoint[0] == "?" else endpoint

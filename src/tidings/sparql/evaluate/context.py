@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import compress, count, islice, repeat
 from operator import length_hint
 from random import Random
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -156,6 +156,7 @@ class Context:
     __slots__ = (
         "_calls",
         "_deadline",
+        "_memos",
         "_spellings",
         "limits",
         "meter",
@@ -190,6 +191,7 @@ class Context:
         in, and rows that ORDER BY does not tell apart have an order all the same. Subscriptions need both."""
         self._spellings: dict[Term, Term] = {}
         self._calls: Counter[Var] = Counter()
+        self._memos: list[dict[Any, Any]] = []
         self._deadline = limits.deadline() if deadline is None else deadline
 
     def begin(self, moment: Moment, parameters: tuple[Term, ...], limits: Limits, deadline: float) -> None:
@@ -198,6 +200,13 @@ class Context:
         self.parameters = parameters
         self.limits = limits
         self._deadline = deadline
+        for memo in self._memos:
+            memo.clear()
+
+    def memo(self) -> dict[Any, Any]:
+        """What a plan that is being made may remember within one evaluation."""
+        self._memos.append({})
+        return self._memos[-1]
 
     def call_for(self, variable: Var) -> str:
         """A name that no other call has, for a call that is compiled in an expression for a variable."""

@@ -32,6 +32,7 @@ from tidings.sparql.algebra import (
     Values,
     certain,
     every_variable,
+    inputs,
     may_stand_still,
     mentioned,
     operands,
@@ -77,10 +78,19 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
         case Project(inner, variables):
             hidden = set(every_variable(inner)) - set(variables)
             return not hidden & outer and pushable(inner, outer, substituted)
-        case Group() | OrderBy() | Distinct() | Slice() | Service():
+        case Service(name):
+            return name in outer  # rows that name its endpoints
+        case Group() | OrderBy() | Distinct() | Slice():
             return False
         case _:
             assert_never(node)
+
+
+def endpoints(node: Node) -> AbstractSet[Var]:
+    """The variables that name the endpoints of SERVICE inside of a node: others bind them."""
+    if isinstance(node, Service):
+        return {node.name} if node.name[0] == "?" else frozenset()
+    return frozenset[Var]().union(*map(endpoints, inputs(node)))
 
 
 def _brought(outer: AbstractSet[Var], substituted: AbstractSet[Var]) -> AbstractSet[Var]:

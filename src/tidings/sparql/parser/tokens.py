@@ -45,7 +45,11 @@ _ALTERNATIVES = (
 
 TOKENS = re.compile(rf"[ \t\r\n]*+(?:#[^\r\n]*+[ \t\r\n]*+)*+({'|'.join(_ALTERNATIVES)})", re.DOTALL)
 
-_CODEPOINT = re.compile("|".join((*STRINGS, r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")), re.DOTALL)
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+
+# What may hold a quotation mark that begins no string comes first: an IRI, an escape in a local name, a comment.
+_QUOTING = (r'<[^<>"{}|^`\x00-\x20]*+>', r"\\[^uU]", r"#[^\r\n]*+")
+_CODEPOINT = re.compile("|".join((*_QUOTING, *STRINGS, _ESCAPE.pattern)), re.DOTALL)
 
 
 def tokenize(text: str) -> list[str]:
@@ -66,7 +70,7 @@ def replace_codepoint_escapes(text: str) -> str:
 def _replace_codepoint(match: re.Match[str]) -> str:
     digits = match[1] or match[2]
     if digits is None:
-        return match[0]
+        return _ESCAPE.sub(_replace_codepoint, match[0]) if match[0][0] == "<" else match[0]
     codepoint = int(digits, 16)
     # Left as it is, an escape that names no character is refused by the parser where it stands.
     return chr(codepoint) if codepoint < 0x110000 and not 0xD800 <= codepoint < 0xE000 else match[0]

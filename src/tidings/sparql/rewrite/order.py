@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import reduce
 from heapq import heappop, heappush
 from itertools import chain
+from math import inf
 
 from tidings.model.terms import Var
 from tidings.sparql.algebra import (
@@ -24,7 +25,7 @@ from tidings.sparql.algebra import (
     visible,
 )
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, View
-from tidings.sparql.evaluate.pushing import pushable
+from tidings.sparql.evaluate.pushing import endpoints, pushable
 from tidings.sparql.rewrite.cost import cost
 from tidings.sparql.rewrite.looking import Look, unhurried
 
@@ -90,7 +91,7 @@ class _Frontier:
     few variables take n log n steps, where asking all of them each time takes n².
     """
 
-    __slots__ = ("_heap", "_look", "_met", "_open", "_parts", "_source", "_taken", "_watching", "known")
+    __slots__ = ("_awaited", "_heap", "_look", "_met", "_open", "_parts", "_source", "_taken", "_watching", "known")
 
     def __init__(self, parts: list[Node], source: TripleSource, bound: AbstractSet[Var], look: Look) -> None:
         self.known = set(bound)
@@ -99,6 +100,8 @@ class _Frontier:
         shown = [visible(part).keys() for part in parts]
         times = Counter(chain.from_iterable(shown))
         self._parts = [(part, own, _is_alone(part, own, times, bound)) for part, own in zip(parts, shown, strict=True)]
+        self._awaited = [endpoints(part) for part in parts]
+        """By part, what has to be known before it is evaluated, if anything can bind it at all."""
         self._open = len(parts)
         """How many wait."""
         self._taken = [False] * len(parts)
@@ -115,9 +118,14 @@ class _Frontier:
         """What parts cost now. What they cost before is left in the heap, and passed over: they never cost more."""
         for at, number in enumerate(numbers):
             if not self._taken[number]:
-                heappush(self._heap, (cost(*self._parts[number], self._source, self.known), number))
+                heappush(self._heap, (self._cost(number), number))
             if at % _PARTS_BETWEEN_LOOKS == 0:
                 self._look()
+
+    def _cost(self, number: int) -> float:
+        if not self.known.issuperset(self._awaited[number]):
+            return inf
+        return cost(*self._parts[number], self._source, self.known)
 
     def take(self) -> Node | None:
         """The next part; None if none is left."""
