@@ -40,7 +40,7 @@ def test_the_moby_thesaurus_may_be_missing_unless_its_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = small_moby(tmp_path)
-    assert check_moby(str(path)) == Finding("Moby Thesaurus", "ok", f"in {tmp_path}")
+    assert check_moby(str(path)) == Finding("Moby Thesaurus", "ok", f"in {path}")
     assert check_moby(str(tmp_path / "elsewhere")).state == "problem"
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     missing = check_moby()

@@ -1,5 +1,7 @@
-"""What is known about words besides their vectors: WordNet, and the Moby Thesaurus."""
+"""What is known about words besides their vectors: WordNet, and the Moby Thesaurus. Matching works without them, unless
+one is named that is none."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tidings.cli.doctor.finding import Finding
@@ -9,24 +11,20 @@ from tidings.lexicons.wordnet.finding import how_to_get_wordnet, wordnet_folder
 
 
 def check_wordnet(named: str | None = None) -> Finding:
-    """Matching works without it, unless a folder of it is named that is none."""
-    try:
-        folder = wordnet_folder(None if named is None else Path(named))
-    except WordNetMissing as error:
-        if named is not None:
-            return Finding("WordNet", "problem", str(error), f"name another folder, or none; {how_to_get_wordnet()}")
-        found = "not found; approximate matching knows fewer synonyms and opposites without it"
-        return Finding("WordNet", "note", found, how_to_get_wordnet())
-    return Finding("WordNet", "ok", f"in {folder}")
+    return _check("WordNet", wordnet_folder, named, "synonyms and opposites", how_to_get_wordnet)
 
 
 def check_moby(named: str | None = None) -> Finding:
-    """The same for the Moby Thesaurus."""
+    return _check("Moby Thesaurus", moby_file, named, "synonyms", how_to_get_moby)
+
+
+def _check(
+    name: str, find: Callable[[Path | None], Path], named: str | None, known: str, how_to_get: Callable[[], str]
+) -> Finding:
     try:
-        path = moby_file(None if named is None else Path(named))
-    except MobyMissing as error:
+        place = find(None if named is None else Path(named))
+    except (WordNetMissing, MobyMissing) as error:
         if named is not None:
-            return Finding("Moby Thesaurus", "problem", str(error), f"name another file, or none; {how_to_get_moby()}")
-        found = "not found; approximate matching knows fewer synonyms without it"
-        return Finding("Moby Thesaurus", "note", found, how_to_get_moby())
-    return Finding("Moby Thesaurus", "ok", f"in {path.parent}")
+            return Finding(name, "problem", str(error), f"name another place, or none; {how_to_get()}")
+        return Finding(name, "note", f"not found; approximate matching knows fewer {known} without it", how_to_get())
+    return Finding(name, "ok", f"in {place}")
