@@ -50,8 +50,17 @@ def test_the_time_of_an_update_begins_with_its_text() -> None:
     engine.apply("INSERT DATA { <urn:a> <urn:p> 1 }", now=0)
     timing = engine.timing
     read, carried_out = 1, 1
-    assert (timing.update, timing.lutt, timing.booster, timing.notify) == (read + carried_out, 1, 1, 1)
+    assert (timing.update, timing.lutt, timing.booster) == (read + carried_out, 1, 1)
     request = engine.prepare("INSERT DATA { <urn:a> <urn:p> 2 }")
     assert timing.update == 2 * read + carried_out
     engine.execute(*request, now=0)
     assert timing.update == 2 * (read + carried_out)
+
+
+def test_notifications_take_time_where_somebody_is_told() -> None:
+    engine = Engine(clock=count().__next__)
+    engine.subscribe("SELECT ?o { <urn:a> <urn:p> ?o }", now=0)
+    engine.apply("INSERT DATA { <urn:a> <urn:q> 1 }", now=0)
+    assert (engine.timing.notifications, engine.timing.notify) == (0, 0)
+    engine.apply("INSERT DATA { <urn:a> <urn:p> 1 }", now=0)
+    assert (engine.timing.notifications, engine.timing.notify) == (1, 1)

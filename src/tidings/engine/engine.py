@@ -6,13 +6,13 @@
 The engine does no input or output, and knows no clock but the instants it is told.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from tidings.engine.behind.stragglers import Stragglers
 from tidings.engine.clock import Clock
-from tidings.engine.commit import Commit, Failure, notifications_of
+from tidings.engine.commit import Commit, Failure, Notification, notifications_of
 from tidings.engine.contexts import Contexts
 from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
@@ -353,23 +353,24 @@ class Engine:
         self.core.tell_time(now)
         return self.advance(ZSet(), self.clock.strike(now))
 
-    def advance(self, delta: ZSet[Quad], struck: Iterable[Routed] = ()) -> Commit:
+    def advance(self, delta: ZSet[Quad], struck: Sequence[Routed] = ()) -> Commit:
         """Bring all answers up to date with a delta that the store has just taken up, or with a tick of the clock."""
         timing = self.timing
         clock = timing.clock or _no_clock
         begun = clock()
+        instants, stragglers = self._plans.clock, self.stragglers
         if delta:
             timing.commits += 1
-            self.clock.go_on(self.core.moment.now)
-        timing.quads += len(delta)
+            timing.quads += len(delta)
+            instants.go_on(self.core.moment.now)
         self.before.begin(delta)
         touched, concerned = self._routing.find(delta)
-        touched.update((spu, {}) for spu in struck)
+        if struck:
+            touched.update((spu, {}) for spu in struck)
         timing.hits += concerned
         routed = clock()
         told: list[tuple[Routed, dict[Row, Changes]]] = []
         failures: tuple[Failure, ...] = ()
-        stragglers = self.stragglers
         is_sliced = stragglers.slice is not None
         step = stragglers.begin(delta, clock) if is_sliced else stragglers.step
         for spu, hits in touched.items():
@@ -380,14 +381,16 @@ class Engine:
             else:
                 if changed:
                     told.append((spu, changed))
-        if self._plans.clock:
-            self.stragglers.look(touched)
+        if instants:
+            stragglers.look(touched)
         boosted = clock()
-        notifications = notifications_of(told) if told else []
         timing.lutt += routed - begun
         timing.booster += boosted - routed
-        timing.notify += clock() - boosted
-        timing.notifications += len(notifications)
+        notifications: list[Notification] = []
+        if told:
+            notifications = notifications_of(told)
+            timing.notify += clock() - boosted
+            timing.notifications += len(notifications)
         return Commit(delta, notifications, failures, stragglers.taken() if is_sliced else ())
 
     def _end_failed(self, spu: Routed, error: Exception) -> Failure:
