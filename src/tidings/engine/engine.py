@@ -18,7 +18,6 @@ from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import Key, Lutt, everything_in
 from tidings.engine.operators.base import Changes
-from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.newcomer import Newcomer, Wish
 from tidings.engine.plans.planning import Apart, Planning
 from tidings.engine.plans.query_template import QueryTemplate
@@ -34,13 +33,12 @@ from tidings.model.errors import NotFound
 from tidings.model.results import Result
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
-from tidings.sparql.algebra import Dataset, Query, narrowed, with_pattern
+from tidings.sparql.algebra import Dataset, narrowed
 from tidings.sparql.binding import Bindable
 from tidings.sparql.evaluate.context import UNLIMITED, Limits, Moment, Overrun, Spent
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import evaluate
-from tidings.sparql.parser.cursor import Cursor
-from tidings.sparql.prepared import Parameters, Templates
+from tidings.sparql.prepared import Parameters
 
 
 def _no_clock() -> float:
@@ -64,13 +62,7 @@ class Engine:
         self.stragglers = Stragglers(self._plans, self.before, self._routing)
         self.contexts: Contexts | None = None
         """If the store keeps only a part of the graph."""
-        self._understood = Templates(self._read_understood)
         self._next = 0
-
-    def _read_understood(self, cursor: Cursor, dataset: Dataset | None) -> Query:
-        """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
-        query = self.core.read_query(cursor, dataset)
-        return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
     @property
     def store(self) -> Store:
@@ -280,7 +272,7 @@ class Engine:
     ) -> list[Row]:  # fmt: skip
         """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
         deadline = limits.deadline()
-        query, parameters = self._understood.prepare(text, self.core.base, dataset)
+        query, parameters = self.planning.understood(text, dataset)
         query = narrowed(query, rights.subscribe)
         moment = self.core.moment.at(now)
         answer = evaluate(query, self.store, moment, limits, parameters=parameters, stable=True, deadline=deadline)

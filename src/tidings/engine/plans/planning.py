@@ -6,6 +6,7 @@ entered then, and if it turns out that things have changed meanwhile, the plan i
 
 from msgspec import Struct
 
+from tidings.engine.plans.lift import canonical, ordered_slices
 from tidings.engine.plans.plan_cache import Maker, PlanCache
 from tidings.engine.plans.query_template import QueryTemplate
 from tidings.engine.plans.spu import Spu
@@ -13,10 +14,11 @@ from tidings.engine.routing import Routing
 from tidings.engine.store.before import Before
 from tidings.engine.updates.executor import Core
 from tidings.model.access import Rights
-from tidings.sparql.algebra import Dataset
+from tidings.sparql.algebra import Dataset, Query, with_pattern
 from tidings.sparql.evaluate.context import UNLIMITED
 from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.nesting import followed
+from tidings.sparql.parser.cursor import Cursor
 from tidings.sparql.prepared import Parameters, Template, Templates
 
 
@@ -37,7 +39,16 @@ class Planning:
         self._routing = routing
         self.plans = PlanCache(core, before, naive=naive)
         self._templates = Templates(lambda cursor, dataset: QueryTemplate(core.read_query(cursor, dataset), self.plans))
+        self._understood = Templates(self._read_understood)
         self.warnings: dict[Spu, tuple[str, ...]] = {}
+
+    def _read_understood(self, cursor: Cursor, dataset: Dataset | None) -> Query:
+        query = self._core.read_query(cursor, dataset)
+        return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
+
+    def understood(self, text: str, dataset: Dataset | None) -> tuple[Query, Parameters]:
+        """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
+        return self._understood.prepare(text, self._core.base, dataset)
 
     def template(self, text: str, dataset: Dataset | None) -> tuple[QueryTemplate, Parameters]:
         """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
