@@ -80,7 +80,7 @@ def test_every_path_is_documented_with_its_methods(path: str) -> None:
 
 
 def test_the_changelog_has_a_section_for_this_version() -> None:
-    assert re.search(rf"^## {re.escape(__version__)}\n\n### Added\n\n- \w", CHANGELOG, re.MULTILINE)
+    assert re.search(rf"^## {re.escape(__version__)}\n\n### Added\n\n(\*\*.+\*\*\n\n)?- \w", CHANGELOG, re.MULTILINE)
 
 
 def test_every_extra_is_documented_with_both_ways_to_get_it() -> None:
