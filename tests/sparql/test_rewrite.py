@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.greedy_order import greedily_ordered
 from strategies.data import PREFIX, datasets, ex
 from strategies.queries import selects
+from strategies.subscription_idioms import IDIOMS
 from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
 from tidings.sparql.algebra import (
@@ -32,6 +33,7 @@ from tidings.sparql.evaluate.dataset import NOTHING, View
 from tidings.sparql.evaluate.layout import ONE, Row
 from tidings.sparql.parser import parse_query
 from tidings.sparql.rewrite import rewrite
+from tidings.sparql.rewrite.antijoins import join_absence
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 from tidings.sparql.rewrite.order import order_joins
@@ -40,11 +42,13 @@ from tidings.sparql.rewrite.semijoins import join_existence
 Pass = Callable[[Node, View], Node]
 PASSES: dict[str, Pass] = {
     "constants": lambda node, _: reveal_constants(node),
+    "antijoins": lambda node, _: join_absence(node),
     "semijoins": lambda node, _: join_existence(node),
     "order": lambda node, view: order_joins(node, view.default(), view, frozenset()),
     "filters": lambda node, _: push_filters(node),
     "all": rewrite,
 }
+LEFT_OPEN = "OPTIONAL that has found nothing"
 SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -69,6 +73,33 @@ def test_a_pass_keeps_the_solutions(name: str, quads: list[Quad], text: str) -> 
     view = View(Store(quads), query.dataset)
     rewritten = PASSES[name](query.pattern, view)
     assert solutions(rewritten, query, view) == solutions(query.pattern, query, view)
+
+
+@pytest.mark.parametrize("text", [each for each in IDIOMS[LEFT_OPEN] if each.startswith("SELECT")])
+@SETTINGS
+@given(quads=datasets)
+def test_optional_that_has_found_nothing_is_not_exists(text: str, quads: list[Quad]) -> None:
+    query = parse_query(PREFIX + text)
+    assert isinstance(query, Select)
+    view = View(Store(quads), query.dataset)
+    assert solutions(join_absence(query.pattern), query, view) == solutions(query.pattern, query, view)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_asked"),
+    [
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?s :r ?w } FILTER (!bound(?v)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?v :r ?w } FILTER (!bound(?w)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?s :r ?v } FILTER (!bound(?v)) }", False),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?x BIND (?x + 1 AS ?v) } FILTER (!bound(?v)) }", False),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v) || ?o = 1) }", False),
+        ("{ GRAPH ?g { ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v)) } }", False),
+    ],
+)
+def test_what_is_not_exists(pattern: str, *, is_asked: bool) -> None:
+    node = parsed(pattern)
+    assert (join_absence(node) is not node) is is_asked
 
 
 @SETTINGS

@@ -37,7 +37,7 @@ from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
 from tidings.engine.plans.regrouping.comparisons import Compared, compared
-from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside, joined_by_value, optional_by_value
+from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
@@ -47,9 +47,8 @@ from tidings.engine.plans.regrouping.path_groups import (
     grouped,
     has_bound_path,
     node_of,
-    spread_over,
-    unlooped,
 )
+from tidings.engine.plans.regrouping.restating import restated
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.regrouping.surpassing import Surpassing, surpassing
 from tidings.engine.plans.regrouping.witnessing import Witnessing
@@ -61,7 +60,6 @@ from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, 
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
-from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
@@ -87,16 +85,14 @@ class Planner:
     def build(self, node: Node, states: States) -> Built:
         if isinstance(node, algebra.Group | algebra.Slice):
             node = with_exists_below(node)
+        if (better := restated(node, states.graph)) is not node:
+            return self.build(better, states)
         match node:
             case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
                 why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
                 return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
-            case algebra.Join() if states.graph[:1] != "?" and (straight := unlooped(node)) is not node:
-                return self.build(straight, states)
-            case algebra.Join() if states.graph[:1] != "?" and (apart := spread_over(node)) is not node:
-                return self.build(apart, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
                 return self._joined(grouped(node), states)
             case PathPattern():
@@ -111,8 +107,6 @@ class Planner:
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
-            case algebra.LeftJoin() if (keyed := optional_by_value(node, states.graph)) is not node:
-                return self.build(keyed, states)
             case algebra.LeftJoin():
                 return self._optional(with_moment_inside(node), states)
             case algebra.Minus(left, right):
@@ -123,10 +117,6 @@ class Planner:
                 below = self._led_by_parameters(self.build(inner, states))
                 width = len(self._parameters)
                 return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
-            case algebra.Filter() if (
-                joined := joined_by_value(semijoined(node, stable=True), states.graph)
-            ) is not node:
-                return self.build(joined, states)
             case algebra.Filter() if (asked := surpassing(node, states.graph)) is not None and self._is_kept(asked):
                 return self._surpassed(asked, states)
             case algebra.Filter() if (equal := equal_inside(node, states.graph)) is not None:
@@ -285,7 +275,7 @@ class Planner:
         operator: Operator
         both = shared_variables(left, right)
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
-            operator = minus(aside, right, self._witnessing.of(right, aside, states), states)
+            operator = minus(aside, right, self._witnessing.beside(right, aside, states), states)
         else:
             side = self._sided(excluding(right, both), states)
             operator = minus_kept(aside, side, meeting(side.layout, layout), states)

@@ -6,6 +6,7 @@ exclusions    what of the right side of MINUS may exclude anything
 graphs        GRAPH ?g, spread over what stands in it
 links         joined patterns, each next to one that it shares a variable with
 path_groups   what binds the ends of each path among joined patterns
+restating     a pattern said in another way, for which there is a better rule
 signs         by which patterns a change inside EXISTS is seen
 stacks        what stands on top of each other in a SELECT, and EXISTS among it
 sub_selects   sub-SELECTs inside EXISTS that are no more than their patterns

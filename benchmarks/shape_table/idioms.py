@@ -1,0 +1,67 @@
+"""What people write who ask for what is missing, what surpasses, and shares of a whole; and hubs among it."""
+
+from collections.abc import Iterator
+
+from shape_table.order import greatest, newest, ratings, readings
+from shape_table.shape import Shape, cut, put, scattered, triple
+from tidings.model.terms import Quad
+
+TOGGLES = 25
+
+
+def followers(size: int) -> Iterator[Quad]:
+    """Everybody follows two others, and one in thirty somebody whom everybody knows, who follows as many."""
+    count = size // 4
+    for number in range(count):
+        yield triple(f"p{number}", "knows", f"p{(number * 31 + 7) % count}")
+        yield triple(f"p{number}", "knows", f"p{(number * 17 + 3) % count}")
+        yield triple(f"p{number}", "lives", f"city{number % max(count // 50, 1)}")
+        if number % 30 == 1:
+            yield triple(f"p{number}", "knows", "star")
+            yield triple("star", "knows", f"p{number}")
+
+
+def _of_the_star(size: int) -> Iterator[tuple[str, str]]:
+    """Among those whom the star follows."""
+    return (cut("star", "knows", f"p{at * 30 + 1}") for at in scattered(TOGGLES, size // 120))
+
+
+def river(size: int) -> Iterator[Quad]:
+    """Brooks that flow into others; one in a hundred has a gauge."""
+    count = size * 9 // 10
+    yield from (triple(f"b{number}", "into", f"b{(number - 1) // 2}") for number in range(1, count))
+    yield from (triple(f"b{number}", "gauge", number) for number in range(0, count, 100))
+
+
+def _brooks(_: int) -> Iterator[tuple[str, str]]:
+    """Brooks that come at the mouth."""
+    return (put(f"new{number}", "into", "b0") for number in range(TOGGLES))
+
+
+IDIOMS = (
+    Shape(
+        "nobody greater, by !BOUND",
+        "SELECT ?x { ?x :v ?v OPTIONAL { ?y :v ?w FILTER (?w > ?v) } FILTER (!BOUND(?y)) }",
+        ratings,
+        greatest,
+    ),
+    Shape(
+        "the latest of each, by !BOUND",
+        "SELECT ?s ?v { ?o :of ?s ; :at ?t ; :says ?v OPTIONAL { ?n :of ?s ; :at ?u FILTER (?u > ?t) } "
+        "FILTER (!BOUND(?n)) }",
+        readings,
+        newest,
+    ),
+    Shape(
+        "OPTIONAL in OPTIONAL, past a hub",
+        "SELECT * { ?p :lives :city0 OPTIONAL { ?p :knows ?q OPTIONAL { ?q :knows ?r FILTER (?r != ?p) } } }",
+        followers,
+        _of_the_star,
+    ),
+    Shape(
+        "paths of many roots, an edge at the far end",
+        "SELECT ?a ?b { ?a :gauge ?x . ?a :into+ ?b FILTER NOT EXISTS { ?b :into ?c } }",
+        river,
+        _brooks,
+    ),
+)
