@@ -38,6 +38,17 @@ def _brooks(_: int) -> Iterator[tuple[str, str]]:
     return (put(f"new{number}", "into", "b0") for number in range(TOGGLES))
 
 
+def devices(size: int) -> Iterator[Quad]:
+    """Everything is of one of five makers, and has a load."""
+    for number in range(size // 2):
+        yield triple(f"d{number}", "of", f"maker{number % 5}")
+        yield triple(f"d{number}", "load", number * 7919 % 1000)
+
+
+def _loads(size: int) -> Iterator[tuple[str, str]]:
+    return (cut(f"d{at}", "load", at * 7919 % 1000) for at in scattered(TOGGLES, size // 2))
+
+
 IDIOMS = (
     Shape(
         "nobody greater, by !BOUND",
@@ -63,5 +74,25 @@ IDIOMS = (
         "SELECT ?a ?b { ?a :gauge ?x . ?a :into+ ?b FILTER NOT EXISTS { ?b :into ?c } }",
         river,
         _brooks,
+    ),
+    Shape(
+        "above its maker's average",
+        "SELECT ?d { ?d :of ?m ; :load ?l { SELECT ?m (AVG(?k) AS ?a) { ?x :of ?m ; :load ?k } GROUP BY ?m } "
+        "FILTER (?l > ?a) }",
+        devices,
+        _loads,
+    ),
+    Shape(
+        "how many are above average",
+        "SELECT (COUNT(*) AS ?n) { ?d :load ?l { SELECT (AVG(?k) AS ?a) { ?x :load ?k } } FILTER (?l > ?a) }",
+        devices,
+        _loads,
+    ),
+    Shape(
+        "shares of a total",
+        "SELECT ?m (SUM(?l) / ?t AS ?share) { ?d :of ?m ; :load ?l { SELECT (SUM(?k) AS ?t) { ?x :load ?k } } } "
+        "GROUP BY ?m ?t",
+        devices,
+        _loads,
     ),
 )

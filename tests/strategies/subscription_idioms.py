@@ -56,4 +56,39 @@ IDIOMS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?x :r ?s . ?s ^:p* ?o }",
         "SELECT ?s { ?s :p?/:q* ?s }",
     ),
+    "shares of a whole": (
+        "SELECT ?s (COUNT(*) AS ?n) ?m { ?s :p ?o { SELECT (COUNT(*) AS ?m) { ?x :p ?y } } } GROUP BY ?s ?m",
+        "SELECT ?s (SUM(?o) / ?m AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m",
+        "SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (COUNT(*) AS ?m) { ?x :q ?y } } } GROUP BY ?m",
+        "SELECT ?s (COUNT(*) + ?m AS ?n) { :a :p ?s { SELECT (COUNT(*) AS ?m) { :b :q ?y } } } GROUP BY ?s ?m",
+        "SELECT ?s (MAX(?m) AS ?n) { ?s :p ?o { SELECT (COUNT(*) AS ?m) { ?x :q ?y } } } GROUP BY ?s",
+        "SELECT ?s (COUNT(DISTINCT *) AS ?n) ?m { { SELECT (COUNT(*) AS ?m) { ?x :q ?y } } ?s :p ?o } GROUP BY ?s ?m",
+        "SELECT ?s ?k (AVG(?o) AS ?n) { ?s :p ?o { SELECT (MIN(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } } "
+        "GROUP BY ?s ?k ?m HAVING (AVG(?o) > ?m)",
+        "SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o { SELECT (COUNT(*) AS ?o) { ?x :q ?y } } } GROUP BY ?s ?o",
+        "SELECT ?s (COUNT(*) AS ?n) ?m ?k { ?s :p ?o { SELECT (COUNT(*) AS ?m) { ?x :q ?y } } "
+        "{ SELECT (SUM(?y) AS ?k) { ?x :r ?y } } } GROUP BY ?s ?k ?m",
+    ),
+    "rows compared with the summary of their group": (
+        "SELECT ?s ?o { ?s :p ?o { SELECT ?s (AVG(?y) AS ?m) { ?s :p ?y } GROUP BY ?s } FILTER (?o > ?m) }",
+        "SELECT ?s ?o { ?s :p ?o { SELECT ?s (MAX(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } FILTER (?o + 0 >= ?m) }",
+        "SELECT ?s ?o { ?s :p ?o { SELECT ?s (SUM(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } FILTER (?o <= ?m * 2) }",
+        "SELECT ?s ?o ?m { ?s :p ?o { SELECT ?s (SUM(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } FILTER (?o < ?m) }",
+        "SELECT ?o { :a :p ?o { SELECT ?o (COUNT(?y) AS ?m) { ?o :q ?y } GROUP BY ?o } FILTER (?m > 1) }",
+        "SELECT ?s { ?s :p ?o . ?s :r ?a { SELECT ?s (MIN(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } FILTER (?o > ?m) }",
+        "SELECT ?s { ?s :p ?o { SELECT ?s (MIN(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } ?s :r ?a FILTER (?o > ?m) }",
+        "SELECT ?s { ?s :p ?o { SELECT ?s ?o (COUNT(?y) AS ?m) { ?s :p ?o ; :q ?y } GROUP BY ?s ?o } "
+        "FILTER (?o < ?m) }",
+        "SELECT ?s { ?s :p ?o OPTIONAL { ?s :r ?k } { SELECT ?k (COUNT(?y) AS ?m) { ?y :r ?k } GROUP BY ?k } "
+        "FILTER (?o < ?m) }",
+        "SELECT ?s { { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s } "
+        "{ SELECT (AVG(?k) AS ?m) { SELECT ?s (COUNT(*) AS ?k) { ?s :p ?o } GROUP BY ?s } } FILTER (?n > ?m) }",
+        "SELECT (COUNT(*) AS ?n) { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+        "SELECT ?s (COUNT(?o) AS ?n) { ?s :p ?o { SELECT ?s (AVG(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } "
+        "FILTER (?o > ?m) } GROUP BY ?s",
+        "SELECT ?s (COUNT(DISTINCT *) AS ?n) { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) } "
+        "GROUP BY ?s",
+        "SELECT (SUM(?m) AS ?n) { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+        "SELECT (COUNT(*) AS ?n) { :a :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+    ),
 }

@@ -55,6 +55,11 @@ QUERIES = (
     "SELECT ?s ?o { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?x :q ?y } } FILTER (?o >= ?m) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (MIN(?y) AS ?m) { ?x :q ?y } } FILTER (?o < ?m) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+    *(
+        f"SELECT ?s ?o {{ ?s :p ?o {{ SELECT ?s ({of}(?y) AS ?m) {{ ?s :q ?y }} GROUP BY ?s }} FILTER (?o {sign} ?m) }}"
+        for of, sign in (("MAX", ">="), ("MIN", "<"), ("AVG", ">"), ("SAMPLE", "<="))
+    ),
+    "SELECT ?s ?o { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } FILTER (!bound(?y)) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (SAMPLE(?y) AS ?m) { :a :q ?y } } FILTER (?o <= ?m) }",
 )
 
@@ -130,6 +135,39 @@ UPDATES = (
 )
 def test_rows_are_kept_by_value_where_the_extreme_decides(query: str, is_kept: bool) -> None:
     assert ("surpassed" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+_AVERAGE = "{ SELECT ?s (AVG(?y) AS ?m) { ?s :q ?y } GROUP BY ?s }"
+
+
+@pytest.mark.parametrize(
+    ("query", "is_kept"),
+    [
+        (f"SELECT ?s {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
+        (f"SELECT ?s {{ {_AVERAGE} ?s :p ?o ; :r ?x FILTER (?o > ?m) }}", True),
+        (f"SELECT (COUNT(*) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
+        (f"SELECT ?s ?m {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT (SUM(?m) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT ?s {{ :b :r ?s . ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT ?s {{ ?x :p ?o OPTIONAL {{ ?x :r ?s }} {_AVERAGE} FILTER (?o > ?m) }}", False),
+    ],
+)
+def test_rows_are_kept_by_value_that_a_summary_nobody_sees_is_compared_with(query: str, is_kept: bool) -> None:
+    assert ("crossing" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("query", "is_apart"),
+    [
+        ("SELECT ?s ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", True),
+        ("SELECT ?s (SUM(?m) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s", False),
+        ("SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?m", False),
+        ("SELECT ?s ?m (COUNT(*) AS ?n) { :b :r ?s { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", False),
+    ],
+)
+def test_groups_are_made_before_a_total_stands_beside_them(query: str, is_apart: bool) -> None:
+    plan = plan_followed(text_of(query), map(text_of, UPDATES))
+    assert (plan.index("join") < plan.index("group")) is is_apart
 
 
 def test_only_rows_between_the_old_extreme_and_the_new_one_are_tested() -> None:

@@ -36,7 +36,7 @@ from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
-from tidings.engine.plans.regrouping.comparisons import Compared, compared
+from tidings.engine.plans.regrouping.comparisons import Compared, compared, grouped_as_seen
 from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
@@ -49,6 +49,7 @@ from tidings.engine.plans.regrouping.path_groups import (
     node_of,
 )
 from tidings.engine.plans.regrouping.restating import restated
+from tidings.engine.plans.regrouping.scalars_aside import scalars_aside
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.regrouping.surpassing import Surpassing, surpassing
 from tidings.engine.plans.regrouping.witnessing import Witnessing
@@ -133,16 +134,19 @@ class Planner:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
                 found = None if any(map(is_momentary, algebra.expressions(inner))) else compared(node)
-                below = self.build(inner, states) if found is None else self._crossing(found, states)
-                return self._projected(below, variables)
+                if found is None or not self._is_kept(found):
+                    return self._projected(self.build(inner, states), variables)
+                return self._projected(self._crossing(found, states), variables)
             case algebra.Distinct(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
             case algebra.Slice(inner, offset, limit):
                 return self._window(inner, offset, limit, states)
+            case algebra.Group() if not self._parameters and (apart := scalars_aside(node)) is not node:
+                return self.build(apart, states)
             case algebra.Group():
-                return self._group(node, states)
+                return self._group(grouped_as_seen(node), states)
             case algebra.Service():
                 raise NotAllowed("SERVICE cannot be subscribed: another endpoint does not tell when it changes")
             case _:
@@ -323,10 +327,10 @@ class Planner:
         rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
         both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
         whole = algebra.Project(both, rows.layout.variables)
-        operator = Crossing(rows, scalars, found.range, found.scalar, whole, states)
+        operator = Crossing(rows, scalars, found.key, found.range, found.scalar, whole, states)
         return self._evaluated(operator, whole, states, is_ordered=False)
 
-    def _is_kept(self, found: Surpassing) -> bool:
+    def _is_kept(self, found: Surpassing | Compared) -> bool:
         """Not where each new member would have the rows of all found again, and few of them go with each other."""
         return not (found.key and self._is_spine(found.rows))
 
