@@ -49,6 +49,18 @@ def _loads(size: int) -> Iterator[tuple[str, str]]:
     return (cut(f"d{at}", "load", at * 7919 % 1000) for at in scattered(TOGGLES, size // 2))
 
 
+def big_ones(size: int) -> Iterator[Quad]:
+    """The same, and one in fifty is big."""
+    yield from devices(size)
+    yield from (triple(f"d{number}", "is", "Big") for number in range(0, size // 2, 50))
+
+
+def _greatest_loads(size: int) -> Iterator[tuple[str, str]]:
+    """Those before whom nobody comes, or hardly anybody."""
+    best = sorted(range(0, size // 2, 50), key=lambda number: -(number * 7919 % 1000))[:TOGGLES]
+    return (put(f"d{at}", "load", 1000 + at) for at in best)
+
+
 IDIOMS = (
     Shape(
         "nobody greater, by !BOUND",
@@ -92,6 +104,20 @@ IDIOMS = (
         "shares of a total",
         "SELECT ?m (SUM(?l) / ?t AS ?share) { ?d :of ?m ; :load ?l { SELECT (SUM(?k) AS ?t) { ?x :load ?k } } } "
         "GROUP BY ?m ?t",
+        devices,
+        _loads,
+    ),
+    Shape(
+        "ranks of one in fifty",
+        "SELECT ?x (COUNT(?y) AS ?rank) { ?x :is :Big ; :load ?v "
+        "OPTIONAL { ?y :is :Big ; :load ?w FILTER (?w > ?v) } } GROUP BY ?x",
+        big_ones,
+        _greatest_loads,
+    ),
+    Shape(
+        "between two aggregates",
+        "SELECT ?d { ?d :load ?l { SELECT (AVG(?k) AS ?a) (MAX(?k) AS ?b) { ?x :load ?k } } "
+        "FILTER (?l > ?a && ?l < ?b) }",
         devices,
         _loads,
     ),

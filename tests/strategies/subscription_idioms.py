@@ -89,6 +89,21 @@ IDIOMS: dict[str, tuple[str, ...]] = {
         "SELECT ?s (COUNT(DISTINCT *) AS ?n) { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) } "
         "GROUP BY ?s",
         "SELECT (SUM(?m) AS ?n) { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+        "SELECT ?s { ?s :p ?o { SELECT (AVG(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } FILTER (?o > ?m && ?o <= ?k) }",
+        "SELECT ?s { ?s :p ?o { SELECT ?s (AVG(?y) AS ?m) (MAX(?y) AS ?k) { ?s :q ?y } GROUP BY ?s } "
+        "FILTER (?o >= ?m && ?o <= ?k) }",
+        "SELECT ?s { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m - 1 && ?o < ?m + 1 && ?o != 1) }",
+        "SELECT ?s { ?s :p ?o { SELECT ?s (MAX(?y) AS ?m) (MIN(?y) AS ?k) { ?s :q ?y } GROUP BY ?s ?y } "
+        "FILTER (?o >= ?m && ?o <= ?k) }",
         "SELECT (COUNT(*) AS ?n) { :a :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+    ),
+    "OPTIONAL that only a comparison connects": (
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v > ?o) } }",
+        "SELECT ?s (COUNT(?x) AS ?n) { ?s :p ?o OPTIONAL { ?x :p ?v FILTER (?v > ?o) } } GROUP BY ?s ?o",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v <= ?o && ?v != 1) } }",
+        "SELECT * { :a :p ?o OPTIONAL { ?x :q ?v . ?x :r ?w FILTER (?v < ?o) } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?o > ?v) } OPTIONAL { ?v :r ?w } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v > ?o || ?x = ?s) } }",
+        "SELECT * { ?y :r ?s OPTIONAL { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v > ?o) } } }",
     ),
 }

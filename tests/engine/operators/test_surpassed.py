@@ -60,6 +60,8 @@ QUERIES = (
         for of, sign in (("MAX", ">="), ("MIN", "<"), ("AVG", ">"), ("SAMPLE", "<="))
     ),
     "SELECT ?s ?o { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } FILTER (!bound(?y)) }",
+    "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }",
+    "SELECT ?s { ?s :p ?o { SELECT (MIN(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } FILTER (?o > ?m && ?o < ?k) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (SAMPLE(?y) AS ?m) { :a :q ?y } } FILTER (?o <= ?m) }",
 )
 
@@ -126,6 +128,8 @@ UPDATES = (
         ("SELECT * { ?s :p ?o FILTER EXISTS { ?s :q ?y FILTER (?o <= ?y * 2) } }", True),
         ("SELECT * { :b :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } }", True),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { GRAPH ?g { ?x :q ?y FILTER (?y > ?o) } } }", True),
+        ("SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }", True),
+        ("SELECT * { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { :b :p ?o . ?s :p ?o FILTER NOT EXISTS { ?s :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?x != ?s) } }", False),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y OPTIONAL { ?x :p ?o } FILTER (?y > ?o) } }", False),
@@ -146,6 +150,7 @@ _AVERAGE = "{ SELECT ?s (AVG(?y) AS ?m) { ?s :q ?y } GROUP BY ?s }"
         (f"SELECT ?s {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
         (f"SELECT ?s {{ {_AVERAGE} ?s :p ?o ; :r ?x FILTER (?o > ?m) }}", True),
         (f"SELECT (COUNT(*) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
+        (f"SELECT ?s {{ ?s :p ?o {_AVERAGE} FILTER (?m - 1 < ?o && ?o < ?m + 1) }}", True),
         (f"SELECT ?s ?m {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
         (f"SELECT (SUM(?m) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
         (f"SELECT ?s {{ :b :r ?s . ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
@@ -162,7 +167,7 @@ def test_rows_are_kept_by_value_that_a_summary_nobody_sees_is_compared_with(quer
         ("SELECT ?s ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", True),
         ("SELECT ?s (SUM(?m) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s", False),
         ("SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?m", False),
-        ("SELECT ?s ?m (COUNT(*) AS ?n) { :b :r ?s { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", False),
+        ("SELECT ?s ?m (COUNT(*) AS ?n) { :b :r ?s { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", True),
     ],
 )
 def test_groups_are_made_before_a_total_stands_beside_them(query: str, is_apart: bool) -> None:

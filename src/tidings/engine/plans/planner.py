@@ -71,8 +71,9 @@ class Planner:
 
     def __init__(self, members: Members | None = None) -> None:
         self.routes: list[Route] = []
-        self.reevaluates = False
-        """Whether anything on the spine is: that would be for all members at once."""
+        self.is_for_one = False
+        """Whether anything on the spine would be done for all members at once that is better done for each: to evaluate
+        it again, or to join the rows of all groups with a total."""
         self.memories: list[Memory[Any]] = []
         """What the operators on the spine remember of each member."""
         self.pinned: list[Pinned] = []
@@ -143,9 +144,11 @@ class Planner:
                 return self.build(inner, states)  # an answer is a multiset; its order matters only to a window
             case algebra.Slice(inner, offset, limit):
                 return self._window(inner, offset, limit, states)
-            case algebra.Group() if not self._parameters and (apart := scalars_aside(node)) is not node:
-                return self.build(apart, states)
             case algebra.Group():
+                aside = scalars_aside(node)
+                if aside is not node and not self._parameters:
+                    return self.build(aside, states)
+                self.is_for_one |= aside is not node
                 return self._group(grouped_as_seen(node), states)
             case algebra.Service():
                 raise NotAllowed("SERVICE cannot be subscribed: another endpoint does not tell when it changes")
@@ -184,7 +187,7 @@ class Planner:
         return Built(operator, lambda member: aligned.run((member,) if led else ONE), is_ordered)
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
-        self.reevaluates |= self._is_spine(node)
+        self.is_for_one |= self._is_spine(node)
         routes = tuple(routes_in(node, states.graph))
         self.routes.extend(routes)
         return self._evaluated(Reevaluate(node, routes, why, states), node, states, is_ordered=False)

@@ -10,6 +10,7 @@ from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain, mentioned, visible
+from tidings.sparql.evaluate.calls import is_momentary
 
 MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -99,16 +100,42 @@ def _compared(conditions: list[Expression], left: Node, right: Node, variables: 
                 if not isinstance(value, str) or value not in ours or not _is_of(theirs, scalar):
                     continue
                 rest = conditions[:number] + conditions[number + 1 :]
-                if any(has_exists(other) or theirs & set(mentioned(other)) for other in rest):
+                rows = _under(rest, left, right, theirs, key)
+                if rows is None:
                     return None
-                below = algebra.conjunction(rest)
-                rows = left if below is None else algebra.Filter(below, left)
                 range_ = Range(value, MIRRORED[operator] if mirrored else operator)
                 if isinstance(scalar, str):
                     return Compared(rows, right, key, range_, scalar, each)
                 told = algebra.Extend(right, _TOLD, scalar)
                 return Compared(rows, told, key, range_, _TOLD, algebra.Compare(range_.operator, value, _TOLD))
     return None
+
+
+def _under(rest: list[Expression], left: Node, right: Node, theirs: set[Var], key: tuple[Var, ...]) -> Node | None:
+    """The rows with all other conditions on them. Those that read scalars, too, have them joined once more, if that has
+    each row once: so `?low < ?a && ?a < ?high` is two comparisons, one after the other."""
+    if any(map(has_exists, rest)):
+        return None
+    again = [each for each in rest if theirs.intersection(mentioned(each))]
+    below = algebra.conjunction(each for each in rest if each not in again)
+    rows = left if below is None else algebra.Filter(below, left)
+    once_more = algebra.conjunction(again)
+    if once_more is None:
+        return rows
+    if not set(_keys(right)) <= set(key) or any(map(is_momentary, again)):
+        return None
+    return algebra.Project(algebra.Filter(once_more, algebra.Join(rows, right)), tuple(visible(left)))
+
+
+def _keys(node: Node) -> tuple[Var, ...]:
+    """Those of a summary."""
+    match node:
+        case algebra.Group(_, keys):
+            return keys
+        case algebra.Project(inner) | algebra.Extend(inner):
+            return _keys(inner)
+        case _:
+            raise AssertionError("no summary")
 
 
 def _is_of(scalars: set[Var], expression: Expression) -> bool:

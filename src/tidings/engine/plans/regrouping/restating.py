@@ -2,7 +2,8 @@
 
 from tidings.engine.plans.regrouping.equalities import joined_by_value, optional_by_value
 from tidings.engine.plans.regrouping.path_groups import spread_over, unlooped
-from tidings.sparql.algebra import Filter, Join, LeftJoin, Node
+from tidings.engine.plans.regrouping.surpassing import is_plain, surpassing
+from tidings.sparql.algebra import Exists, Filter, Join, LeftJoin, Node, Not, Union
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.rewrite.antijoins import antijoined
 from tidings.sparql.rewrite.semijoins import semijoined
@@ -16,9 +17,22 @@ def restated(node: Node, graph: str) -> Node:
             straight = unlooped(node)
             return spread_over(node) if straight is node else straight
         case LeftJoin():
-            return optional_by_value(node, graph)
+            keyed = optional_by_value(node, graph)
+            return _apart(node, graph) if keyed is node else keyed
         case Filter(condition) if not is_momentary(condition):
             alone = antijoined(node) if everywhere else node
             return joined_by_value(semijoined(node, stable=True), graph) if alone is node else alone
         case _:
             return node
+
+
+def _apart(node: LeftJoin, graph: str) -> Node:
+    """OPTIONAL that nothing but one comparison by `<` connects, as a join and those for whom nothing was found: A ⟕ B =
+    (A ⋈ B) ∪ (A ▷ B). A change is compared with each row of the other side then, and not all rows that it concerns, be
+    it by nothing, with all of the other side again."""
+    left, right, condition = node.left, node.right, node.condition
+    if condition is None or not is_plain(left):
+        return node
+    alone = Filter(Not(Exists(Filter(condition, right))), left)
+    found = surpassing(alone, graph)
+    return node if found is None or found.key else Union(Filter(condition, Join(left, right)), alone)
