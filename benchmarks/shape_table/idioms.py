@@ -95,6 +95,12 @@ IDIOMS = (
         _loads,
     ),
     Shape(
+        "no other of its maker greater",
+        "SELECT ?d { ?d :of ?m ; :load ?l FILTER NOT EXISTS { ?x :of ?m ; :load ?k FILTER (?k > ?l && ?x != ?d) } }",
+        devices,
+        _loads,
+    ),
+    Shape(
         "how many are above average",
         "SELECT (COUNT(*) AS ?n) { ?d :load ?l { SELECT (AVG(?k) AS ?a) { ?x :load ?k } } FILTER (?l > ?a) }",
         devices,

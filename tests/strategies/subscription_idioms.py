@@ -106,4 +106,14 @@ IDIOMS: dict[str, tuple[str, ...]] = {
         "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v > ?o || ?x = ?s) } }",
         "SELECT * { ?y :r ?s OPTIONAL { ?s :p ?o OPTIONAL { ?x :q ?v FILTER (?v > ?o) } } }",
     ),
+    "rows that another's surpasses": (
+        "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :p ?v FILTER (?v > ?o && ?x != ?s) } }",
+        "SELECT * { ?s :p ?o FILTER EXISTS { ?x :p ?v FILTER (?v >= ?o && ?s != ?x) } }",
+        "SELECT * { ?s :p ?o ; :q ?k FILTER NOT EXISTS { ?x :p ?v ; :q ?k FILTER (?v < ?o) FILTER (?x != ?s) } }",
+        "SELECT * { ?s :p ?o ; :q ?k FILTER NOT EXISTS { ?x :p ?v ; :q ?k FILTER (?v > ?o && ?x != ?k) } }",
+        "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :p ?v FILTER (?v > ?o && ?v != ?s) } }",
+        "SELECT * { ?y :r ?s . ?z :p ?o FILTER NOT EXISTS { ?x :p ?v FILTER (?v > ?o && ?x != ?s) } }",
+        "SELECT * { :a :p ?o . ?s :q ?k FILTER NOT EXISTS { ?x :p ?v FILTER (?v > ?o && ?x != ?s) } }",
+        "SELECT * { ?s :p ?o OPTIONAL { ?x :p ?v FILTER (?v > ?o && ?x != ?s) } }",
+    ),
 }

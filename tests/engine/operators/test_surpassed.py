@@ -60,13 +60,21 @@ QUERIES = (
         for of, sign in (("MAX", ">="), ("MIN", "<"), ("AVG", ">"), ("SAMPLE", "<="))
     ),
     "SELECT ?s ?o { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } FILTER (!bound(?y)) }",
+    *(
+        f"SELECT * {{ ?s :p ?o FILTER {how} {{ ?x :q ?y FILTER (?y {sign} ?o && ?x != ?s) }} }}"
+        for how in ("EXISTS", "NOT EXISTS")
+        for sign in ("<", "<=", ">", ">=")
+    ),
+    "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :p ?y FILTER (?y >= ?o && ?s != ?x) } }",
+    "SELECT * { ?s :p ?o ; :q ?k FILTER NOT EXISTS { ?x :p ?y ; :q ?k FILTER (?y < ?o && ?s != ?x) } }",
+    "SELECT * { ?s :p ?o OPTIONAL { ?x :p ?y FILTER (?y >= ?o && ?s != ?x) } FILTER (!bound(?x)) }",
     "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }",
     "SELECT ?s { ?s :p ?o { SELECT (MIN(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } FILTER (?o > ?m && ?o < ?k) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (SAMPLE(?y) AS ?m) { :a :q ?y } } FILTER (?o <= ?m) }",
 )
 
 quads: st.SearchStrategy[Quad] = st.tuples(
-    st.sampled_from([f"<{EX}{name}>" for name in "ab"]),
+    st.sampled_from([f"<{EX}{name}>" for name in "abc"]),
     st.sampled_from([f"<{EX}{name}>" for name in "pq"]),
     st.sampled_from(VALUES),
     st.just(""),
@@ -131,7 +139,9 @@ UPDATES = (
         ("SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }", True),
         ("SELECT * { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { :b :p ?o . ?s :p ?o FILTER NOT EXISTS { ?s :q ?y FILTER (?y > ?o) } }", False),
-        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?x != ?s) } }", False),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?x != ?s) } }", True),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?y != ?s) } }", False),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?y < ?s) } }", False),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y OPTIONAL { ?x :p ?o } FILTER (?y > ?o) } }", False),
         ("SELECT * { ?s :p ?o OPTIONAL { ?o :r ?x } FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { GRAPH ?g { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } } }", True),

@@ -343,7 +343,9 @@ class Planner:
             Side(built.operator, node, self._members_of(node))
             for built, node in ((left, found.rows), (right, found.values))
         )
-        operator = Surpassed(rows, values, found.key, found.range, found.column, states, wanted=found.wanted)
+        operator = Surpassed(
+            rows, values, found.key, found.range, found.column, found.apart, states, wanted=found.wanted
+        )
         built = Built(operator, lambda member: operator.passing(left.rows(member), right.rows(member)), False)
         return self._projected(built, found.shown)
 
