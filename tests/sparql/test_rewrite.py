@@ -18,6 +18,7 @@ from tidings.sparql.algebra import (
     Distinct,
     Filter,
     Join,
+    LeftJoin,
     Minus,
     Node,
     PathPattern,
@@ -33,7 +34,7 @@ from tidings.sparql.evaluate.dataset import NOTHING, View
 from tidings.sparql.evaluate.layout import ONE, Row
 from tidings.sparql.parser import parse_query
 from tidings.sparql.rewrite import rewrite
-from tidings.sparql.rewrite.antijoins import join_absence
+from tidings.sparql.rewrite.antijoins import MOST, join_absence
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 from tidings.sparql.rewrite.order import order_joins
@@ -56,6 +57,10 @@ def parsed(pattern: str) -> Node:
     """The pattern of a query, without its projection."""
     query = parse_query(f"{PREFIX}SELECT * {pattern}")
     return inputs(query.pattern)[0]
+
+
+def nodes_of(node: Node) -> list[Node]:
+    return [node, *(each for inner in inputs(node) for each in nodes_of(inner))]
 
 
 def solutions(node: Node, query: Select, view: View) -> Counter[Row]:
@@ -95,11 +100,19 @@ def test_optional_that_has_found_nothing_is_not_exists(text: str, quads: list[Qu
         ("{ ?s :p ?o OPTIONAL { ?s :q ?x BIND (?x + 1 AS ?v) } FILTER (!bound(?v)) }", False),
         ("{ ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v) || ?o = 1) }", False),
         ("{ GRAPH ?g { ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v)) } }", False),
+        ("{ ?s :p ?o OPTIONAL { SERVICE ?o { ?s :q ?v } ?s :q ?v } FILTER (!bound(?v)) }", False),
     ],
 )
 def test_what_is_not_exists(pattern: str, *, is_asked: bool) -> None:
     node = parsed(pattern)
     assert (join_absence(node) is not node) is is_asked
+
+
+def test_only_so_many_conditions_of_a_filter_are_looked_into() -> None:
+    optional = " ".join(f"OPTIONAL {{ ?s :q ?v{number} }}" for number in range(MOST + 5))
+    conditions = " && ".join(f"!bound(?v{number})" for number in range(MOST + 5))
+    node = join_absence(parsed(f"{{ ?s :p ?o {optional} FILTER ({conditions}) }}"))
+    assert sum(isinstance(each, LeftJoin) for each in nodes_of(node)) == 5
 
 
 @SETTINGS

@@ -19,22 +19,28 @@ from tidings.sparql.algebra import (
     Node,
     Not,
     Project,
+    Service,
     certain,
     conjunction,
     conjuncts,
     every_expression,
+    inputs,
     rebuilt,
     visible,
 )
 from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 from tidings.sparql.evaluate.pushing import pushable
 
+MOST = 64
+"""Conditions of one filter that are looked into: each goes all the way down to the OPTIONAL that it is about."""
+
 
 def antijoined(node: Filter) -> Node:
     """One filter in this way, with the same columns; the node itself, if none of its conditions is of that kind."""
-    inner, kept = node.inner, list[Expression]()
+    inner, kept, left = node.inner, list[Expression](), MOST
     for condition in conjuncts(node.condition):
-        variable = _left_open(condition)
+        variable = _left_open(condition) if left else None
+        left -= variable is not None
         alone = None if variable is None else _alone(inner, variable)
         if alone is None:
             kept.append(condition)
@@ -100,4 +106,10 @@ def _is_asked_alike(left: Node, right: Node, condition: Expression | None) -> bo
     asked = [*every_expression(right), *(() if condition is None else every_expression(Filter(condition, right)))]
     if any(isinstance(each, Exists) or is_momentary(each) or names_blanks(each) for each in asked):
         return False
+    if _asks_elsewhere(right):
+        return False  # many rows at once, and not one by one
     return pushable(right, visible(left).keys())
+
+
+def _asks_elsewhere(node: Node) -> bool:
+    return isinstance(node, Service) or any(map(_asks_elsewhere, inputs(node)))
