@@ -16,6 +16,7 @@ from typing import Any
 
 from measure import NOW, check, report, rounded, say
 from shape_table.clock import CLOCK
+from shape_table.idioms import IDIOMS
 from shape_table.joins import JOINS
 from shape_table.mixed import MIXED
 from shape_table.nested import NESTED
@@ -31,7 +32,7 @@ from tidings.engine.updates.executor import Core
 from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
-SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + ORDER + CLOCK
+SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + ORDER + IDIOMS + CLOCK
 MANY = 10
 """Rows told for an update that are worth dividing by."""
 PORTION = 1000

@@ -7,6 +7,7 @@ summaries   aggregates, windows, DISTINCT
 nested      sub-SELECT and EXISTS
 clock       comparisons with NOW()
 order       rows compared with each other by their values
+idioms      what is missing, what surpasses, shares of a whole; hubs
 spread      what was re-evaluated or met everything once
 mixed       operators on top of each other
 """

@@ -17,7 +17,7 @@ def ratings(size: int) -> Iterator[Quad]:
     return (triple(f"x{number}", "v", number * 7919 % size) for number in range(size))
 
 
-def _greatest(size: int) -> Iterator[tuple[str, str]]:
+def greatest(size: int) -> Iterator[tuple[str, str]]:
     best = next(number for number in range(size) if number * 7919 % size == size - 1)
     return (cut(f"x{best}", "v", size - 1) for _ in range(TOGGLES))
 
@@ -40,7 +40,7 @@ def _said(number: int) -> str:
     return f'"{number * 7919 % 1000}.5"^^<{XSD}double>'
 
 
-def _newest(size: int) -> Iterator[tuple[str, str]]:
+def newest(size: int) -> Iterator[tuple[str, str]]:
     """A reading that is later than all others of its sensor."""
     for number in range(TOGGLES):
         sensor, at = number * 7 % _sensors(size), f'"2024-02-01T00:00:{number:02}Z"^^<{XSD}dateTime>'
@@ -63,26 +63,26 @@ ORDER = (
         "nobody greater",
         "SELECT ?x { ?x :v ?v FILTER NOT EXISTS { ?y :v ?w FILTER (?w > ?v) } }",
         ratings,
-        _greatest,
+        greatest,
     ),
     Shape(
         "the latest of each sensor",
         "SELECT ?s ?v { ?o :of ?s ; :at ?t ; :says ?v FILTER NOT EXISTS { ?n :of ?s ; :at ?u FILTER (?u > ?t) } }",
         readings,
-        _newest,
+        newest,
     ),
     Shape(
         "the latest of each, by MAX",
         "SELECT ?s ?v { ?o :of ?s ; :at ?t ; :says ?v "
         "{ SELECT ?s (MAX(?u) AS ?t) { ?n :of ?s ; :at ?u } GROUP BY ?s } }",
         readings,
-        _newest,
+        newest,
     ),
     Shape(
         "the latest of all, by MAX and =",
         "SELECT ?o { ?o :at ?t { SELECT (MAX(?u) AS ?m) { ?n :at ?u } } FILTER (?t = ?m) }",
         readings,
-        _newest,
+        newest,
     ),
     Shape(
         "above the average of doubles",

@@ -33,6 +33,7 @@ def test_it_is_a_sorted_list(first: list[int], steps: list[tuple[bool, int]]) ->
             items.remove(item)
             expected.remove(item)
         assert list(items) == expected
+        assert list(items.backwards()) == expected[::-1]
         assert len(items) == len(expected)
     if expected:
         assert (items.first(), items.last()) == (expected[0], expected[-1])

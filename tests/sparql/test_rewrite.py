@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.greedy_order import greedily_ordered
 from strategies.data import PREFIX, datasets, ex
 from strategies.queries import selects
+from strategies.subscription_idioms import IDIOMS
 from tidings.engine.store.store import Store
 from tidings.model.terms import Quad
 from tidings.sparql.algebra import (
@@ -17,6 +18,7 @@ from tidings.sparql.algebra import (
     Distinct,
     Filter,
     Join,
+    LeftJoin,
     Minus,
     Node,
     PathPattern,
@@ -32,6 +34,7 @@ from tidings.sparql.evaluate.dataset import NOTHING, View
 from tidings.sparql.evaluate.layout import ONE, Row
 from tidings.sparql.parser import parse_query
 from tidings.sparql.rewrite import rewrite
+from tidings.sparql.rewrite.antijoins import MOST, join_absence
 from tidings.sparql.rewrite.constants import reveal_constants
 from tidings.sparql.rewrite.filters import push_filters
 from tidings.sparql.rewrite.order import order_joins
@@ -40,11 +43,13 @@ from tidings.sparql.rewrite.semijoins import join_existence
 Pass = Callable[[Node, View], Node]
 PASSES: dict[str, Pass] = {
     "constants": lambda node, _: reveal_constants(node),
+    "antijoins": lambda node, _: join_absence(node),
     "semijoins": lambda node, _: join_existence(node),
     "order": lambda node, view: order_joins(node, view.default(), view, frozenset()),
     "filters": lambda node, _: push_filters(node),
     "all": rewrite,
 }
+LEFT_OPEN = "OPTIONAL that has found nothing"
 SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -52,6 +57,10 @@ def parsed(pattern: str) -> Node:
     """The pattern of a query, without its projection."""
     query = parse_query(f"{PREFIX}SELECT * {pattern}")
     return inputs(query.pattern)[0]
+
+
+def nodes_of(node: Node) -> list[Node]:
+    return [node, *(each for inner in inputs(node) for each in nodes_of(inner))]
 
 
 def solutions(node: Node, query: Select, view: View) -> Counter[Row]:
@@ -69,6 +78,41 @@ def test_a_pass_keeps_the_solutions(name: str, quads: list[Quad], text: str) -> 
     view = View(Store(quads), query.dataset)
     rewritten = PASSES[name](query.pattern, view)
     assert solutions(rewritten, query, view) == solutions(query.pattern, query, view)
+
+
+@pytest.mark.parametrize("text", [each for each in IDIOMS[LEFT_OPEN] if each.startswith("SELECT")])
+@SETTINGS
+@given(quads=datasets)
+def test_optional_that_has_found_nothing_is_not_exists(text: str, quads: list[Quad]) -> None:
+    query = parse_query(PREFIX + text)
+    assert isinstance(query, Select)
+    view = View(Store(quads), query.dataset)
+    assert solutions(join_absence(query.pattern), query, view) == solutions(query.pattern, query, view)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_asked"),
+    [
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?s :r ?w } FILTER (!bound(?v)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?v :r ?w } FILTER (!bound(?w)) }", True),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } OPTIONAL { ?s :r ?v } FILTER (!bound(?v)) }", False),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?x BIND (?x + 1 AS ?v) } FILTER (!bound(?v)) }", False),
+        ("{ ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v) || ?o = 1) }", False),
+        ("{ GRAPH ?g { ?s :p ?o OPTIONAL { ?s :q ?v } FILTER (!bound(?v)) } }", False),
+        ("{ ?s :p ?o OPTIONAL { SERVICE ?o { ?s :q ?v } ?s :q ?v } FILTER (!bound(?v)) }", False),
+    ],
+)
+def test_what_is_not_exists(pattern: str, *, is_asked: bool) -> None:
+    node = parsed(pattern)
+    assert (join_absence(node) is not node) is is_asked
+
+
+def test_only_so_many_conditions_of_a_filter_are_looked_into() -> None:
+    optional = " ".join(f"OPTIONAL {{ ?s :q ?v{number} }}" for number in range(MOST + 5))
+    conditions = " && ".join(f"!bound(?v{number})" for number in range(MOST + 5))
+    node = join_absence(parsed(f"{{ ?s :p ?o {optional} FILTER ({conditions}) }}"))
+    assert sum(isinstance(each, LeftJoin) for each in nodes_of(node)) == 5
 
 
 @SETTINGS

@@ -3,10 +3,12 @@
 import re
 
 from strategies.data import EX, PREFIX
+from strategies.subscription_idioms import IDIOMS
 from strategies.subscription_patterns import PATTERNS
 
 FEATURES: dict[str, tuple[str, ...]] = {
     **PATTERNS,
+    **IDIOMS,
     "GRAPH": (
         "SELECT * { GRAPH :g { ?s :p ?o } }",
         "SELECT * { GRAPH ?g { ?s :p ?o } }",

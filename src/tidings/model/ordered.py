@@ -34,6 +34,10 @@ class Ordered(Generic[T]):
         for each in self._lists:
             yield from each
 
+    def backwards(self) -> Iterator[T]:
+        for each in reversed(self._lists):
+            yield from reversed(each)
+
     def extend(self, items: list[T]) -> None:
         """Add items that are in order, and not before any that are here."""
         for start in range(0, len(items), _SHORT):

@@ -55,11 +55,26 @@ QUERIES = (
     "SELECT ?s ?o { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?x :q ?y } } FILTER (?o >= ?m) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (MIN(?y) AS ?m) { ?x :q ?y } } FILTER (?o < ?m) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (AVG(?y) AS ?m) { ?x :q ?y } } FILTER (?o > ?m) }",
+    *(
+        f"SELECT ?s ?o {{ ?s :p ?o {{ SELECT ?s ({of}(?y) AS ?m) {{ ?s :q ?y }} GROUP BY ?s }} FILTER (?o {sign} ?m) }}"
+        for of, sign in (("MAX", ">="), ("MIN", "<"), ("AVG", ">"), ("SAMPLE", "<="))
+    ),
+    "SELECT ?s ?o { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } FILTER (!bound(?y)) }",
+    *(
+        f"SELECT * {{ ?s :p ?o FILTER {how} {{ ?x :q ?y FILTER (?y {sign} ?o && ?x != ?s) }} }}"
+        for how in ("EXISTS", "NOT EXISTS")
+        for sign in ("<", "<=", ">", ">=")
+    ),
+    "SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :p ?y FILTER (?y >= ?o && ?s != ?x) } }",
+    "SELECT * { ?s :p ?o ; :q ?k FILTER NOT EXISTS { ?x :p ?y ; :q ?k FILTER (?y < ?o && ?s != ?x) } }",
+    "SELECT * { ?s :p ?o OPTIONAL { ?x :p ?y FILTER (?y >= ?o && ?s != ?x) } FILTER (!bound(?x)) }",
+    "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }",
+    "SELECT ?s { ?s :p ?o { SELECT (MIN(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } FILTER (?o > ?m && ?o < ?k) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (SAMPLE(?y) AS ?m) { :a :q ?y } } FILTER (?o <= ?m) }",
 )
 
 quads: st.SearchStrategy[Quad] = st.tuples(
-    st.sampled_from([f"<{EX}{name}>" for name in "ab"]),
+    st.sampled_from([f"<{EX}{name}>" for name in "abc"]),
     st.sampled_from([f"<{EX}{name}>" for name in "pq"]),
     st.sampled_from(VALUES),
     st.just(""),
@@ -121,8 +136,12 @@ UPDATES = (
         ("SELECT * { ?s :p ?o FILTER EXISTS { ?s :q ?y FILTER (?o <= ?y * 2) } }", True),
         ("SELECT * { :b :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } }", True),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { GRAPH ?g { ?x :q ?y FILTER (?y > ?o) } } }", True),
+        ("SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }", True),
+        ("SELECT * { ?s :p ?o OPTIONAL { ?s :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { :b :p ?o . ?s :p ?o FILTER NOT EXISTS { ?s :q ?y FILTER (?y > ?o) } }", False),
-        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?x != ?s) } }", False),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?x != ?s) } }", True),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?y != ?s) } }", False),
+        ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o && ?y < ?s) } }", False),
         ("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y OPTIONAL { ?x :p ?o } FILTER (?y > ?o) } }", False),
         ("SELECT * { ?s :p ?o OPTIONAL { ?o :r ?x } FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } }", False),
         ("SELECT * { GRAPH ?g { ?s :p ?o FILTER NOT EXISTS { ?x :q ?y FILTER (?y > ?o) } } }", True),
@@ -130,6 +149,40 @@ UPDATES = (
 )
 def test_rows_are_kept_by_value_where_the_extreme_decides(query: str, is_kept: bool) -> None:
     assert ("surpassed" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+_AVERAGE = "{ SELECT ?s (AVG(?y) AS ?m) { ?s :q ?y } GROUP BY ?s }"
+
+
+@pytest.mark.parametrize(
+    ("query", "is_kept"),
+    [
+        (f"SELECT ?s {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
+        (f"SELECT ?s {{ {_AVERAGE} ?s :p ?o ; :r ?x FILTER (?o > ?m) }}", True),
+        (f"SELECT (COUNT(*) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", True),
+        (f"SELECT ?s {{ ?s :p ?o {_AVERAGE} FILTER (?m - 1 < ?o && ?o < ?m + 1) }}", True),
+        (f"SELECT ?s ?m {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT (SUM(?m) AS ?n) {{ ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT ?s {{ :b :r ?s . ?s :p ?o {_AVERAGE} FILTER (?o > ?m) }}", False),
+        (f"SELECT ?s {{ ?x :p ?o OPTIONAL {{ ?x :r ?s }} {_AVERAGE} FILTER (?o > ?m) }}", False),
+    ],
+)
+def test_rows_are_kept_by_value_that_a_summary_nobody_sees_is_compared_with(query: str, is_kept: bool) -> None:
+    assert ("crossing" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("query", "is_apart"),
+    [
+        ("SELECT ?s ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", True),
+        ("SELECT ?s (SUM(?m) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s", False),
+        ("SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?m", False),
+        ("SELECT ?s ?m (COUNT(*) AS ?n) { :b :r ?s { SELECT (SUM(?y) AS ?m) { ?x :q ?y } } } GROUP BY ?s ?m", True),
+    ],
+)
+def test_groups_are_made_before_a_total_stands_beside_them(query: str, is_apart: bool) -> None:
+    plan = plan_followed(text_of(query), map(text_of, UPDATES))
+    assert (plan.index("join") < plan.index("group")) is is_apart
 
 
 def test_only_rows_between_the_old_extreme_and_the_new_one_are_tested() -> None:

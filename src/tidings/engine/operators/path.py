@@ -1,14 +1,14 @@
 """Property paths at heart: Δ from the starts that a changed edge can be reached from, re-derived before and after.
 
 A path from x changes only if x reaches a changed edge. Those x are found by walking the steps of the path backwards
-from the ends of the edge, in both states; the rest of the graph is not looked at.
+from where the edge begins, in both states; the rest of the graph is not looked at.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 
 from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States, shown
 from tidings.engine.operators.law import Law
-from tidings.model.terms import Term, fold, is_tagged
+from tidings.model.terms import Quad, Term, fold, is_tagged
 from tidings.model.zset import absorb
 from tidings.sparql import algebra
 from tidings.sparql.algebra import (
@@ -30,10 +30,11 @@ from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse, watched_t
 class Backwards:
     """The way back from changed edges to where paths through them may start."""
 
-    __slots__ = ("_longest", "_steps")
+    __slots__ = ("_letters", "_longest", "_stands_still", "_steps")
 
     def __init__(self, path: Path) -> None:
-        letters = _letters(path)
+        self._letters = letters = _letters(path)
+        self._stands_still = may_stand_still(path)
         steps = letters[0]
         for step in letters[1:]:
             steps = Alternative(steps, step)
@@ -41,9 +42,12 @@ class Backwards:
         self._longest = None if _goes_on(path) else len(letters) - 1
         """How many steps may lie before a changed edge; None if any number."""
 
-    def starts(self, nodes: Iterable[Term], sources: tuple[TripleSource, TripleSource], look: Look) -> dict[Term, None]:
-        """Everything from which one of the nodes can be reached on the path, in either state."""
-        found = dict.fromkeys(nodes)
+    def starts(self, quads: Iterable[Quad], sources: tuple[TripleSource, TripleSource], look: Look) -> dict[Term, None]:
+        """Everything from which a path may lead through one of the quads, in either state; and where zero steps are
+        enough, what may be no node of the graph any more, or be one now."""
+        found = dict.fromkeys(
+            start for s, p, o, _ in quads for letter in self._letters for start, _ in walked(letter, s, p, o)
+        )
         frontier: Collection[Term] = found
         steps = 0
         while frontier and (self._longest is None or steps < self._longest):
@@ -56,6 +60,8 @@ class Backwards:
             )
             frontier = dict.fromkeys(term for term in before if term not in found)
             found.update(frontier)
+        if self._stands_still:
+            found.update((term, None) for s, _, o, _ in quads for term in (s, o))
         return found
 
 
@@ -79,21 +85,21 @@ class PathWalk(Stateless):
         self._law = Law(node, self.layout, home, None)
 
     def delta(self, hits: Hits) -> Changes:
-        touched: dict[Term, dict[Term, None]] = {}
+        touched: dict[Term, dict[Quad, None]] = {}
         for route in self.routes:
-            for (s, _, o, g), _ in hits.get(route, ()):
-                touched.setdefault(g, {}).update({s: None, o: None})
+            for quad, _ in hits.get(route, ()):
+                touched.setdefault(quad[3], {})[quad] = None
         if not touched:
             return {}
         changes = self._law.within(sum(map(len, touched.values())), self._walked, touched)
         return self._law.again() if changes is None else changes
 
-    def _walked(self, touched: dict[Term, dict[Term, None]]) -> Changes:
+    def _walked(self, touched: dict[Term, dict[Quad, None]]) -> Changes:
         look = self._states.new.look
         changes: Changes = {}
-        for graph, nodes in touched.items():
+        for graph, quads in touched.items():
             now, before = self._sources(graph)
-            starts = self._backwards.starts(nodes, (now, before), look)
+            starts = self._backwards.starts(quads, (now, before), look)
             present = self._candidates(starts, now) if self._is_there(graph, self._states.new) else {}
             past = self._candidates(starts, before) if self._is_there(graph, self._states.old) else {}
             for start in present | past:
@@ -155,6 +161,22 @@ def _letters(path: Path) -> list[Path]:
             return _letters(inner)
         case Sequence(left, right) | Alternative(left, right):
             return _letters(left) + _letters(right)
+
+
+def walked(letter: Path, s: Term, p: Term, o: Term) -> Iterator[tuple[Term, Term]]:
+    """From where to where a single step leads by way of a triple."""
+    match letter:
+        case str():
+            if letter == p:
+                yield s, o
+        case Inverse(str() as predicate):
+            if predicate == p:
+                yield o, s
+        case Negated(forward, backward):
+            if forward is not None and p not in forward:
+                yield s, o
+            if backward is not None and p not in backward:
+                yield o, s
 
 
 def _goes_on(path: Path) -> bool:

@@ -37,9 +37,9 @@ class IncrementalSpu:
         "caches",
         "dataset",
         "is_clocked",
+        "is_for_one",
         "members",
         "meter",
-        "reevaluates",
         "routes",
         "variables",
     )
@@ -54,7 +54,7 @@ class IncrementalSpu:
         self._index = Members(parameters, self.members)
         planner = Planner(self._index if parameters else None)
         self._build = planner.build(query.pattern, states)
-        self.reevaluates = planner.reevaluates
+        self.is_for_one = planner.is_for_one
         self._pinned = planner.pinned
         self._clocked = planner.clocked
         self.is_clocked = bool(planner.clocked)

@@ -60,7 +60,7 @@ class PlanCache:
         if isinstance(plain, Describe):
             return self._keep(key, self._described(plain, UNLIMITED), partial(self._described, plain))
         spu = IncrementalSpu(plain, renamed, self._states(plain, UNLIMITED))
-        if spu.reevaluates and renamed:
+        if spu.is_for_one and renamed:
             return None
 
         def make(limits: Limits) -> Spu:

@@ -36,8 +36,8 @@ from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
-from tidings.engine.plans.regrouping.comparisons import Compared, compared
-from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside, joined_by_value, optional_by_value
+from tidings.engine.plans.regrouping.comparisons import Compared, compared, grouped_as_seen
+from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
 from tidings.engine.plans.regrouping.links import linked
@@ -47,9 +47,9 @@ from tidings.engine.plans.regrouping.path_groups import (
     grouped,
     has_bound_path,
     node_of,
-    spread_over,
-    unlooped,
 )
+from tidings.engine.plans.regrouping.restating import restated
+from tidings.engine.plans.regrouping.scalars_aside import scalars_aside
 from tidings.engine.plans.regrouping.stacks import unstacked, with_exists_below
 from tidings.engine.plans.regrouping.surpassing import Surpassing, surpassing
 from tidings.engine.plans.regrouping.witnessing import Witnessing
@@ -61,7 +61,6 @@ from tidings.sparql.algebra import BGP, Expression, Negated, Node, PathPattern, 
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
-from tidings.sparql.rewrite.semijoins import semijoined
 
 LARGEST_CONJUNCTION = 64
 """Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
@@ -72,8 +71,9 @@ class Planner:
 
     def __init__(self, members: Members | None = None) -> None:
         self.routes: list[Route] = []
-        self.reevaluates = False
-        """Whether anything on the spine is: that would be for all members at once."""
+        self.is_for_one = False
+        """Whether anything on the spine would be done for all members at once that is better done for each: to evaluate
+        it again, or to join the rows of all groups with a total."""
         self.memories: list[Memory[Any]] = []
         """What the operators on the spine remember of each member."""
         self.pinned: list[Pinned] = []
@@ -87,16 +87,14 @@ class Planner:
     def build(self, node: Node, states: States) -> Built:
         if isinstance(node, algebra.Group | algebra.Slice):
             node = with_exists_below(node)
+        if (better := restated(node, states.graph)) is not node:
+            return self.build(better, states)
         match node:
             case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
                 why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
                 return self._reevaluated(node, why, states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
-            case algebra.Join() if states.graph[:1] != "?" and (straight := unlooped(node)) is not node:
-                return self.build(straight, states)
-            case algebra.Join() if states.graph[:1] != "?" and (apart := spread_over(node)) is not node:
-                return self.build(apart, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
                 return self._joined(grouped(node), states)
             case PathPattern():
@@ -111,8 +109,6 @@ class Planner:
             case algebra.Union(left, right):
                 union = Union(self._side(left, states).operator, self._side(right, states).operator)
                 return self._evaluated(union, node, states, is_ordered=False)
-            case algebra.LeftJoin() if (keyed := optional_by_value(node, states.graph)) is not node:
-                return self.build(keyed, states)
             case algebra.LeftJoin():
                 return self._optional(with_moment_inside(node), states)
             case algebra.Minus(left, right):
@@ -123,10 +119,6 @@ class Planner:
                 below = self._led_by_parameters(self.build(inner, states))
                 width = len(self._parameters)
                 return self._clocked(clocked_extend(below.operator, below.rows, width, variable, expression, states))
-            case algebra.Filter() if (
-                joined := joined_by_value(semijoined(node, stable=True), states.graph)
-            ) is not node:
-                return self.build(joined, states)
             case algebra.Filter() if (asked := surpassing(node, states.graph)) is not None and self._is_kept(asked):
                 return self._surpassed(asked, states)
             case algebra.Filter() if (equal := equal_inside(node, states.graph)) is not None:
@@ -143,8 +135,9 @@ class Planner:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
                 found = None if any(map(is_momentary, algebra.expressions(inner))) else compared(node)
-                below = self.build(inner, states) if found is None else self._crossing(found, states)
-                return self._projected(below, variables)
+                if found is None or not self._is_kept(found):
+                    return self._projected(self.build(inner, states), variables)
+                return self._projected(self._crossing(found, states), variables)
             case algebra.Distinct(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
@@ -152,7 +145,11 @@ class Planner:
             case algebra.Slice(inner, offset, limit):
                 return self._window(inner, offset, limit, states)
             case algebra.Group():
-                return self._group(node, states)
+                aside = scalars_aside(node)
+                if aside is not node and not self._parameters:
+                    return self.build(aside, states)
+                self.is_for_one |= aside is not node
+                return self._group(grouped_as_seen(node), states)
             case algebra.Service():
                 raise NotAllowed("SERVICE cannot be subscribed: another endpoint does not tell when it changes")
             case _:
@@ -190,7 +187,7 @@ class Planner:
         return Built(operator, lambda member: aligned.run((member,) if led else ONE), is_ordered)
 
     def _reevaluated(self, node: Node, why: str, states: States) -> Built:
-        self.reevaluates |= self._is_spine(node)
+        self.is_for_one |= self._is_spine(node)
         routes = tuple(routes_in(node, states.graph))
         self.routes.extend(routes)
         return self._evaluated(Reevaluate(node, routes, why, states), node, states, is_ordered=False)
@@ -285,7 +282,7 @@ class Planner:
         operator: Operator
         both = shared_variables(left, right)
         if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
-            operator = minus(aside, right, self._witnessing.of(right, aside, states), states)
+            operator = minus(aside, right, self._witnessing.beside(right, aside, states), states)
         else:
             side = self._sided(excluding(right, both), states)
             operator = minus_kept(aside, side, meeting(side.layout, layout), states)
@@ -333,10 +330,10 @@ class Planner:
         rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
         both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
         whole = algebra.Project(both, rows.layout.variables)
-        operator = Crossing(rows, scalars, found.range, found.scalar, whole, states)
+        operator = Crossing(rows, scalars, found.key, found.range, found.scalar, whole, states)
         return self._evaluated(operator, whole, states, is_ordered=False)
 
-    def _is_kept(self, found: Surpassing) -> bool:
+    def _is_kept(self, found: Surpassing | Compared) -> bool:
         """Not where each new member would have the rows of all found again, and few of them go with each other."""
         return not (found.key and self._is_spine(found.rows))
 
@@ -346,7 +343,9 @@ class Planner:
             Side(built.operator, node, self._members_of(node))
             for built, node in ((left, found.rows), (right, found.values))
         )
-        operator = Surpassed(rows, values, found.key, found.range, found.column, states, wanted=found.wanted)
+        operator = Surpassed(
+            rows, values, found.key, found.range, found.column, found.apart, states, wanted=found.wanted
+        )
         built = Built(operator, lambda member: operator.passing(left.rows(member), right.rows(member)), False)
         return self._projected(built, found.shown)
 

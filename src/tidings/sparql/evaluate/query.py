@@ -13,6 +13,7 @@ from tidings.sparql.evaluate.context import UNLIMITED, Context, Limits, Meter, M
 from tidings.sparql.evaluate.dataset import QuadSource, TripleSource, View
 from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row, picker, tiebreak
 from tidings.sparql.rewrite import rewrite
+from tidings.sparql.rewrite.antijoins import join_absence
 
 _TOO_DEEP = "the pattern is nested too deeply to be evaluated"
 
@@ -54,7 +55,7 @@ def evaluate(
 def compile_pattern(pattern: Node, context: Context) -> Plan:
     """A plan for a whole pattern, rewritten for speed by what the store now holds."""
     try:
-        return Compiler(context).plan(rewrite(pattern, context.view, look=context.glance))
+        return Compiler(context).plan(rewrite(join_absence(pattern), context.view, look=context.glance))
     except RecursionError:
         raise BadRequest(_TOO_DEEP) from None
 

@@ -1,5 +1,6 @@
 """Rewrite passes, algebra to algebra, in the order in which they are applied. Each keeps the multiset of solutions.
 
+antijoins   OPTIONAL that is asked to have found nothing is NOT EXISTS; of whole queries
 constants   FILTER(?x = <iri>) is a constant in disguise
 semijoins   EXISTS around what cannot see the row that asks is a join
 order       the most selective pattern first, by the store's counts

@@ -1,6 +1,6 @@
 """MINUS: the rows of A that no row of B excludes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidings.engine.operators.base import States
 from tidings.engine.operators.dependent.dependent import Dependent, DependentOnKept
@@ -15,15 +15,15 @@ from tidings.sparql.evaluate.pushing import shared_variables
 from tidings.sparql.rewrite import rewrite
 
 
-def minus(left: Side, right: Node, witness: Witness, states: States) -> Dependent:
-    """A - B, with a witness of B."""
+def minus(left: Side, right: Node, witnesses: Sequence[Witness], states: States) -> Dependent:
+    """A - B, with witnesses of B."""
 
     def plan(context: Context) -> Plan:
         bound = frozenset(shared_variables(left.node, right))
         ordered = rewrite(right, context.view, bound)
         return states.compiler(context).minus(Plan(left.layout, iter), left.node, ordered)
 
-    return Dependent("minus", left, (witness,), plan, Minus(left.node, right), states)
+    return Dependent("minus", left, witnesses, plan, Minus(left.node, right), states)
 
 
 def minus_kept(left: Side, right: Side, shared: tuple[Var, ...], states: States) -> DependentOnKept:

@@ -111,9 +111,10 @@ def rows_concerned(
 
 
 class _LookedUp:
-    __slots__ = ("_aligned", "_everybody")
+    __slots__ = ("_aligned", "_everybody", "_side")
 
     def __init__(self, left: Side, shared: tuple[Var, ...], states: States) -> None:
+        self._side = left
         self._everybody = None if shared else left.members
         start = shared if self._everybody is None else self._everybody.variables
         given = Layout(start, frozenset(start)) if start else None
@@ -126,7 +127,7 @@ class _LookedUp:
         found: Changes = {}
         if rows:
             absorb(found, ((row, 1) for row in self._aligned.run(rows)))
-        return found
+        return self._side.of_members(found)  # what is nobody's would be tested for nothing
 
     def absorb(self, changes: Changes) -> None:
         pass

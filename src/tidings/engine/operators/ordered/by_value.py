@@ -7,6 +7,7 @@ is on no scale, such as a duration, is comparable at most with what is on none e
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any, TypeAlias
 
 from tidings.engine.operators.base import Changes
@@ -52,6 +53,16 @@ class _Ranked:
         """The rows of each place, and a term that has it."""
         self.order: Ordered[Any] = Ordered()
 
+    def from_end(self, greatest: bool) -> Iterator[tuple[Term, Row]]:
+        """The rows from one end, each the first time that it comes."""
+        seen: set[Row] = set()
+        for place in self.order.backwards() if greatest else self.order:
+            value, rows = self.buckets[place]
+            for row in rows:
+                if row not in seen:
+                    seen.add(row)
+                    yield value, row
+
 
 class ByValue:
     """Rows by a value of theirs."""
@@ -94,21 +105,19 @@ class ByValue:
         for aside, count in self.aside.items():
             yield aside[1:], count
 
-    def values(self) -> Iterator[tuple[Term, int]]:
-        """A term of each place, with how many rows have it, and those aside."""
+    def entries(self) -> Iterator[tuple[Term, Row, int]]:
+        """The rows with a term of their place and their counts, in no order."""
         for ranked in self._scales.values():
             for value, rows in ranked.buckets.values():
-                yield value, sum(rows.values())
+                for row, count in rows.items():
+                    yield value, row, count
         for aside, count in self.aside.items():
             if aside[0] is not None:
-                yield aside[0], count
+                yield aside[0], aside[1:], count
 
-    def extremes(self, *, greatest: bool) -> dict[Scale, Term]:
-        """A term at the end of each scale."""
-        return {
-            scale: ranked.buckets[ranked.order.last() if greatest else ranked.order.first()][0]
-            for scale, ranked in self._scales.items()
-        }
+    def leaders(self, *, greatest: bool, most: int) -> dict[Scale, tuple[tuple[Term, Row], ...]]:
+        """From the end of each scale, the first so many rows that differ, with their values."""
+        return {scale: tuple(islice(ranked.from_end(greatest), most)) for scale, ranked in self._scales.items()}
 
     def near(self, moved: Mapping[Term, int]) -> Iterator[tuple[Term, Changes]]:
         """Values on scales, with their rows, that may compare otherwise with others of which so many have come and

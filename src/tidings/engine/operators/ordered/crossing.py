@@ -1,9 +1,9 @@
-"""Rows compared with what one sub-SELECT says for all of them, such as who is above average: π σ(a > m)(A × B).
+"""Rows compared with what one sub-SELECT says for all of them, such as who is above average: π σ(a > m)(A ⋈ B).
 
-B has hardly more than one row, and nobody sees it. When it changes from m to m', only the rows of A between m and m'
-are concerned: those are found by the order of their values.
+B has hardly more than one row, or one for each key, and nobody sees what it says. When that changes from m to m', only
+the rows of A between m and m' that agree in the key are concerned: those are found by the order of their values.
 
-    Δ = σ(ΔA × B') + σ(A × ΔB)
+    Δ = σ(ΔA ⋈ B') + σ(A ⋈ ΔB)
 """
 
 from collections.abc import Iterable
@@ -17,24 +17,44 @@ from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb, add
 from tidings.sparql.algebra import Node
+from tidings.sparql.evaluate.layout import Row, picker
+
+
+class _Group:
+    """Rows of A and scalars of B that go together."""
+
+    __slots__ = ("rows", "scalars")
+
+    def __init__(self) -> None:
+        self.rows = ByValue()
+        self.scalars: dict[Term, int] = {}
+        """The values of B, and how many rows have each."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.scalars)
 
 
 class Crossing(Binary):
     """The rows of A for which `condition` holds with the scalar of B, once for each row of B for which it does."""
 
-    __slots__ = ("_at", "_condition", "_law", "_rows", "_scalar", "_scalars", "_sides", "_states", "_version", "layout")
+    __slots__ = (
+        "_at", "_condition", "_groups", "_key_of", "_key_of_right", "_law", "_scalar", "_sides", "_states", "_version",
+        "layout",
+    )  # fmt: skip
 
-    def __init__(self, left: Side, right: Side, condition: Range, scalar: Var, whole: Node, states: States) -> None:
+    def __init__(
+        self, left: Side, right: Side, key: tuple[Var, ...], condition: Range, scalar: Var, whole: Node, states: States
+    ) -> None:
         super().__init__(left.operator, right.operator)
         self.layout = left.layout
         self._sides = (left, right)
         self._condition = condition
         self._at = left.layout.index[condition.variable]
+        self._key_of = picker([left.layout.index[variable] for variable in key])
+        self._key_of_right = picker([right.layout.index[variable] for variable in key])
         self._scalar = right.layout.index[scalar]
         self._states = states
-        self._rows: ByValue | None = None
-        self._scalars: dict[Term, int] = {}
-        """The values of B, and how many rows have each."""
+        self._groups: dict[Row, _Group] | None = None
         self._version = 0
         self._law = Law(whole, self.layout, states, left.members)
         states.caches.append(self)
@@ -45,51 +65,81 @@ class Crossing(Binary):
             return {}
         changes = self._law.within(len(left) + len(right), self._crossed, left, right)
         if changes is None:
-            self._rows = None
+            self._groups = None
             return self._law.again()
         return changes
 
     def _crossed(self, left: Changes, right: Changes) -> Changes:
-        rows = self._begun()
-        moved: dict[Term, int] = {}
-        absorb(moved, ((m, weight) for row, weight in right.items() if (m := row[self._scalar]) is not None))
-        changes = _crossed(rows, moved, self._condition)
-        absorb(self._scalars, moved.items())
+        groups = self._begun()
+        changes: Changes = {}
+        moved: dict[Row, dict[Term, int]] = {}
+        for row, weight in right.items():
+            scalar = row[self._scalar]
+            if scalar is not None:
+                add(moved.setdefault(self._key_of_right(row), {}), scalar, weight)
+        for key, scalars in moved.items():
+            group = groups.setdefault(key, _Group())
+            absorb(changes, _crossed(group.rows, scalars, self._condition).items())
+            absorb(group.scalars, scalars.items())
+            self._tidy(key, group)
         for row, weight in left.items():
             value = row[self._at]
             if value is not None:
-                rows.add(value, row, weight)
-                times = _times(value, self._scalars, self._condition)
+                group = self._put(groups, row, value, weight)
+                times = _times(value, group.scalars, self._condition)
                 if times:
                     add(changes, row, weight * times)
         return changes
 
-    def _begun(self) -> ByValue:
+    def _put(self, groups: dict[Row, _Group], row: Row, value: Term, weight: int) -> _Group:
+        """Take up a row of A, and tell what it goes with."""
+        key = self._key_of(row)
+        group = groups.setdefault(key, _Group())
+        group.rows.add(value, row, weight)
+        self._tidy(key, group)
+        return group
+
+    def _tidy(self, key: Row, group: _Group) -> None:
+        if not group and self._groups is not None:
+            del self._groups[key]
+
+    def _begun(self) -> dict[Row, _Group]:
         """All rows of A and the values of B, as before the commit, unless they are at hand."""
         left, right = self._sides
-        if self._rows is None or self._version != left.version:
+        if self._groups is None or self._version != left.version:
             self._version = left.version
-            self._rows = ByValue()
+            self._groups = {}
             for row in left.rows_before(self._states):
                 value = row[self._at]
                 if value is not None:
-                    self._rows.add(value, row, 1)
-            self._scalars = {}
-            found = (row[self._scalar] for row in right.rows_before(self._states))
-            absorb(self._scalars, ((m, 1) for m in found if m is not None))
-        return self._rows
+                    self._put(self._groups, row, value, 1)
+            for row in right.rows_before(self._states):
+                scalar = row[self._scalar]
+                if scalar is not None:
+                    add(self._groups.setdefault(self._key_of_right(row), _Group()).scalars, scalar, 1)
+        return self._groups
 
     def items(self) -> Iterable[Any]:
-        """The values of B first, then the rows of A."""
-        if self._rows is not None and self._version == self._sides[0].version:
-            yield self._scalars
-            yield from self._rows.items()
+        """That there are any, then the rows of A, then the values of B with what they go with."""
+        if self._groups is not None and self._version == self._sides[0].version:
+            yield True
+            for group in self._groups.values():
+                yield from group.rows.items()
+            for key, group in self._groups.items():
+                for scalar, count in group.scalars.items():
+                    yield key, scalar, count
 
     def extend(self, items: list[Any]) -> None:
-        if self._rows is None:
-            self._rows, self._scalars = ByValue(), items.pop(0)
-        for row, count in items:
-            self._rows.add(row[self._at], row, count)
+        if self._groups is None:
+            self._groups = {}
+            del items[0]
+        for item in items:
+            if len(item) == 2:
+                row, count = item
+                self._put(self._groups, row, row[self._at], count)
+            else:
+                key, scalar, count = item
+                add(self._groups.setdefault(key, _Group()).scalars, scalar, count)
 
     def complete(self) -> None:
         self._version = self._sides[0].version

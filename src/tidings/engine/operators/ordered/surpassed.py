@@ -2,13 +2,14 @@
 
 Of all the rows of B that go with a row of A, only the greatest matters (for `<`, the least). When it changes from m to
 m', only the rows of A between m and m' are concerned: those are found by the order of their values. Rows of A and of B
-go together if they agree in what both always have; where that is nothing, all do.
+go together if they agree in what both always have; where that is nothing, all do. Where only others surpass a row
+(`?y != ?x`), the greatest of another than the greatest matters, too: that is who surpasses the greatest's own rows.
 
     Δ = σ'(ΔA) + (σ' - σ) of the rows of A between m and m'
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidings.engine.operators.base import Binary, Changes, Explanation, Hits, States, shown
 from tidings.engine.operators.ordered.by_value import ByValue, Scale
@@ -17,6 +18,9 @@ from tidings.engine.operators.thresholds import Range
 from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb, add
 from tidings.sparql.evaluate.layout import Row, picker
+
+_Leaders: TypeAlias = tuple[tuple[Term, Row], ...]
+"""The values at the end of one scale, the first of each whose it is: of two, if it matters whose, and of one if not."""
 
 
 class _Group:
@@ -34,16 +38,17 @@ class _Group:
 
 class Surpassed(Binary):
     """The rows of A that pass, or the others. `condition` is that of a row of A with the value in `column` of B, which
-    has the columns of the `key` as well. Nothing is looked up but what there is when the first commit comes."""
+    has the columns of the `key` as well; `apart` are a column of A and one of B that have to differ, if any have to.
+    Nothing is looked up but what there is when the first commit comes."""
 
     __slots__ = (
-        "_at", "_column", "_condition", "_groups", "_key_of", "_key_of_right", "_sides", "_states", "_version",
-        "_wanted", "layout",
+        "_apart", "_at", "_column", "_condition", "_groups", "_key_of", "_key_of_right", "_sides", "_states",
+        "_version", "_wanted", "_who", "_whose", "layout",
     )  # fmt: skip
 
     def __init__(
-        self, left: Side, right: Side, key: tuple[Var, ...], condition: Range, column: Var, states: States, *,
-        wanted: bool,
+        self, left: Side, right: Side, key: tuple[Var, ...], condition: Range, column: Var,
+        apart: tuple[Var, Var] | None, states: States, *, wanted: bool,
     ) -> None:  # fmt: skip
         super().__init__(left.operator, right.operator)
         self.layout = left.layout
@@ -53,6 +58,11 @@ class Surpassed(Binary):
         self._at = left.layout.index[condition.variable]
         self._column = right.layout.index[column]
         self._condition = condition
+        self._apart = apart
+        self._who = None if apart is None else picker([left.layout.index[apart[0]]])
+        """Of a row of A, who others have to differ from."""
+        self._whose = picker([] if apart is None else [right.layout.index[apart[1]]])
+        """Of a row of B, who that is."""
         self._wanted = wanted
         """Whether it is the surpassed rows that pass."""
         self._states = states
@@ -81,26 +91,26 @@ class Surpassed(Binary):
         for row in values:
             value = row[self._column]
             if value is not None:
-                found.setdefault(self._key_of_right(row), ByValue()).add(value, (), 1)
+                found.setdefault(self._key_of_right(row), ByValue()).add(value, self._whose(row), 1)
         return (row for row in rows if self._passes(row, found.get(self._key_of(row))))
 
-    def _moved(self, right: Changes) -> dict[Row, dict[Term, int]]:
-        """The values of B that come and go, by what they go with."""
-        found: dict[Row, dict[Term, int]] = {}
+    def _moved(self, right: Changes) -> dict[Row, dict[tuple[Term, Row], int]]:
+        """The values of B that come and go, and whose they are, by what they go with."""
+        found: dict[Row, dict[tuple[Term, Row], int]] = {}
         for row, weight in right.items():
             value = row[self._column]
             if value is not None:
-                add(found.setdefault(self._key_of_right(row), {}), value, weight)
+                add(found.setdefault(self._key_of_right(row), {}), (value, self._whose(row)), weight)
         return found
 
-    def _move(self, key: Row, moved: dict[Term, int], changes: Changes) -> None:
+    def _move(self, key: Row, moved: dict[tuple[Term, Row], int], changes: Changes) -> None:
         """Take up changed values of B, and tell the rows of A that pass now and did not, or the reverse."""
         group = self._group(key)
-        before = self._extremes(group.values)
+        before = self._leaders(group.values)
         aside = dict(group.values.aside) if group.rows.aside else {}
-        for value, weight in moved.items():
-            group.values.add(value, (), weight)
-        after = self._extremes(group.values)
+        for (value, whose), weight in moved.items():
+            group.values.add(value, whose, weight)
+        after = self._leaders(group.values)
         concerned = {value: rows for turned in _turned(before, after) for value, rows in group.rows.near(turned)}
         others, since = list(before.values()), list(after.values())
         self._states.meter.charge(len(concerned))
@@ -109,37 +119,52 @@ class Surpassed(Binary):
         self._tell_aside(group, aside, changes)
         self._tidy(key, group)
 
-    def _tell(self, value: Term, rows: Changes, before: list[Term], after: list[Term], changes: Changes) -> None:
-        was, is_now = self._surpasses(before, value), self._surpasses(after, value)
-        if was is not is_now:
-            sign = 1 if is_now is self._wanted else -1
-            absorb(changes, ((row, sign * count) for row, count in rows.items()))
+    def _tell(
+        self, value: Term, rows: Changes, before: list[_Leaders], after: list[_Leaders], changes: Changes
+    ) -> None:
+        for who, some in self._by_who(rows):
+            was, is_now = self._surpasses(before, value, who), self._surpasses(after, value, who)
+            if was is not is_now:
+                sign = 1 if is_now is self._wanted else -1
+                absorb(changes, ((row, sign * count) for row, count in some.items()))
+
+    def _by_who(self, rows: Changes) -> Iterable[tuple[Row | None, Changes]]:
+        who = self._who
+        return ((None, rows),) if who is None else ((who(row), {row: count}) for row, count in rows.items())
 
     def _tell_aside(self, group: _Group, before: Mapping[Row, int], changes: Changes) -> None:
         """The same for what is on no scale, and is compared with each other value that is on none."""
         now = group.values.aside
         if before.keys() == now.keys() or not group.rows.aside:
             return
-        others, since = list(_terms(before)), list(_terms(now))
-        for row, count in group.rows.aside.items():
+        others, since = _each_alone(before), _each_alone(now)
+        for (value, *row), count in group.rows.aside.items():
             self._states.meter.charge(len(others) + len(since))
-            (value,) = _terms((row,))
-            self._tell(value, {row[1:]: count}, others, since, changes)
+            assert value is not None
+            self._tell(value, {tuple(row): count}, others, since, changes)
 
-    def _extremes(self, values: ByValue) -> dict[Scale, Term]:
-        return values.extremes(greatest=not self._condition.is_lower)
+    def _leaders(self, values: ByValue) -> dict[Scale, _Leaders]:
+        most = 1 if self._apart is None else 2
+        return values.leaders(greatest=not self._condition.is_lower, most=most)
 
-    def _surpasses(self, others: Iterable[Term], value: Term) -> bool:
-        """Whether the condition holds for a value with any of the others."""
+    def _surpasses(self, others: Iterable[_Leaders], value: Term, who: Row | None) -> bool:
+        """Whether the condition holds for a value with any of the others that are not of the same."""
         holds = self._condition.holds
-        return any(holds(value, other) for other in others)
+        for leaders in others:
+            for other, whose in leaders:
+                if whose != who:
+                    if holds(value, other):
+                        return True
+                    break
+        return False
 
     def _passes(self, row: Row, values: ByValue | None) -> bool:
         value = row[self._at]
         if value is None or values is None:
             return not self._wanted
-        others = (*self._extremes(values).values(), *_terms(values.aside))
-        return self._surpasses(others, value) is self._wanted
+        others = (*self._leaders(values).values(), *_each_alone(values.aside))
+        who = None if self._who is None else self._who(row)
+        return self._surpasses(others, value, who) is self._wanted
 
     # -- what is kept -------------------------------------------------------------------------------------------
 
@@ -179,7 +204,7 @@ class Surpassed(Binary):
     def _put_right(self, row: Row, weight: int) -> None:
         value = row[self._column]
         if value is not None:
-            self._group(self._key_of_right(row)).values.add(value, (), weight)
+            self._group(self._key_of_right(row)).values.add(value, self._whose(row), weight)
 
     def _members_version(self) -> int:
         """Another number whenever there are other members, and so other rows."""
@@ -192,8 +217,8 @@ class Surpassed(Binary):
             for group in self._groups.values():
                 yield from group.rows.items()
             for key, group in self._groups.items():
-                for value, count in group.values.values():
-                    yield key, value, count
+                for value, whose, count in group.values.entries():
+                    yield key, value, whose, count
 
     def extend(self, items: list[Any]) -> None:
         if self._groups is None:
@@ -203,8 +228,8 @@ class Surpassed(Binary):
             if len(item) == 2:
                 self._put(*item)
             else:
-                key, value, count = item
-                self._group(key).values.add(value, (), count)
+                key, value, whose, count = item
+                self._group(key).values.add(value, whose, count)
 
     def complete(self) -> None:
         self._version = self._members_version()
@@ -212,18 +237,21 @@ class Surpassed(Binary):
     def explain(self) -> Explanation:
         how = "that" if self._wanted else "that no"
         value = shown(self._condition.variable)
-        detail = f"rows {how} value of the right surpasses: {value} {self._condition.operator} it, both kept by value"
+        others = "" if self._apart is None else f" where {shown(self._apart[0])} != {shown(self._apart[1])}"
+        compares = f"{value} {self._condition.operator} it{others}"
+        detail = f"rows {how} value of the right surpasses: {compares}, both kept by value"
         return Explanation("surpassed", detail, True, (self._left.explain(), self._right.explain()))
 
 
-def _terms(aside: Iterable[Row]) -> Iterator[Term]:
-    """The values of rows that are kept aside."""
-    return (row[0] for row in aside if row[0] is not None)
+def _each_alone(aside: Iterable[Row]) -> list[_Leaders]:
+    """The values of rows that are kept aside, each compared for itself."""
+    return [((value, tuple(whose)),) for value, *whose in aside if value is not None]
 
 
-def _turned(before: Mapping[Scale, Term], after: Mapping[Scale, Term]) -> Iterator[dict[Term, int]]:
-    """The extremes that have moved, scale by scale: which come and which go."""
+def _turned(before: Mapping[Scale, _Leaders], after: Mapping[Scale, _Leaders]) -> Iterator[dict[Term, int]]:
+    """The leaders of the scales on which they have changed: what is between them may compare otherwise, or anything, if
+    there are more or fewer."""
     for scale in before.keys() | after.keys():
-        was, is_now = before.get(scale), after.get(scale)
+        was, is_now = before.get(scale, ()), after.get(scale, ())
         if was != is_now:
-            yield {term: weight for term, weight in ((was, -1), (is_now, 1)) if term is not None}
+            yield dict.fromkeys((term for term, _ in (*was, *is_now)), int(len(was) != len(is_now)))

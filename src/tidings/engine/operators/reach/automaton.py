@@ -7,8 +7,9 @@ states that ends in an accepting one.
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from tidings.engine.operators.path import walked
 from tidings.model.terms import Quad, Term
-from tidings.sparql.algebra import Alternative, Inverse, Negated, Path, Repeat, Sequence
+from tidings.sparql.algebra import Alternative, Inverse, Path, Repeat, Sequence
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.walk import ends, reverse
 
@@ -79,7 +80,7 @@ class Automaton:
         """The steps that a triple is."""
         s, p, o, _ = quad
         for state, letter in enumerate(self._letters):
-            for start, end in _walked(letter, s, p, o):
+            for start, end in walked(letter, s, p, o):
                 for previous in self._previous[state]:
                     yield (start, previous), (end, state)
 
@@ -97,19 +98,3 @@ def _step(letter: Path) -> _Step:
             return lambda source, term: source.subjects(predicate, term)
         case _:
             return lambda source, term: ends(letter, source, term)
-
-
-def _walked(letter: Path, s: Term, p: Term, o: Term) -> Iterator[tuple[Term, Term]]:
-    """From where to where a single step leads by way of a triple."""
-    match letter:
-        case str():
-            if letter == p:
-                yield s, o
-        case Inverse(str() as predicate):
-            if predicate == p:
-                yield o, s
-        case Negated(forward, backward):
-            if forward is not None and p not in forward:
-                yield s, o
-            if backward is not None and p not in backward:
-                yield o, s

@@ -195,9 +195,9 @@ class ByWalking:
     def changed(self, items: Items, roots: Roots) -> Pairs:
         ground = self._ground
         now, before = ground.now(), ground.before()
-        touched = dict.fromkeys(term for (s, _, o, _), _ in items for term in (s, o))
+        quads = [quad for quad, _ in items]
         pairs: Pairs = {}
-        for start in self._backwards.starts(touched, (now, before), ground.look):
+        for start in self._backwards.starts(quads, (now, before), ground.look):
             if start in roots:
                 absorb(pairs, (((start, end), 1) for end in self._ends(start, now)))
                 absorb(pairs, (((start, end), -1) for end in self._ends(start, before)))

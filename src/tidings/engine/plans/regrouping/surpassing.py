@@ -1,7 +1,8 @@
 """Rows that another pattern surpasses, or does not: `FILTER NOT EXISTS { ?y :v ?w FILTER (?w > ?v) }`.
 
 Nothing but what both sides always have, if anything, and one comparison by `<` leads from the pattern inside to the row
-that asks: so the greatest value inside, or the least, decides for all rows with which it goes.
+that asks: so the greatest value inside, or the least, decides for all rows with which it goes. There may be one more
+condition, that it is another's (`?y != ?x`), where both are names and no literals.
 """
 
 from msgspec import Struct
@@ -27,6 +28,7 @@ from tidings.sparql.algebra import (
     certain,
     conjunction,
     conjuncts,
+    matched,
     mentioned,
     visible,
 )
@@ -47,6 +49,8 @@ class Surpassing(Struct, frozen=True):
     range: Range
     column: Var
     """That of the values."""
+    apart: tuple[Var, Var] | None
+    """A column of the rows and one of the values that have to differ, if any have to."""
     wanted: bool
     """Whether the surpassed rows pass, or the others."""
     shown: tuple[Var, ...]
@@ -80,20 +84,24 @@ def _surpassing(rows: Node, pattern: Node, *, wanted: bool) -> Surpassing | None
     if any(has_exists(each) or is_momentary(each) or names_blanks(each) for each in conditions):
         return None
     across = [each for each in conditions if not set(mentioned(each)) <= theirs.keys()]
-    compared = _compared(across[0], ours, theirs) if len(across) == 1 else None
-    if compared is None:
+    ranges = [found for each in across if (found := _compared(each, ours, theirs)) is not None]
+    others = [pair for each in across if (pair := _apart(each, rows, inside.inner)) is not None]
+    if len(ranges) != 1 or len(others) != len(across) - 1 or len(others) > 1:
         return None
+    (compared,) = ranges
     value, operator, other = compared
-    below = conjunction(each for each in conditions if each is not across[0])
+    below = conjunction(each for each in conditions if each not in across)
+    apart = others[0] if others else None
     values = inside.inner if below is None else Filter(below, inside.inner)
     column = value if isinstance(value, str) else _OURS
     with_value = rows if isinstance(value, str) else Extend(rows, _OURS, value)
     return Surpassing(
         with_value,
-        Project(Extend(values, _THEIRS, other), (*shared, _THEIRS)),
+        Project(Extend(values, _THEIRS, other), (*shared, *(() if apart is None else apart[1:]), _THEIRS)),
         shared,
         Range(column, operator),
         _THEIRS,
+        apart,
         wanted,
         tuple(ours),
     )
@@ -110,6 +118,22 @@ def _compared(
             if _reads(right, ours) and _reads(left, theirs):
                 return right, MIRRORED[operator], left
     return None
+
+
+def _apart(condition: Expression, rows: Node, inside: Node) -> tuple[Var, Var] | None:
+    """What has to differ: a variable of the rows alone and one of the pattern alone, both of them subjects of triples
+    that are there, so that `!=` asks for different terms."""
+    match condition:
+        case Compare("!=", str() as left, str() as right):
+            for ours, theirs in ((left, right), (right, left)):
+                is_plain = ours not in visible(inside) and theirs not in visible(rows)
+                if is_plain and _is_name(ours, rows) and _is_name(theirs, inside):
+                    return ours, theirs
+    return None
+
+
+def _is_name(variable: Var, node: Node) -> bool:
+    return variable[0] == "?" and any(subject == variable for subject, _, _, _ in matched(node, ""))
 
 
 def _reads(expression: Expression, variables: dict[Var, None]) -> bool:

@@ -31,9 +31,15 @@ class Witnessing:
         shared = leading_back(operator.layout, left.layout, certain(sign))
         return Witness(operator, shared, (), with_left=with_left or sign is not node, turned=turned)
 
+    def beside(self, right: Node, left: Side, states: States) -> list[Witness]:
+        """Watch the right side of OPTIONAL or MINUS. Where what becomes of its own rows depends on others, too, only
+        its signs are watched: the rows that the whole of it tells may be far more than those that concern the left."""
+        signs = signs_of(right) if _is_nested(right) else None
+        return [self.of(sign, left, states) for sign in ([right] if signs is None else signs)]
+
     def optional(self, condition: Expression | None, right: Node, left: Side, states: States) -> list[Witness]:
         """Watch the right side of OPTIONAL, and what its condition asks for by EXISTS or says of the moment."""
-        witnesses = [self.of(right, left, states)]
+        witnesses = self.beside(right, left, states)
         if condition is None:
             return witnesses
         timed, _ = parted(condition)
@@ -61,3 +67,10 @@ class Witnessing:
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self._routes.extend(routes)
         return [Witness(None, (), routes, turned=turned)]
+
+
+def _is_nested(node: Node) -> bool:
+    """Whether there is OPTIONAL, MINUS or EXISTS in a pattern."""
+    if isinstance(node, algebra.LeftJoin | algebra.Minus) or any(map(has_exists, algebra.expressions(node))):
+        return True
+    return any(map(_is_nested, algebra.inputs(node)))

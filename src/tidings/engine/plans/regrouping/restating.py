@@ -1,0 +1,38 @@
+"""A pattern said in another way, for which there is a better rule: with the same solutions, as often."""
+
+from tidings.engine.plans.regrouping.equalities import joined_by_value, optional_by_value
+from tidings.engine.plans.regrouping.path_groups import spread_over, unlooped
+from tidings.engine.plans.regrouping.surpassing import is_plain, surpassing
+from tidings.sparql.algebra import Exists, Filter, Join, LeftJoin, Node, Not, Union
+from tidings.sparql.evaluate.calls import is_momentary
+from tidings.sparql.rewrite.antijoins import antijoined
+from tidings.sparql.rewrite.semijoins import semijoined
+
+
+def restated(node: Node, graph: str) -> Node:
+    """The pattern as it is better said at its top; the node itself, if it is well said."""
+    everywhere = graph[:1] != "?"
+    match node:
+        case Join() if everywhere:
+            straight = unlooped(node)
+            return spread_over(node) if straight is node else straight
+        case LeftJoin():
+            keyed = optional_by_value(node, graph)
+            return _apart(node, graph) if keyed is node else keyed
+        case Filter(condition) if not is_momentary(condition):
+            alone = antijoined(node) if everywhere else node
+            return joined_by_value(semijoined(node, stable=True), graph) if alone is node else alone
+        case _:
+            return node
+
+
+def _apart(node: LeftJoin, graph: str) -> Node:
+    """OPTIONAL that nothing but one comparison by `<` connects, as a join and those for whom nothing was found: A ⟕ B =
+    (A ⋈ B) ∪ (A ▷ B). A change is compared with each row of the other side then, and not all rows that it concerns, be
+    it by nothing, with all of the other side again."""
+    left, right, condition = node.left, node.right, node.condition
+    if condition is None or not is_plain(left):
+        return node
+    alone = Filter(Not(Exists(Filter(condition, right))), left)
+    found = surpassing(alone, graph)
+    return node if found is None or found.key else Union(Filter(condition, Join(left, right)), alone)
