@@ -9,7 +9,8 @@ import { sorted as inSequence } from "./values";
 
 export const FADE = 700; // milliseconds that a row takes to leave
 export const FLASH = 1600; // milliseconds that a row is marked as new
-const LARGE = 20_000; // rows beyond which sorting again waits a second
+const LARGE = 20_000; // rows beyond which sorting again waits
+const PAUSE = 1000; // milliseconds from one sorting of so many to the next
 
 export interface Shown {
   key: string;
@@ -56,7 +57,8 @@ export class Answer {
   private byKey = new Map<string, Shown>();
   private queue: Change[] = [];
   private scheduled = false;
-  private sortedAt = 0;
+  private sortedAt = -Infinity;
+  private sortsLater = false;
 
   /** A whole answer that will not change. */
   show(variables: readonly string[], rows: readonly Row[]): void {
@@ -101,7 +103,7 @@ export class Answer {
     const { sorted } = this;
     if (sorted?.variable !== variable) this.sorted = { variable, descending: false };
     else this.sorted = sorted.descending ? null : { variable, descending: true };
-    this.sortedAt = 0;
+    this.sortedAt = -Infinity;
     this.publish();
   }
 
@@ -180,14 +182,26 @@ export class Answer {
 
   private publish(): void {
     const { sorted, shown } = this;
-    const wait = shown.length > LARGE ? 1000 : 0;
     if (sorted === null) this.rows = shown;
-    else if (performance.now() - this.sortedAt >= wait) {
-      const { variable, descending } = sorted;
-      this.rows = inSequence(shown, (each) => each.row[variable], descending);
-      this.sortedAt = performance.now();
+    else {
+      const wait = this.sortedAt + (shown.length > LARGE ? PAUSE : 0) - performance.now();
+      if (wait <= 0) {
+        const { variable, descending } = sorted;
+        this.rows = inSequence(shown, (each) => each.row[variable], descending);
+        this.sortedAt = performance.now();
+      } else this.sortLater(wait);
     }
     this.version += 1;
+  }
+
+  /** What has come since is in its place then, also if nothing else comes. */
+  private sortLater(wait: number): void {
+    if (this.sortsLater) return;
+    this.sortsLater = true;
+    setTimeout(() => {
+      this.sortsLater = false;
+      this.publish();
+    }, wait);
   }
 }
 
