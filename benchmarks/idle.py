@@ -34,7 +34,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "lamps.nt"
         document.write_text("".join(_lamp(number) for number in range(SUBSCRIBERS + 1)))
-        with tidings("--memory", "--load", str(document)) as broker:
+        with tidings("--memory", "--load", str(document), "--client-connections", str(2 * SUBSCRIBERS)) as broker:
             # One that comes first: what the first of a kind costs is no subscriber's.
             (publisher,) = open_websockets(broker.websocket, 1)
             lines = Lines((publisher,))

@@ -188,7 +188,7 @@ class Settings(GateSettings):
     max_connections: int = setting(20_000, positive, "WebSocket and event-stream clients at a time", "N")
     max_subscriptions: int = setting(1_000_000, positive, "subscriptions at a time", "N")
     client_rate: float = setting(
-        10_000.0, rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
+        100_000.0, rate, "requests and messages a client may send in a second, on average; 0 is no limit", "N"
     )
     client_requests: int = setting(10_000, positive, "requests of one client in work at a time; others get 429", "N")
     client_queue: int = setting(5_000, positive, "updates of one client that may wait; others get 429", "N")
