@@ -155,6 +155,15 @@ def test_an_explanation_of_no_match() -> None:
     )
 
 
+def test_an_explanation_of_no_match_says_which_predicates_are_met() -> None:
+    told = explain(matcher("{country~ = ireland~, state = full}"), read_event("{country = eire, state = vacant}"))
+    assert [each.get("tuple") for each in told.document()["predicates"]] == ["country = eire", None]
+    assert told.reason == "no tuple meets state = full"
+    told = explain(matcher("{country = ireland~, country = eire~}"), read_event("{country = eire, state = vacant}"))
+    assert [each["tuple"] for each in told.document()["predicates"]] == ["country = eire", "country = eire"]
+    assert told.reason == "each predicate needs a tuple of its own, and some are met by the same one only"
+
+
 class OneSided:
     """Of two opposites, only the first knows the other."""
 

@@ -1,7 +1,11 @@
 """Why an event matches, or does not: which predicate met which tuple, with what score, and why not another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tidings.matching.language.notation import write_predicate
 from tidings.matching.language.values import Event
@@ -26,7 +30,8 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What became of one predicate; `place` is None where there is no mapping."""
+    """What became of one predicate. Its tuple is that of the mapping; where there is none, the one that meets it best.
+    `place` is None if no tuple meets it."""
 
     predicate: str
     place: int | None
@@ -69,25 +74,34 @@ def explain(matcher: Matcher, event: Event) -> Explanation:
     best = next(iter(matcher.mappings(event)), None)
     degree = 0.0 if best is None else best.degree
     matches = best is not None and degree >= matcher.threshold
-    met = tuple(_met(matcher, event, place, best) for place in range(len(matcher.subscription.predicates)))
-    return Explanation(matches, degree, matcher.threshold, met, event, _reason(matcher, event, best))
+    scores = matcher.table.matrix(event.tuples)
+    taken = _nearest(scores) if best is None else list(best.tuples)
+    met = tuple(_met(matcher, event, place, scores[place], taken) for place in range(len(scores)))
+    return Explanation(matches, degree, matcher.threshold, met, event, _reason(matcher, event, best, taken))
 
 
-def _reason(matcher: Matcher, event: Event, best: Mapping | None) -> str:
-    predicates = len(matcher.subscription.predicates)
-    if best is None:
-        if predicates > len(event.tuples):
-            return f"{predicates} predicates need as many tuples; the event has {len(event.tuples)}"
-        return "some predicate has no tuple that meets it at all"
-    side = "reaches" if best.degree >= matcher.threshold else "is below"
-    return f"the degree {best.degree:.3f} {side} the threshold {matcher.threshold:g}"
+def _nearest(scores: NDArray[np.float32]) -> list[int | None]:
+    """For each predicate the tuple that meets it best, whoever else wants it; None if no tuple meets it."""
+    return [int(row.argmax()) if row.any() else None for row in scores]
 
 
-def _met(matcher: Matcher, event: Event, place: int, best: Mapping | None) -> Met:
-    scores = matcher.table.matrix(event.tuples)[place]
-    mine = None if best is None else best.tuples[place]
+def _reason(matcher: Matcher, event: Event, best: Mapping | None, taken: Sequence[int | None]) -> str:
+    predicates = matcher.subscription.predicates
+    if best is not None:
+        side = "reaches" if best.degree >= matcher.threshold else "is below"
+        return f"the degree {best.degree:.3f} {side} the threshold {matcher.threshold:g}"
+    if len(predicates) > len(event.tuples):
+        return f"{len(predicates)} predicates need as many tuples; the event has {len(event.tuples)}"
+    unmet = [write_predicate(each) for each, place in zip(predicates, taken, strict=True) if place is None]
+    if unmet:
+        return f"no tuple meets {' or '.join(unmet)}"
+    return "each predicate needs a tuple of its own, and some are met by the same one only"
+
+
+def _met(matcher: Matcher, event: Event, place: int, scores: NDArray[np.float32], taken: Sequence[int | None]) -> Met:
+    mine = taken[place]
     nearest = [other for other in (-scores).argsort(kind="stable").tolist() if other != mine][:_CONSIDERED]
-    told = [_alternative(matcher, event, place, other, best) for other in nearest]
+    told = [_alternative(matcher, event, place, other, taken) for other in nearest]
     told.sort(key=lambda each: (-each.anatomy.score, -each.anatomy.attribute))
     others = tuple(told[:_OTHERS])
     anatomy = None if mine is None else matcher.table.anatomy(place, event.tuples[mine])
@@ -95,7 +109,7 @@ def _met(matcher: Matcher, event: Event, place: int, best: Mapping | None) -> Me
     return Met(predicate, mine, anatomy, others)
 
 
-def _alternative(matcher: Matcher, event: Event, place: int, other: int, best: Mapping | None) -> Alternative:
+def _alternative(matcher: Matcher, event: Event, place: int, other: int, taken: Sequence[int | None]) -> Alternative:
     anatomy = matcher.table.anatomy(place, event.tuples[other])
     if anatomy.guard is not None:
         reason: str = anatomy.guard.value
@@ -103,9 +117,10 @@ def _alternative(matcher: Matcher, event: Event, place: int, other: int, best: M
         reason = "the attribute differs"
     elif anatomy.value == 0:
         reason = "the value differs"
-    elif best is not None and other in best.tuples:
-        taker = matcher.subscription.predicates[best.tuples.index(other)]
-        reason = f"it goes to {write_predicate(taker)}"
+    elif anatomy.score == 0:
+        reason = "it is below the floor"
+    elif other in taken:
+        reason = f"it goes to {write_predicate(matcher.subscription.predicates[taken.index(other)])}"
     else:
         reason = "it is less related"
     return Alternative(other, anatomy, reason)
