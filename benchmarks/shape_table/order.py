@@ -54,6 +54,19 @@ def _sayings(size: int) -> Iterator[tuple[str, str]]:
         yield f"DELETE DATA {text}", f"INSERT DATA {text}"
 
 
+def limited(size: int) -> Iterator[Quad]:
+    """The same with a limit, which is an integer."""
+    yield from readings(size)
+    yield triple("config", "limit", 900)
+
+
+def _limits(_: int) -> Iterator[tuple[str, str]]:
+    """The limit goes up a little, and down again."""
+    for number in range(TOGGLES):
+        texts = [f"{{ :config :limit {limit} }}" for limit in (900, 901 + number)]
+        yield f"DELETE DATA {texts[0]} ; INSERT DATA {texts[1]}", f"DELETE DATA {texts[1]} ; INSERT DATA {texts[0]}"
+
+
 def _aliases(size: int) -> Iterator[tuple[str, str]]:
     return (put(f"a{at}", "alias", f"name{at}") for at in scattered(TOGGLES, size // 5))
 
@@ -89,6 +102,12 @@ ORDER = (
         "SELECT ?o { ?o :says ?a { SELECT (AVG(?b) AS ?m) { ?n :says ?b } } FILTER (?a > ?m) }",
         readings,
         _sayings,
+    ),
+    Shape(
+        "above a limit among the data",
+        "SELECT ?o { :config :limit ?l . ?o :of ?s ; :says ?a FILTER (?a > ?l) }",
+        limited,
+        _limits,
     ),
     Shape(
         "above its sensor's average",

@@ -49,7 +49,12 @@ def test_items_from_one_number_to_another(items: list[int], start: int, length: 
 
 @given(st.lists(st.integers(0, 30), max_size=30), st.integers(0, 35), st.integers(0, 35))
 def test_items_from_one_value_to_another(items: list[int], low: int, high: int) -> None:
-    assert list(Ordered(items).from_to(low, high)) == [item for item in sorted(items) if low <= item <= high]
+    ordered = Ordered(items)
+    assert list(ordered.from_to(low, high)) == [item for item in sorted(items) if low <= item <= high]
+    assert list(ordered.from_to(None, high)) == [item for item in sorted(items) if item <= high]
+    assert list(ordered.from_to(low, None)) == [item for item in sorted(items) if low <= item]
+    inside = ordered.within(lambda item: item >= low, lambda item: item >= high)
+    assert list(inside) == [item for item in sorted(items) if low <= item < high]
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:

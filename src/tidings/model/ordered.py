@@ -5,7 +5,7 @@ half of everything; to count up to a number looks at their lengths.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -91,14 +91,26 @@ class Ordered(Generic[T]):
         """The item that so many others are before."""
         return next(self.between(number, number + 1))
 
-    def from_to(self, low: T, high: T) -> Iterator[T]:
-        """The items that are neither less than one nor greater than another."""
+    def from_to(self, low: T | None, high: T | None) -> Iterator[T]:
+        """The items that are neither less than one nor greater than another; as far as there are items, if that is
+        None."""
         least: Any = low
         most: Any = high
-        for at in range(bisect_left(self._tops, least), len(self._lists)):
+        for at in range(0 if low is None else bisect_left(self._tops, least), len(self._lists)):
             found: list[Any] = self._lists[at]
-            yield from found[bisect_left(found, least) : bisect_right(found, most)]
-            if found[-1] > most:
+            start = 0 if low is None else bisect_left(found, least)
+            yield from found[start : None if high is None else bisect_right(found, most)]
+            if high is not None and found[-1] > most:
+                return
+
+    def within(self, has_begun: Callable[[T], bool], is_over: Callable[[T], bool]) -> Iterator[T]:
+        """The items from the first for which something holds to before the first for which something else does. Each
+        has to hold for all items behind one for which it holds."""
+        for at in range(bisect_left(self._tops, True, key=has_begun), len(self._lists)):
+            found: list[Any] = self._lists[at]
+            stop = bisect_left(found, True, key=is_over)
+            yield from found[bisect_left(found, True, key=has_begun) : stop]
+            if stop < len(found):
                 return
 
     def between(self, start: int, stop: int | None) -> Iterator[T]:

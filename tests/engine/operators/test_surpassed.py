@@ -71,6 +71,13 @@ QUERIES = (
     "SELECT * { ?s :p ?o OPTIONAL { ?x :q ?y FILTER (?y > ?o) } }",
     "SELECT ?s { ?s :p ?o { SELECT (MIN(?y) AS ?m) (MAX(?y) AS ?k) { ?x :q ?y } } FILTER (?o > ?m && ?o < ?k) }",
     "SELECT ?s ?o { ?s :p ?o { SELECT (SAMPLE(?y) AS ?m) { :a :q ?y } } FILTER (?o <= ?m) }",
+    *(f"SELECT ?s ?o {{ ?s :p ?o . ?x :q ?y FILTER (?o {sign} ?y) }}" for sign in ("<", "<=", ">", ">=")),
+    *(f"SELECT ?s {{ :{x} :q ?y . ?s :p ?o FILTER (?y {sign} ?o) }}" for x in "abc" for sign in ("<", ">=")),
+    "SELECT ?o { ?x :q ?y . :a :p ?o FILTER (?o + 1 > ?y * 2) }",
+    "SELECT ?s { :a :q ?y ; :p ?z . ?s :p ?o FILTER (?y < ?o) }",
+    "SELECT (COUNT(*) AS ?n) { :a :q ?y . ?s :p ?o FILTER (?y < ?o) }",
+    "SELECT ?s (MIN(?o) AS ?n) { :a :q ?y . ?s :p ?o FILTER (?o >= ?y && ?s != :b) } GROUP BY ?s",
+    "SELECT ?s (COUNT(?y) AS ?n) { :b :q ?y . ?s :p ?o FILTER (?o <= ?y) } GROUP BY ?s",
 )
 
 quads: st.SearchStrategy[Quad] = st.tuples(
@@ -169,6 +176,49 @@ _AVERAGE = "{ SELECT ?s (AVG(?y) AS ?m) { ?s :q ?y } GROUP BY ?s }"
 )
 def test_rows_are_kept_by_value_that_a_summary_nobody_sees_is_compared_with(query: str, is_kept: bool) -> None:
     assert ("crossing" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("query", "is_kept"),
+    [
+        ("SELECT ?s { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", True),
+        ("SELECT DISTINCT ?s { ?s :p ?o . ?c :q ?l ; :p ?x FILTER (?l * 2 <= ?o + 1) }", True),
+        ("SELECT (COUNT(*) AS ?n) { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", True),
+        ("ASK { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", True),
+        ("CONSTRUCT { ?s :r ?o } { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", True),
+        ("CONSTRUCT { _:x :r ?o } { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", False),
+        ("SELECT ?s ?l { :c :q ?l . ?s :p ?o FILTER (?o > ?l) }", False),
+        ("SELECT ?s { :c :q ?l ; :r ?k . ?s :p ?o FILTER (?o > ?l && ?o < ?k) }", False),
+        ("SELECT ?s { ?c :q ?l . ?s :p ?o ; :in ?c FILTER (?o > ?l) }", False),
+        ("SELECT ?s { ?s :in :c ; :p ?o . ?c :q ?l FILTER (?o > ?l) }", False),
+    ],
+)
+def test_rows_are_kept_by_value_that_a_limit_among_the_data_is_compared_with(query: str, is_kept: bool) -> None:
+    assert ("crossing" in plan_followed(text_of(query), map(text_of, UPDATES))) is is_kept
+
+
+def test_rows_are_kept_once_for_all_who_have_a_limit_of_their_own() -> None:
+    engine = Engine()
+    values = " ".join(f":s{number} :p {number} ." for number in range(500))
+    limits = " ".join(f":c{number} :q {number} ." for number in range(50))
+    engine.apply(text_of(f"INSERT DATA {{ {values} {limits} }}"), now=0)
+    texts = [text_of(f"SELECT ?s {{ :c{number} :q ?l . ?s :p ?o FILTER (?o > ?l) }}") for number in range(50)]
+    followers = [Follower(engine, text) for text in texts]
+    assert engine.plans == 1
+    for update in ("DELETE DATA { :s30 :p 30 }", "DELETE DATA { :c7 :q 7 } ; INSERT DATA { :c7 :q 8 }"):
+        notifications = engine.apply(text_of(update), now=0).notifications
+        for follower in followers:
+            follower.hear(notifications)
+            follower.check()
+    followers.append(Follower(engine, text_of("SELECT ?s { :c77 :q ?l . ?s :p ?o FILTER (?o > ?l) }")))
+    meter = followers[0].subscription.spu.meter
+    before = meter.check()
+    for update in ("INSERT DATA { :c77 :q 77 }", "INSERT DATA { :s30 :p 60 }"):
+        notifications = engine.apply(text_of(update), now=0).notifications
+        for follower in followers:
+            follower.hear(notifications)
+            follower.check()
+    assert before - meter.check() < 200  # the limits were found again for the new one, and the rows were not
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tidings.engine.plans.planner import Planner
 from tidings.engine.plans.spu import Spu, Subscribers
 from tidings.model.terms import Var
 from tidings.model.zset import add
-from tidings.sparql.algebra import Ask, Construct, Describe, Query, Select
+from tidings.sparql.algebra import Ask, Construct, Describe, Filter, Node, Project, Query, Select, visible
 from tidings.sparql.evaluate.layout import Layout, Row, picker
 
 
@@ -53,7 +53,7 @@ class IncrementalSpu:
         self.members: dict[Row, Subscribers] = {}
         self._index = Members(parameters, self.members)
         planner = Planner(self._index if parameters else None)
-        self._build = planner.build(query.pattern, states)
+        self._build = planner.build(_read_by_form(query), states)
         self.is_for_one = planner.is_for_one
         self._pinned = planner.pinned
         self._clocked = planner.clocked
@@ -196,6 +196,19 @@ _OF_A_PLAN = tuple(name for name in IncrementalSpu.__slots__ if name not in {"__
 def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int], ...]:
     """Places of a pattern that hold a parameter, with the parameter's column."""
     return tuple((i, parameters.index(term)) for i, term in enumerate(route.pattern) if term in parameters)
+
+
+def _read_by_form(query: Query) -> Node:
+    """The pattern with the variables that an answer is made of: what nobody sees may have a better rule. Blank nodes
+    are named after whole solutions."""
+    match query:
+        case Ask(Filter() as pattern):
+            return Project(pattern, ())
+        case Construct(template, Filter() as pattern) if not any(term[0] == "_" for each in template for term in each):
+            read = dict.fromkeys(term for each in template for term in each)
+            return Project(pattern, tuple(variable for variable in visible(pattern) if variable in read))
+        case _:
+            return query.pattern
 
 
 def _form(query: Query, layout: Layout, states: States) -> AnswerForm:

@@ -329,13 +329,15 @@ class Planner:
     def _crossing(self, found: Compared, states: States) -> Built:
         rows, scalars = self._sided(found.rows, states), self._sided(found.scalars, states)
         both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
-        whole = algebra.Project(both, rows.layout.variables)
+        told = self._parameters if self._is_spine(found.scalars) else ()
+        whole = algebra.Project(both, (*rows.layout.variables, *told))
         operator = Crossing(rows, scalars, found.key, found.range, found.scalar, whole, states)
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
-        """Not where each new member would have the rows of all found again, and few of them go with each other."""
-        return not (found.key and self._is_spine(found.rows))
+        """Not where each new member would have the rows of all found again, and it is little that is looked up."""
+        is_looked_up = found.key or (isinstance(found, Compared) and not found.is_summary)
+        return not (is_looked_up and self._is_spine(found.rows))
 
     def _surpassed(self, found: Surpassing, states: States) -> Built:
         left, right = self._side(found.rows, states), self._side(found.values, states)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from tidings.engine.operators.base import Changes
+from tidings.engine.operators.thresholds import Range
 from tidings.model.ordered import Ordered
 from tidings.model.terms import Term
 from tidings.model.zset import add
@@ -119,22 +120,39 @@ class ByValue:
         """From the end of each scale, the first so many rows that differ, with their values."""
         return {scale: tuple(islice(ranked.from_end(greatest), most)) for scale, ranked in self._scales.items()}
 
-    def near(self, moved: Mapping[Term, int]) -> Iterator[tuple[Term, Changes]]:
-        """Values on scales, with their rows, that may compare otherwise with others of which so many have come and
-        gone. Outside of those that moved on one scale, they cancel."""
+    def near(self, moved: Mapping[Term, int], condition: Range) -> Iterator[tuple[Term, Changes]]:
+        """Values on scales, with their rows, for which a condition may hold with others of which so many have come and
+        gone. On each scale it holds from some place on, or up to one: beyond the places of all that moved it holds for
+        none of them; and on the other side for all, which cancels if as many have come as have gone."""
         places = [place_of(term) for term in moved]
         known = [place for place in places if place is not None]
+        families = {scale[0] for scale, _ in known}
         scales = {scale for scale, _ in known}
-        balance = sum(moved.values())
-        if len(known) < len(places) or len(scales) != 1 or balance:
-            for ranked in self._scales.values():
-                yield from ranked.buckets.values()
-            return
-        (moving,) = scales
-        ends: list[Any] = [place for _, place in known]
+        cancel = len(families) < 2 and len(known) == len(places) and not sum(moved.values())
         for scale, ranked in self._scales.items():
-            if scale == moving:
-                for place in ranked.order.from_to(min(ends), max(ends)):
-                    yield ranked.buckets[place]
-            elif scale[0] == moving[0]:
-                yield from ranked.buckets.values()
+            if scale[0] not in families:
+                continue
+            if scales == {scale}:
+                found = _between(ranked.order, [place for _, place in known], condition.is_lower, cancel)
+            else:
+                found = _holding(ranked, list(moved), condition, cancel)
+            for place in found:
+                yield ranked.buckets[place]
+
+
+def _between(order: Ordered[Any], ends: list[Any], is_lower: bool, cancel: bool) -> Iterator[Place]:
+    """The places for which a condition may hold with those at the ends, which are on the same scale."""
+    low = min(ends) if is_lower or cancel else None
+    return order.from_to(low, max(ends) if cancel or not is_lower else None)
+
+
+def _holding(ranked: _Ranked, others: list[Term], condition: Range, cancel: bool) -> Iterator[Place]:
+    """The places for which a condition may hold with some others, which are anywhere; if they cancel, not with all."""
+
+    def held(place: Any) -> Iterator[bool]:
+        value = ranked.buckets[place][0]
+        return (condition.holds(value, other) for other in others)
+
+    if condition.is_lower:
+        return ranked.order.within(lambda place: any(held(place)), lambda place: cancel and all(held(place)))
+    return ranked.order.within(lambda place: not (cancel and all(held(place))), lambda place: not any(held(place)))

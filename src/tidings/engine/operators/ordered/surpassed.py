@@ -111,7 +111,8 @@ class Surpassed(Binary):
         for (value, whose), weight in moved.items():
             group.values.add(value, whose, weight)
         after = self._leaders(group.values)
-        concerned = {value: rows for turned in _turned(before, after) for value, rows in group.rows.near(turned)}
+        turned, near = _turned(before, after), group.rows.near
+        concerned = {value: rows for each in turned for value, rows in near(each, self._condition)}
         others, since = list(before.values()), list(after.values())
         self._states.meter.charge(len(concerned))
         for value, rows in concerned.items():

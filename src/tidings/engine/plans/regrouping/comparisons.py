@@ -1,11 +1,15 @@
 """Rows compared with what a sub-SELECT says for all of them, or for all that agree in something, and nobody sees:
-`?a > ?m * 2`, where one row says ?m for all, or one for each city."""
+`?a > ?m * 2`, where one row says ?m for all, or one for each city. Or with what other patterns say that nothing else
+connects with them, such as a limit or a time that is itself data: `:c :limit ?l . ?x :value ?v FILTER (?v > ?l)`."""
 
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import reduce
 
 from msgspec import Struct
 
 from tidings.engine.operators.thresholds import Range
+from tidings.engine.plans.regrouping.path_groups import connected_parts
 from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import Var
 from tidings.sparql import algebra
@@ -16,6 +20,9 @@ MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=":
 
 _TOLD: Var = "?:told"
 """What is made of scalars before rows are compared with it."""
+
+_COMPARED: Var = "?:compared"
+"""What is made of rows before."""
 
 
 class Compared(Struct, frozen=True):
@@ -28,21 +35,36 @@ class Compared(Struct, frozen=True):
     range: Range
     scalar: Var
     condition: Expression
+    is_summary: bool
+    """Whether the scalars are aggregates, and not just patterns that nothing connects with the rows."""
 
 
 def compared(node: Node) -> Compared | None:
     """A projection as such a comparison; None if it is none."""
     match node:
-        case algebra.Project(algebra.Filter(condition, algebra.Join() as joined), variables):
-            parts = joined_parts(joined)
+        case algebra.Project(algebra.Filter(condition, (algebra.Join() | algebra.BGP()) as joined), variables):
             conditions = list(algebra.conjuncts(condition))
-            for number, part in enumerate(parts):
-                if _is_summary(part):
-                    others = reduce(algebra.Join, parts[:number] + parts[number + 1 :])
-                    found = _compared(conditions, others, part, variables)
-                    if found is not None:
-                        return found
+            candidates = [*_beside_summaries(joined), *_apart(joined)]
+            found = (_compared(conditions, rows, scalars, variables) for rows, scalars in candidates)
+            return next((each for each in found if each is not None), None)
     return None
+
+
+def _beside_summaries(joined: Node) -> Iterator[tuple[Node, Node]]:
+    """Rows, and a summary that they are joined with."""
+    parts = joined_parts(joined)
+    for number, part in enumerate(parts):
+        if _is_summary(part) and len(parts) > 1:
+            yield reduce(algebra.Join, parts[:number] + parts[number + 1 :]), part
+
+
+def _apart(joined: Node) -> Iterator[tuple[Node, Node]]:
+    """Two patterns that share no variable, either as the rows; what says the least is a scalar first."""
+    parts = connected_parts(joined)
+    if len(parts) == 2:
+        parts.sort(key=lambda part: len(visible(part)))
+        yield parts[1], parts[0]
+        yield parts[0], parts[1]
 
 
 def seen_by(node: algebra.Group) -> tuple[Var, ...]:
@@ -95,20 +117,25 @@ def _compared(conditions: list[Expression], left: Node, right: Node, variables: 
     for number, each in enumerate(conditions):
         match each:
             case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
-                mirrored = b in ours
+                mirrored = _is_of(theirs, a)
                 value, scalar = (b, a) if mirrored else (a, b)
-                if not isinstance(value, str) or value not in ours or not _is_of(theirs, scalar):
+                if not _is_of(ours.keys(), value) or not _is_of(theirs, scalar):
                     continue
                 rest = conditions[:number] + conditions[number + 1 :]
                 rows = _under(rest, left, right, theirs, key)
                 if rows is None:
                     return None
+                rows, value = _named(rows, value, _COMPARED)
+                right, scalar = _named(right, scalar, _TOLD)
                 range_ = Range(value, MIRRORED[operator] if mirrored else operator)
-                if isinstance(scalar, str):
-                    return Compared(rows, right, key, range_, scalar, each)
-                told = algebra.Extend(right, _TOLD, scalar)
-                return Compared(rows, told, key, range_, _TOLD, algebra.Compare(range_.operator, value, _TOLD))
+                condition = algebra.Compare(range_.operator, value, scalar)
+                return Compared(rows, right, key, range_, scalar, condition, _is_summary(right))
     return None
+
+
+def _named(node: Node, expression: Expression, name: Var) -> tuple[Node, Var]:
+    """A pattern in which a variable has the value of an expression; and that variable."""
+    return (node, expression) if isinstance(expression, str) else (algebra.Extend(node, name, expression), name)
 
 
 def _under(rest: list[Expression], left: Node, right: Node, theirs: set[Var], key: tuple[Var, ...]) -> Node | None:
@@ -122,7 +149,7 @@ def _under(rest: list[Expression], left: Node, right: Node, theirs: set[Var], ke
     once_more = algebra.conjunction(again)
     if once_more is None:
         return rows
-    if not set(_keys(right)) <= set(key) or any(map(is_momentary, again)):
+    if not (_is_summary(right) and set(_keys(right)) <= set(key)) or any(map(is_momentary, again)):
         return None
     return algebra.Project(algebra.Filter(once_more, algebra.Join(rows, right)), tuple(visible(left)))
 
@@ -138,7 +165,7 @@ def _keys(node: Node) -> tuple[Var, ...]:
             raise AssertionError("no summary")
 
 
-def _is_of(scalars: set[Var], expression: Expression) -> bool:
-    """Whether an expression reads scalars, and nothing else."""
+def _is_of(variables: AbstractSet[Var], expression: Expression) -> bool:
+    """Whether an expression reads some of these variables, and nothing else."""
     read = set(mentioned(expression))
-    return bool(read) and read <= scalars and not has_exists(expression)
+    return bool(read) and read <= variables and not has_exists(expression)
