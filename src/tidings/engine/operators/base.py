@@ -226,7 +226,13 @@ class Aligned:
         return found if align is tuple else map(align, found)
 
 
-def through(plan: Aligned, changes: Changes) -> Changes:
+class Running(Protocol):
+    """Makes rows of rows."""
+
+    def run(self, rows: Iterable[Row]) -> Iterator[Row]: ...
+
+
+def through(plan: Running, changes: Changes) -> Changes:
     """The rows of a plan for changed rows, with the weights of these."""
     result: Changes = {}
     for sign in (1, -1):

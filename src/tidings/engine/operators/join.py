@@ -1,11 +1,12 @@
 """Join:  Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB."""
 
-from tidings.engine.operators.base import Aligned, Binary, Changes, Explanation, Hits, States, through
+from tidings.engine.operators.base import Binary, Changes, Explanation, Hits, States, through
 from tidings.engine.operators.law import Law
-from tidings.engine.operators.members import Members
+from tidings.engine.operators.members import LookedUp
 from tidings.engine.operators.side import Kept, Side
 from tidings.model.zset import absorb
 from tidings.sparql import algebra
+from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.layout import Layout, picker
 from tidings.sparql.evaluate.pushing import pushable
 
@@ -19,20 +20,15 @@ class Join(Binary):
         super().__init__(left.operator, right.operator)
         self._sides = (left, right)
         if pushable(right.node, left.layout.index.keys()):
-            everybody = _everybody(right, left)
-            from_left = _started(left.layout, everybody)
-            onto = Aligned.of(lambda: states.plan(right.node, states.new, from_left), states.epoch)
+            onto = _ByLookUp(right, left.layout, states.new, None, states)
             self.layout = onto.layout
-            self._onto_left: _ByLookUp | _ByKept = _ByLookUp(onto, everybody)
+            self._onto_left: _ByLookUp | _ByKept = onto
         else:
             kept = Kept(left.layout, right, states)
             self.layout = kept.layout
             self._onto_left = _ByKept(kept, kept.layout)
         if pushable(left.node, right.layout.index.keys()):
-            everybody = _everybody(left, right)
-            from_right = _started(right.layout, everybody)
-            onto = Aligned(lambda: states.plan(left.node, states.old, from_right), self.layout, states.epoch)
-            self._onto_right: _ByLookUp | _ByKept = _ByLookUp(onto, everybody)
+            self._onto_right: _ByLookUp | _ByKept = _ByLookUp(left, right.layout, states.old, self.layout, states)
         else:
             self._onto_right = _ByKept(Kept(right.layout, left, states), self.layout)
         self._law = Law(algebra.Join(left.node, right.node), self.layout, states, left.members or right.members)
@@ -63,29 +59,21 @@ class Join(Binary):
 
 
 class _ByLookUp:
-    """Rows of one side with those that are looked up of the other: for everybody, if nothing else leads to members."""
+    """Rows of one side with those that are looked up of the other, in one of the states. If both have nothing in
+    common, all of them would be looked up, whoever's they are: so everybody is known from the start."""
 
-    __slots__ = ("_everybody", "_plan")
+    __slots__ = ("_looked_up", "layout")
 
-    def __init__(self, plan: Aligned, everybody: Members | None) -> None:
-        self._plan = plan
-        self._everybody = everybody
+    def __init__(self, other: Side, given: Layout, context: Context, layout: Layout | None, states: States) -> None:
+        everybody = other.layout.index.keys().isdisjoint(given.index)
+        self._looked_up = LookedUp(
+            lambda start: states.plan(other.node, context, start),
+            given, layout, other.members, states.epoch, everybody=everybody,
+        )  # fmt: skip
+        self.layout = self._looked_up.layout
 
     def rows(self, changes: Changes) -> Changes:
-        if self._everybody is not None:
-            members = list(self._everybody.tuples)
-            changes = {row + member: weight for row, weight in changes.items() for member in members}
-        return through(self._plan, changes)
-
-
-def _everybody(side: Side, other: Side) -> Members | None:
-    """The members of a side whose rows have nothing in common with those of the other: they would all be looked up,
-    whoever's they are."""
-    return side.members if side.layout.index.keys().isdisjoint(other.layout.index) else None
-
-
-def _started(layout: Layout, everybody: Members | None) -> Layout:
-    return layout if everybody is None else layout.extended(everybody.variables, everybody.variables)
+        return through(self._looked_up, changes)
 
 
 class _ByKept:

@@ -1,9 +1,13 @@
 """The members of a shared plan: the tuples of constants by which the queries that share it differ."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
+from tidings.engine.operators.base import Aligned, Epoch
 from tidings.model.terms import Var
-from tidings.sparql.evaluate.layout import Row
+from tidings.sparql.evaluate.layout import Layout, Plan, Row
+
+FEW = 4
+"""Members for each of whom a row may be looked up from."""
 
 
 class Members:
@@ -47,3 +51,34 @@ class Members:
 
 def _put(index: dict[Row, dict[Row, None]], columns: tuple[int, ...], member: Row) -> None:
     index.setdefault(tuple([member[i] for i in columns]), {})[member] = None
+
+
+class LookedUp:
+    """The rows of a plan from rows of a layout, for members who are known only behind them, if there are any.
+
+    For few members, each of them is known from the start: between a row and them there may be a hub, such as the one
+    group that everybody is in. So it is, too, where nothing leads from the rows to anybody."""
+
+    __slots__ = ("_everybody", "_few", "_members", "_plan", "layout")
+
+    def __init__(
+        self, make: Callable[[Layout], Plan], given: Layout, layout: Layout | None, members: Members | None,
+        epoch: Epoch, *, everybody: bool = False,
+    ) -> None:  # fmt: skip
+        """Without a layout, in the columns that the plan has."""
+        is_known = members is None or not given.index.keys().isdisjoint(members.variables)
+        self._members = None if is_known else members
+        self._everybody = everybody
+        led = given if self._members is None else given.extended(self._members.variables, self._members.variables)
+        first = led if everybody else given
+        plan = Aligned.of(lambda: make(first), epoch) if layout is None else Aligned(lambda: make(first), layout, epoch)
+        self.layout = plan.layout
+        self._plan = plan
+        self._few = plan if first is led else Aligned(lambda: make(led), self.layout, epoch)
+
+    def run(self, rows: Iterable[Row]) -> Iterator[Row]:
+        members = self._members
+        if members is None or not (self._everybody or len(members.tuples) <= FEW):
+            return self._plan.run(rows)
+        known = list(members.tuples)
+        return self._few.run(row + member for row in rows for member in known)

@@ -5,13 +5,16 @@ old and the new value of a property, take one look-up together.
 """
 
 from collections.abc import Iterable
+from operator import length_hint
+
+from msgspec import Struct
 
 from tidings.engine.lutt import Items
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, States, shown
 from tidings.engine.operators.conjunction.context_store import ContextStore
 from tidings.engine.operators.conjunction.lookups import Lookup, best_order, leads_to, variables_of
-from tidings.engine.operators.conjunction.ways import Detours, Start
-from tidings.engine.operators.members import Members
+from tidings.engine.operators.conjunction.ways import MANY, Detours, Start, Way
+from tidings.engine.operators.members import FEW, Members
 from tidings.model.terms import Quad, Var
 from tidings.model.zset import add
 from tidings.sparql.evaluate.layout import Layout, Row, picker
@@ -20,7 +23,10 @@ from tidings.sparql.evaluate.layout import Layout, Row, picker
 class PatternDelta:
     """new(t₁ … tᵢ₋₁) ⋈ Δtᵢ ⋈ old(tᵢ₊₁ … tₖ) for one i."""
 
-    __slots__ = ("_detours", "_later", "_meter", "_seed", "_start", "_way", "context_store", "route")
+    __slots__ = (
+        "_few", "_has_hub", "_later", "_members", "_meter", "_seed", "_usual", "_ways",
+        "context_store", "route",
+    )  # fmt: skip
 
     def __init__(
         self, number: int, routes: tuple[Route, ...], states: States, members: Members | None, wanted: Layout
@@ -32,20 +38,17 @@ class PatternDelta:
         parameters = () if members is None else members.variables
         self._seed = seed = _Seed(self.route, others, parameters)
         given = Layout(seed.shared, frozenset(seed.shared))
-        order = best_order(given, others, states)
-        self._start: _MembersFirst | None = None
-        found_on_the_way = members
-        if members is not None and not leads_to(parameters, given, order):
-            self._start = _MembersFirst(members, given)
-            given = self._start.layout
-            order = best_order(given, others, states)
-            found_on_the_way = None
-        start = Start(given, seed.columns, wanted, states, found_on_the_way)
-        self._way = start.way(order)
-        is_free = len(order) > 1 and self._start is None and states.graph[:1] != "?"
-        self._detours = Detours(start, order) if is_free else None
-        routes_of_others = [each.route for each in order]
-        self.context_store = ContextStore(routes_of_others, seed.shared, self._way.layout, states, members)
+        self._ways = _Ways(given, others, seed.columns, wanted, states, members)
+        self._usual = self._ways.to_members() or self._ways.from_members()
+        is_behind = self._usual.first is None and not given.index.keys() >= set(parameters)
+        self._members = members if is_behind else None
+        """Who is known only behind the look-ups."""
+        self._few: _Search | None = None
+        """Begins with the members."""
+        self._has_hub = False
+        """Whether a seed has met many rows on the way to them, as of the one group that everybody is in."""
+        way = self._usual.way
+        self.context_store = ContextStore([each.route for each in way.order], seed.shared, way.layout, states, members)
 
     def look_up(self, found: Items, changes: Changes) -> None:
         """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
@@ -58,20 +61,34 @@ class PatternDelta:
 
     def _look_up(self, found: Items, changes: Changes, *, looks_back: bool) -> None:
         seeds = self._seed.group(found)
-        rows: Iterable[Row] = seeds if self._start is None else self._start.rows(seeds)
-        way, watch = self._way, self._meter.watch
-        if self._detours is not None:
-            way = self._detours.find(seeds) or way
+        search = self._for_few() if self._has_hub else self._usual
+        rows: Iterable[Row] = seeds
+        if search.first is not None:
+            rows = search.first.rows(seeds)
+        way, watch = search.way, self._meter.watch
+        if search.detours is not None:
+            rows = list(rows)
+            way = search.detours.find(rows) or way
         for step in way.mixed if looks_back else way.now:
             rows = watch(step(rows))
-        finish, width = way.finish, len(self._seed.shared)
+        finish, width, left = way.finish, len(self._seed.shared), length_hint(self._meter.tokens)
         for row in rows:
             for quad, weight in seeds[row[:width]]:
                 add(changes, finish(row + quad), weight)
+        if self._members is not None and left - length_hint(self._meter.tokens) > MANY * len(seeds):
+            self._has_hub = True
+
+    def _for_few(self) -> "_Search":
+        assert self._members is not None
+        if len(self._members.tuples) > FEW:
+            return self._usual
+        if self._few is None:
+            self._few = self._ways.from_members()
+        return self._few
 
     def join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
         """The same where all that the other patterns have to say is at hand."""
-        key, agrees, finish = self._seed.key, self._seed.agrees, self._way.finish
+        key, agrees, finish = self._seed.key, self._seed.agrees, self._usual.way.finish
         for quad, weight in found:
             rows = context.get(key(quad))
             if rows is not None and agrees(quad):
@@ -79,10 +96,50 @@ class PatternDelta:
                     add(changes, finish(row + quad), weight)
 
     def explain(self) -> Explanation:
-        then = " then ".join(_shown(lookup.route) for lookup in self._way.order)
-        made = [] if self._detours is None else [way for way in self._detours.made.values() if way is not None]
+        way, detours = self._usual.way, self._usual.detours
+        then = " then ".join(_shown(lookup.route) for lookup in way.order)
+        made = [] if detours is None else [way for way in detours.made.values() if way is not None]
         else_ = "".join(f", or first {_shown(way.order[0].route)} where that is less" for way in made)
         return Explanation("seed", _shown(self.route) + (f", looks up {then}" if then else "") + else_, True)
+
+
+class _Search(Struct, frozen=True):
+    """How the rows are looked up that go with a seed: from it alone, or with each member as well."""
+
+    first: "_MembersFirst | None"
+    way: Way
+    detours: Detours | None
+
+
+class _Ways(Struct, frozen=True):
+    """What a pattern's searches are made of."""
+
+    given: Layout
+    others: list[Lookup]
+    columns: dict[Var, int]
+    wanted: Layout
+    states: States
+    members: Members | None
+
+    def to_members(self) -> _Search | None:
+        """From the seeds; None if they do not lead to the members."""
+        order = best_order(self.given, self.others, self.states)
+        if self.members is not None and not leads_to(self.members.variables, self.given, order):
+            return None
+        return self._search(None, self.given, order, self.members)
+
+    def from_members(self) -> _Search:
+        """From the seeds and the members that each may concern."""
+        assert self.members is not None
+        first = _MembersFirst(self.members, self.given)
+        return self._search(first, first.layout, best_order(first.layout, self.others, self.states), None)
+
+    def _search(
+        self, first: "_MembersFirst | None", given: Layout, order: list[Lookup], members: Members | None
+    ) -> _Search:
+        start = Start(given, self.columns, self.wanted, self.states, members)
+        is_free = len(order) > 1 and self.states.graph[:1] != "?"
+        return _Search(first, start.way(order), Detours(start, order) if is_free else None)
 
 
 class _Seed:

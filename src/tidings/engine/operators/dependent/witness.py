@@ -5,6 +5,7 @@ from itertools import product
 from typing import Protocol, TypeAlias
 
 from tidings.engine.operators.base import Aligned, Changes, Explanation, Hits, Operator, Route, States, is_hit, shown
+from tidings.engine.operators.members import LookedUp
 from tidings.engine.operators.side import Filed, Side
 from tidings.model.terms import Var
 from tidings.model.zset import absorb
@@ -111,22 +112,20 @@ def rows_concerned(
 
 
 class _LookedUp:
-    __slots__ = ("_aligned", "_everybody", "_side")
+    __slots__ = ("_looked_up", "_side")
 
     def __init__(self, left: Side, shared: tuple[Var, ...], states: States) -> None:
         self._side = left
-        self._everybody = None if shared else left.members
-        start = shared if self._everybody is None else self._everybody.variables
-        given = Layout(start, frozenset(start)) if start else None
-        self._aligned = Aligned(lambda: states.plan(left.node, states.old, given), left.layout, states.epoch)
+        self._looked_up = LookedUp(
+            lambda given: states.plan(left.node, states.old, given),
+            Layout(shared, frozenset(shared)), left.layout, left.members, states.epoch, everybody=not shared,
+        )  # fmt: skip
 
     def by(self, bindings: Iterable[Row]) -> Changes:
         rows = list(bindings)
-        if rows and self._everybody is not None:
-            rows = list(self._everybody.tuples)
         found: Changes = {}
         if rows:
-            absorb(found, ((row, 1) for row in self._aligned.run(rows)))
+            absorb(found, ((row, 1) for row in self._looked_up.run(rows)))
         return self._side.of_members(found)  # what is nobody's would be tested for nothing
 
     def absorb(self, changes: Changes) -> None:

@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from tidings.engine.operators.base import Aligned, Changes, Hits, States, through
+from tidings.engine.operators.base import Changes, Hits, States, through
+from tidings.engine.operators.members import LookedUp
 from tidings.engine.operators.side import Side
 from tidings.model.terms import Term, Var
 from tidings.model.zset import absorb
@@ -58,16 +59,18 @@ class End(Struct, frozen=True, eq=False):
 class Joining:
     """From rows of a layout to rows of the whole, by way of an end or both, each in the state that is asked for."""
 
-    __slots__ = ("_aligned", "_pick")
+    __slots__ = ("_looked_up", "_pick")
 
     def __init__(self, given: tuple[Var, ...], by: list[tuple[End, Context]], layout: Layout, states: States) -> None:
         nodes = [(end.node, context) for end, context in by if end.node is not UNIT]
         start = Layout(given, frozenset(given))
-        self._aligned = Aligned(lambda: states.chained(nodes, start), layout, states.epoch)
+        sides = [end.side for end, _ in by if end.side is not None]
+        members = next((side.members for side in sides if side.members is not None), None)
+        self._looked_up = LookedUp(lambda given: states.chained(nodes, given), start, layout, members, states.epoch)
         self._pick = None if nodes else picker([start.index.get(variable) for variable in layout.variables])
 
     def rows(self, changes: Changes) -> Changes:
         if self._pick is not None:
             pick = self._pick
             return {pick(row): weight for row, weight in changes.items()}  # each pair once: they stay different
-        return through(self._aligned, changes) if changes else {}
+        return through(self._looked_up, changes) if changes else {}
