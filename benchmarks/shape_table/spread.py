@@ -89,4 +89,6 @@ SPREAD = (
         bosses,
     ),
     Shape("all pairs of a path", "SELECT ?x ?y { ?x :boss+ ?y }", staff, bosses),
+    Shape("all pairs, downwards", "SELECT ?x ?y { ?x (^:boss)+ ?y }", staff, bosses),
+    Shape("a path between many", "SELECT ?x ?y { ?x :lives ?c . ?x (^:boss)* ?y . ?y :lives ?c }", staff, bosses),
 )

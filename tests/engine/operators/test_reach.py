@@ -6,7 +6,7 @@ import pytest
 
 from oracles.recomputation import Answer, Follower, commit
 from tidings.engine.engine import Engine
-from tidings.engine.operators.reach import pairs, reach
+from tidings.engine.operators.reach import pairs, reach, turns
 from tidings.engine.operators.reach.automaton import Automaton
 from tidings.engine.operators.reach.search_tree import SearchTree
 from tidings.engine.store.store import Store
@@ -61,6 +61,10 @@ QUERIES = [
     "SELECT ?s ?g { :n2 :q ?s . ?s :p+ ?g }",
     "SELECT ?s ?g ?h { ?s :is :Start . ?s :p+ ?g . ?s :q+ ?h }",
     "SELECT ?x ?y { ?x :p+ ?y }",
+    "SELECT ?x ?y { ?x :p* ?y }",
+    "SELECT ?x ?y { ?x (:p|^:q)* ?y }",
+    "SELECT ?x ?y { ?x (:p*/:q?)+ ?y }",
+    "SELECT ?g ?x ?y { GRAPH ?g { ?x :p* ?y } }",
     "SELECT ?x { ?x :is :Start . ?x :p+ ?x }",
     "SELECT ?x { GRAPH :g { :n0 :p+ ?x } }",
     "SELECT ?s ?x { ?s :is :Start GRAPH :g { ?s :p+ ?x } }",
@@ -94,9 +98,11 @@ def answers(followers: list[Follower]) -> list[Answer]:
     return [follower.answer.copy() for follower in followers]
 
 
-@pytest.fixture(params=[64, 2], ids=["a tree for each root", "some roots only walked from"])
+@pytest.fixture(params=[(64, 256), (2, 1)], ids=["a tree for each root", "some roots only walked from, in turns"])
 def most_trees(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    most: int = request.param
+    most: int = request.param[0]
+    first_walk: int = request.param[1]
+    monkeypatch.setattr(turns, "_FIRST_WALK", first_walk)
     monkeypatch.setattr(reach, "MOST_TREES", most)
     monkeypatch.setattr(pairs, "IDLE_TREES", 2)
     return most
@@ -199,3 +205,27 @@ def test_a_search_tree_reaches_what_a_walk_does(path: Path, seed: int) -> None:
         expected = set(ends(path, store.default, NODES[0]))
         assert set(tree.ends) == expected
         assert told == {**dict.fromkeys(expected - before, 1), **dict.fromkeys(before - expected, -1)}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ?x ?y { ?x :p+ ?y }",
+        "SELECT ?x ?y { ?x ^:p* ?y }",
+        "SELECT ?s ?g { ?s :is :Start . ?s :p+ ?g . ?g :is :Goal }",
+        "SELECT ?s ?g { ?s :is :Goal . ?s ^:p+ ?g . ?g :is :Start }",
+    ],
+)
+def test_an_edge_at_a_leaf_costs_no_walk_through_all_that_its_ancestors_reach(query: str) -> None:
+    engine = Engine()
+    tree = " ".join(f":n{(number - 1) // 4} :p :n{number} ." for number in range(1, 2000))
+    ends = " ".join(f":n{number} :is :Start, :Goal ." for number in range(0, 2000, 2))
+    engine.apply(f"{PREFIX} INSERT DATA {{ {tree} {ends} }}", now=0)
+    follower = Follower(engine, PREFIX + query)
+    follower.hear(engine.apply(f"{PREFIX} INSERT DATA {{ :n77 :p :m1 }}", now=0).notifications)  # finds the roots
+    meter = follower.subscription.spu.meter
+    before = meter.check()
+    for update in ("INSERT DATA { :n1998 :p :m2 }", "DELETE DATA { :n499 :p :n1998 }"):
+        follower.hear(engine.apply(f"{PREFIX} {update}", now=0).notifications)
+        follower.check()
+    assert before - meter.check() < 2000  # from the root alone, each would be 4,000

@@ -1,13 +1,15 @@
 """Property paths at heart: Δ from the starts that a changed edge can be reached from, re-derived before and after.
 
-A path from x changes only if x reaches a changed edge. Those x are found by walking the steps of the path backwards
-from where the edge begins, in both states; the rest of the graph is not looked at.
+A path from x to y changes only if x reaches a changed edge that y is reached from. Those x are found by walking the
+steps of the path backwards from where the edge begins, in both states, and those y by walking on from where it ends;
+what connects them is found from whichever side less is reached. The rest of the graph is not looked at.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 
 from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States, shown
 from tidings.engine.operators.law import Law
+from tidings.engine.operators.reach.turns import Walk, by_turns
 from tidings.model.terms import Quad, Term, fold, is_tagged
 from tidings.model.zset import absorb
 from tidings.sparql import algebra
@@ -25,6 +27,9 @@ from tidings.sparql.evaluate.context import Context
 from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse, watched_terms
+
+MOST_TERMS = 64
+"""Terms that may each lead as far as a walk goes before another is tried."""
 
 
 class Backwards:
@@ -68,13 +73,14 @@ class Backwards:
 class PathWalk(Stateless):
     """A path pattern inside one active graph."""
 
-    __slots__ = ("_backwards", "_law", "_states", "layout", "pattern", "routes")
+    __slots__ = ("_backwards", "_forwards", "_law", "_states", "layout", "pattern", "routes")
 
     def __init__(self, pattern: PathPattern, states: States, *, anything: bool = False) -> None:
         """With `anything`, every triple of the graph may matter."""
         self.pattern = pattern
         self._states = states
         self._backwards = Backwards(pattern.path)
+        self._forwards = Backwards(reverse(pattern.path))
         graph = states.graph
         triples = [ANY_TRIPLE] if anything else watched(pattern, graph)
         self.routes = tuple(Route(each, graph) for each in triples)
@@ -98,19 +104,53 @@ class PathWalk(Stateless):
         look = self._states.new.look
         changes: Changes = {}
         for graph, quads in touched.items():
-            now, before = self._sources(graph)
-            starts = self._backwards.starts(quads, (now, before), look)
-            present = self._candidates(starts, now) if self._is_there(graph, self._states.new) else {}
-            past = self._candidates(starts, before) if self._is_there(graph, self._states.old) else {}
-            for start in present | past:
-                found = ends(self.pattern.path, now, start, look) if start in present else {}
-                known = ends(self.pattern.path, before, start, look) if start in past else {}
-                came, went = found, known
-                if isinstance(found, dict) and isinstance(known, dict):  # each end once: what is in both states cancels
-                    came, went = found.keys() - known.keys(), known.keys() - found.keys()
-                absorb(changes, ((row, 1) for row in self._rows(start, came, graph)))
-                absorb(changes, ((row, -1) for row in self._rows(start, went, graph)))
+            sources = self._sources(graph)
+            starts = self._backwards.starts(quads, sources, look)
+            walks = [self._from_starts(starts, graph)]
+            if starts and self.pattern.subject[0] == self.pattern.object[0] == "?":
+                finals = self._forwards.starts(quads, sources, look)
+                walks.append(self._from_finals(starts, finals, graph))
+            absorb(changes, by_turns(walks, look, MOST_TERMS).found.items())
         return changes
+
+    def _from_starts(self, starts: dict[Term, None], graph: Term) -> Walk:
+        """What changes between some starts and all that they reach."""
+        now, before = self._sources(graph)
+        present = self._candidates(starts, now) if self._is_there(graph, self._states.new) else {}
+        past = self._candidates(starts, before) if self._is_there(graph, self._states.old) else {}
+
+        def step(start: Term, look: Look) -> Changes:
+            found = ends(self.pattern.path, now, start, look) if start in present else {}
+            known = ends(self.pattern.path, before, start, look) if start in past else {}
+            came, went = found, known
+            if isinstance(found, dict) and isinstance(known, dict):  # each end once: what is in both states cancels
+                came, went = found.keys() - known.keys(), known.keys() - found.keys()
+            changes: Changes = {}
+            absorb(changes, ((row, 1) for row in self._rows(start, came, graph)))
+            absorb(changes, ((row, -1) for row in self._rows(start, went, graph)))
+            return changes
+
+        return Walk(present | past, step)
+
+    def _from_finals(self, starts: dict[Term, None], finals: dict[Term, None], graph: Term) -> Walk:
+        """What changes between some starts and some ends, where both are variables."""
+        back = reverse(self.pattern.path)
+        contexts = (self._states.new, self._states.old)
+        states = [
+            (source, sign)
+            for source, context, sign in zip(self._sources(graph), contexts, (1, -1), strict=True)
+            if self._is_there(graph, context)
+        ]
+
+        def step(end: Term, look: Look) -> Changes:
+            changes: Changes = {}
+            for source, sign in states:
+                if is_node(end, source):
+                    found = [start for start in ends(back, source, end, look) if start in starts]
+                    absorb(changes, ((row, sign) for start in found for row in self._rows(start, (end,), graph)))
+            return changes
+
+        return Walk(finals, step)
 
     def _sources(self, graph: Term) -> tuple[TripleSource, TripleSource]:
         new, old = self._states.new.view, self._states.old.view

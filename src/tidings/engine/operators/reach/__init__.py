@@ -6,6 +6,7 @@ from there matter, never all pairs of the graph.
     automaton     a path as states and single steps between them
     search_tree   everything that is reached from one root, kept up to date by re-anchoring
     pairs         which pairs are connected, and which pairs a commit connects or parts: by trees, or by walking
+    turns         walks that find the same from different sides
     ends          what stands at the two ends of a path
     reach         the operator
 """

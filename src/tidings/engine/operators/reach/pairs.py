@@ -1,7 +1,8 @@
 """Which pairs of terms a path connects, from the roots that matter, and which pairs a commit connects or parts.
 
 A few roots have a tree each. Of many roots, mostly few are concerned: those are found by walking backwards from the
-changed edges, and what they reach is found anew, before and after.
+changed edges, and what they may reach through these by walking on. What connects both is found anew, before and after,
+from whichever side less is reached.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,20 +13,21 @@ from tidings.engine.operators.base import States
 from tidings.engine.operators.path import Backwards
 from tidings.engine.operators.reach.automaton import Automaton
 from tidings.engine.operators.reach.search_tree import Edges, SearchTree
+from tidings.engine.operators.reach.turns import Found, Walk, by_turns
 from tidings.model.terms import Term
-from tidings.model.zset import absorb
 from tidings.sparql.algebra import Path
 from tidings.sparql.evaluate.dataset import TripleSource
-from tidings.sparql.evaluate.walk import ends, is_node, reverse
+from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse
 
 Roots: TypeAlias = Mapping[Term, int]
 Pairs: TypeAlias = dict[tuple[Term | None, ...], int]
 """Roots with their ends, and 1 for those that are new, -1 for those that are gone."""
 
+Targets: TypeAlias = Collection[Term] | None
+"""What roots are to reach, if not anything will do."""
+
 MOST_TREES = 64
 """Roots that have a tree each."""
-
-_FIRST_WALK = 256
 
 IDLE_TREES = 64
 """Trees that are kept of what is no root just now, and may be one again."""
@@ -59,46 +61,20 @@ class Ground:
         return self.automaton.stands_still and (not self.rooted or is_node(root, source))
 
 
-class _Enough(Exception):
-    """More is reached than was asked about."""
-
-
 def starts_lead_to_less(
     path: Path, starts: Collection[Term], ends_: Collection[Term], source: TripleSource, charge: Callable[[int], None]
 ) -> bool:
-    """Whether fewer terms are reached from the starts of a path than backwards from its ends. Both sides are walked a
-    little further in turns, so that it takes no longer than the smaller one does."""
-    sides = [(path, starts, True), (reverse(path), ends_, False)]
-    if len(ends_) < len(starts):
-        sides.reverse()
-    most = _FIRST_WALK
-    while True:
-        for way, terms, are_starts in sides:
-            if _is_within(way, terms, source, most, charge):
-                return are_starts
-        most *= 4
+    """Whether fewer terms are reached from the starts of a path than backwards from its ends."""
 
+    def walk(way: Path, terms: Iterable[Term]) -> Walk:
+        def step(term: Term, look: Look) -> Found:
+            ends(way, source, term, look)
+            return {}
 
-def _is_within(
-    path: Path, terms: Iterable[Term], source: TripleSource, most: int, charge: Callable[[int], None]
-) -> bool:
-    """Whether no more terms than so many are reached."""
-    left = most
+        return Walk(terms, step)
 
-    def count(walked_to: int) -> None:
-        nonlocal left
-        left -= walked_to
-        if left < 0:
-            raise _Enough
-
-    try:
-        for term in terms:
-            ends(path, source, term, count)
-    except _Enough:
-        return False
-    finally:
-        charge(most - left)
-    return True
+    walks = [walk(path, starts), walk(reverse(path), ends_)]
+    return by_turns(walks if len(starts) <= len(ends_) else walks[::-1], charge) is walks[0]
 
 
 class Connected(Protocol):
@@ -107,8 +83,8 @@ class Connected(Protocol):
     def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
         """The roots that reach an end before the commit."""
 
-    def changed(self, items: Items, roots: Roots) -> Pairs:
-        """The pairs from the roots that the changed triples connect or part."""
+    def changed(self, items: Items, roots: Roots, targets: Targets) -> Pairs:
+        """The pairs of roots and targets that the changed triples connect or part."""
 
     def ends_of(self, root: Term) -> Collection[Term]:
         """What a root reaches after the commit."""
@@ -150,7 +126,7 @@ class ByTrees:
         trees = self._trees
         return [root for root in roots if end in trees[root].ends]
 
-    def changed(self, items: Items, roots: Roots) -> Pairs:
+    def changed(self, items: Items, roots: Roots, targets: Targets) -> Pairs:
         ground = self._ground
         removed: Edges = []
         added: Edges = []
@@ -161,7 +137,7 @@ class ByTrees:
         for root, tree in self._trees.items():
             told = tree.advance(removed, added, source, stands=may_stand and ground.stands(root, source))
             if told and root in roots:
-                pairs.update({(root, end): weight for end, weight in told.items()})
+                pairs.update({(root, end): told[end] for end in told if targets is None or end in targets})
         return pairs
 
     def ends_of(self, root: Term) -> Collection[Term]:
@@ -182,32 +158,51 @@ class ByTrees:
 class ByWalking:
     """Nothing is kept."""
 
-    __slots__ = ("_backwards", "_ground")
+    __slots__ = ("_backwards", "_forwards", "_ground")
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._backwards = Backwards(ground.path)
+        self._forwards = Backwards(reverse(ground.path))
 
     def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
         ground = self._ground
         return [root for root in ends(reverse(ground.path), ground.before(), end) if root in roots]
 
-    def changed(self, items: Items, roots: Roots) -> Pairs:
+    def changed(self, items: Items, roots: Roots, targets: Targets) -> Pairs:
         ground = self._ground
-        now, before = ground.now(), ground.before()
+        sources = (ground.now(), ground.before())
         quads = [quad for quad, _ in items]
-        pairs: Pairs = {}
-        for start in self._backwards.starts(quads, (now, before), ground.look):
-            if start in roots:
-                absorb(pairs, (((start, end), 1) for end in self._ends(start, now)))
-                absorb(pairs, (((start, end), -1) for end in self._ends(start, before)))
-        return pairs
+        starts = {root: None for root in self._backwards.starts(quads, sources, ground.look) if root in roots}
+        if not starts:
+            return {}
+        found = self._forwards.starts(quads, sources, ground.look)
+        finals = found if targets is None else {end: None for end in found if end in targets}
+
+        def from_start(start: Term, look: Look) -> Found:
+            now, before = (self._ends(start, source, look) for source in sources)
+            came = {(start, end): 1 for end in now if end in finals and end not in before}
+            return came | {(start, end): -1 for end in before if end in finals and end not in now}
+
+        def from_final(end: Term, look: Look) -> Found:
+            now, before = (self._starts(end, source, look) for source in sources)
+            came = {(start, end): 1 for start in now if start in starts and start not in before}
+            return came | {(start, end): -1 for start in before if start in starts and start not in now}
+
+        return by_turns((Walk(starts, from_start), Walk(finals, from_final)), ground.look, MOST_TREES).found
+
+    def _starts(self, end: Term, source: TripleSource, look: Look) -> Collection[Term]:
+        ground = self._ground
+        found = dict.fromkeys(ends(reverse(ground.path), source, end, look))
+        if end in found and ground.automaton.stands_still and not ground.stands(end, source):
+            del found[end]
+        return found
 
     def ends_of(self, root: Term) -> Collection[Term]:
-        return self._ends(root, self._ground.now())
+        return self._ends(root, self._ground.now(), self._ground.look)
 
-    def _ends(self, root: Term, source: TripleSource) -> Collection[Term]:
+    def _ends(self, root: Term, source: TripleSource, look: Look) -> Collection[Term]:
         ground = self._ground
         if ground.automaton.stands_still and not ground.stands(root, source):
             return ()
-        return dict.fromkeys(ends(ground.path, source, root, ground.look))
+        return dict.fromkeys(ends(ground.path, source, root, look))

@@ -175,9 +175,7 @@ class _Oriented:
         changes = self._by_far.rows(self._met(far))
         if self._targets is not None:
             self._far.absorb(self._targets, far)
-        pairs = self._connected.changed(items, self._roots) if items else {}
-        if self._targets is not None:
-            pairs = {pair: weight for pair, weight in pairs.items() if pair[1] in self._targets}
+        pairs = self._connected.changed(items, self._roots, self._targets) if items else {}
         absorb(changes, self._by_path.rows(pairs).items())
         absorb(changes, self._by_near.rows(self._grown(near)).items())
         self._near.absorb(self._roots, near)
