@@ -69,6 +69,23 @@ IDIOMS: dict[str, tuple[str, ...]] = {
         "SELECT ?s (COUNT(*) AS ?n) ?m ?k { ?s :p ?o { SELECT (COUNT(*) AS ?m) { ?x :q ?y } } "
         "{ SELECT (SUM(?y) AS ?k) { ?x :r ?y } } } GROUP BY ?s ?k ?m",
     ),
+    "rows compared with a limit among the data": (
+        "SELECT ?s { :a :q ?l . ?s :p ?o FILTER (?o > ?l) }",
+        "SELECT ?s { ?s :p ?o . :a :q ?l FILTER (?o + 1 >= ?l * 2) }",
+        "SELECT ?s { :a :q ?l . ?s :p ?o FILTER (?l < ?o && ?o != 2) }",
+        "SELECT ?s { :a :q ?l ; :p ?k . ?s :p ?o FILTER (?o >= ?l && ?o < ?k) }",
+        "SELECT ?s { :a :q ?l . :b :r ?k . ?s :p ?o ; :q ?u FILTER (?o >= ?l && ?u < ?k) }",
+        "SELECT ?s { ?x :q ?l . ?s :p ?o OPTIONAL { ?s :r ?k } FILTER (?o <= ?l) }",
+        "SELECT ?s (COUNT(?o) AS ?n) { :a :q ?l . ?s :p ?o FILTER (?o > ?l) } GROUP BY ?s",
+        "SELECT DISTINCT ?o { :a :q ?l . ?s :p ?o FILTER (?o < ?l) } ORDER BY ?o LIMIT 2",
+        "SELECT ?s { :a :q ?l { SELECT ?s (MAX(?v) AS ?o) { ?s :p ?v } GROUP BY ?s } FILTER (?o > ?l) }",
+        "SELECT ?g { GRAPH ?g { ?s :p ?o } :a :q ?l FILTER (?o > ?l) }",
+        "SELECT ?s { GRAPH ?g { ?s :p ?o . ?x :q ?l FILTER (?o > ?l) } }",
+        "SELECT ?s { :a :q ?l . ?s :p+ ?o FILTER (?o > ?l) }",
+        "ASK { :a :q ?l . ?s :p ?o FILTER (?o > ?l) }",
+        "CONSTRUCT { ?s :r ?o } { :a :q ?l . ?s :p ?o FILTER (?o > ?l) }",
+        "CONSTRUCT { _:t :r ?o } { :a :q ?l . ?s :p ?o FILTER (?o > ?l) }",
+    ),
     "rows compared with the summary of their group": (
         "SELECT ?s ?o { ?s :p ?o { SELECT ?s (AVG(?y) AS ?m) { ?s :p ?y } GROUP BY ?s } FILTER (?o > ?m) }",
         "SELECT ?s ?o { ?s :p ?o { SELECT ?s (MAX(?y) AS ?m) { ?s :q ?y } GROUP BY ?s } FILTER (?o + 0 >= ?m) }",

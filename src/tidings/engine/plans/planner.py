@@ -331,7 +331,7 @@ class Planner:
         both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
         told = self._parameters if self._is_spine(found.scalars) else ()
         whole = algebra.Project(both, (*rows.layout.variables, *told))
-        operator = Crossing(rows, scalars, found.key, found.range, found.scalar, whole, states)
+        operator = Crossing(rows, scalars, found.key, found.comparisons, whole, states)
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:

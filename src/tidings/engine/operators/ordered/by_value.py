@@ -5,7 +5,7 @@ follows the order of each of them, but rounds: only the terms themselves can tel
 is on no scale, such as a duration, is comparable at most with what is on none either, and kept aside.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypeAlias
@@ -120,15 +120,15 @@ class ByValue:
         """From the end of each scale, the first so many rows that differ, with their values."""
         return {scale: tuple(islice(ranked.from_end(greatest), most)) for scale, ranked in self._scales.items()}
 
-    def near(self, moved: Mapping[Term, int], condition: Range) -> Iterator[tuple[Term, Changes]]:
-        """Values on scales, with their rows, for which a condition may hold with others of which so many have come and
-        gone. On each scale it holds from some place on, or up to one: beyond the places of all that moved it holds for
-        none of them; and on the other side for all, which cancels if as many have come as have gone."""
+    def near(self, moved: Collection[Term], condition: Range, *, cancel: bool) -> Iterator[tuple[Term, Changes]]:
+        """Values on scales, with their rows, for which a condition may hold with others that have come and gone. On
+        each scale it holds from some place on, or up to one: beyond the places of all that moved it holds for none of
+        them; and on the other side for all, which may `cancel`, where as many have come as have gone."""
         places = [place_of(term) for term in moved]
         known = [place for place in places if place is not None]
         families = {scale[0] for scale, _ in known}
         scales = {scale for scale, _ in known}
-        cancel = len(families) < 2 and len(known) == len(places) and not sum(moved.values())
+        cancel = cancel and len(families) < 2 and len(known) == len(places)
         for scale, ranked in self._scales.items():
             if scale[0] not in families:
                 continue

@@ -16,7 +16,7 @@ from tidings.engine.operators.law import Law
 from tidings.engine.operators.ordered.by_value import ByValue
 from tidings.engine.operators.side import Side
 from tidings.engine.operators.thresholds import Range
-from tidings.model.terms import Term, Var
+from tidings.model.terms import Var
 from tidings.model.zset import absorb, add
 from tidings.sparql.algebra import Node
 from tidings.sparql.evaluate.layout import Row, picker
@@ -27,35 +27,37 @@ class _Group:
 
     __slots__ = ("rows", "scalars")
 
-    def __init__(self) -> None:
-        self.rows = ByValue()
-        self.scalars: dict[Row, dict[Term, int]] = {}
-        """The values of B, and how many rows have each, by the parameters that rows of A have not."""
+    def __init__(self, comparisons: int) -> None:
+        self.rows = [ByValue() for _ in range(comparisons)]
+        """The rows by each of the values that are compared."""
+        self.scalars: dict[Row, dict[Row, int]] = {}
+        """The values of B, and how many rows have them, by the parameters that rows of A have not."""
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.scalars)
+        return bool(self.rows[0] or self.scalars)
 
 
 class Crossing(Binary):
-    """The rows of A for which `condition` holds with the scalar of B, once for each row of B for which it does."""
+    """The rows of A for which all comparisons hold with the scalars of B, once for each row of B for which they do."""
 
     __slots__ = (
-        "_at", "_condition", "_groups", "_key_of", "_key_of_right", "_law", "_scalar", "_sides", "_states", "_versions",
-        "_whose", "layout",
+        "_comparisons", "_groups", "_key_of", "_key_of_right", "_law", "_scalars_of", "_sides", "_states", "_values_of",
+        "_versions", "_whose", "layout",
     )  # fmt: skip
 
     def __init__(
-        self, left: Side, right: Side, key: tuple[Var, ...], condition: Range, scalar: Var, whole: Node, states: States
-    ) -> None:
+        self, left: Side, right: Side, key: tuple[Var, ...], comparisons: tuple[tuple[Range, Var], ...], whole: Node,
+        states: States,
+    ) -> None:  # fmt: skip
         super().__init__(left.operator, right.operator)
         parameters = () if right.members is None else right.members.variables
         self.layout = left.layout.extended(parameters, parameters)
         self._sides = (left, right)
-        self._condition = condition
-        self._at = left.layout.index[condition.variable]
+        self._comparisons = [comparison for comparison, _ in comparisons]
+        self._values_of = picker([left.layout.index[comparison.variable] for comparison in self._comparisons])
         self._key_of = picker([left.layout.index[variable] for variable in key])
         self._key_of_right = picker([right.layout.index[variable] for variable in key])
-        self._scalar = right.layout.index[scalar]
+        self._scalars_of = picker([right.layout.index[scalar] for _, scalar in comparisons])
         self._whose = picker([right.layout.index[variable] for variable in parameters])
         self._states = states
         self._groups: dict[Row, _Group] | None = None
@@ -74,64 +76,106 @@ class Crossing(Binary):
         return changes
 
     def _crossed(self, left: Changes, right: Changes) -> Changes:
-        groups = self._begun()
+        self._begin()
         changes: Changes = {}
-        moved: dict[tuple[Row, Row], dict[Term, int]] = {}
+        moved: dict[tuple[Row, Row], dict[Row, int]] = {}
         for row, weight in right.items():
-            scalar = row[self._scalar]
-            if scalar is not None:
-                add(moved.setdefault((self._key_of_right(row), self._whose(row)), {}), scalar, weight)
-        for (key, whose), scalars in moved.items():
-            group = groups.setdefault(key, _Group())
-            crossed = _crossed(group.rows, scalars, self._condition)
-            absorb(changes, ((row + whose, count) for row, count in crossed) if whose else crossed)
-            for scalar, weight in scalars.items():
-                _put_scalar(group, whose, scalar, weight)
+            scalars = self._scalars_of(row)
+            if None not in scalars:
+                add(moved.setdefault((self._key_of_right(row), self._whose(row)), {}), scalars, weight)
+        for (key, whose), each in moved.items():
+            group = self._group(key)
+            if each:
+                absorb(changes, ((row + whose, weight) for row, weight in self._moved(group, each)))
+            for scalars, weight in each.items():
+                _put_scalars(group, whose, scalars, weight)
             self._tidy(key, group)
         for row, weight in left.items():
-            value = row[self._at]
-            if value is not None:
-                group = self._put(groups, row, value, weight)
-                for whose, scalars in group.scalars.items():
-                    times = _times(value, scalars, self._condition)
+            values = self._values_of(row)
+            if None not in values:
+                group = self._put(row, values, weight)
+                for whose, each in group.scalars.items():
+                    times = self._times(values, each)
                     if times:
                         add(changes, row + whose, weight * times)
         return changes
 
-    def _put(self, groups: dict[Row, _Group], row: Row, value: Term, weight: int) -> _Group:
+    def _moved(self, group: _Group, moved: dict[Row, int]) -> Iterator[tuple[Row, int]]:
+        """The rows for which all comparisons hold oftener, or not as often, now that scalars have come and gone. If as
+        many have come as have gone, a comparison at least has to tell them apart; if not, the first has to hold."""
+        cancel = not sum(moved.values())
+        comparisons = self._comparisons
+        concerned: Changes = {}
+        for number, comparison in enumerate(comparisons[: None if cancel else 1]):
+            rows = group.rows[number]
+            terms = {term: None for scalars in moved if (term := scalars[number]) is not None}
+            if cancel and len(terms) == 1:
+                continue  # it tells none of them apart
+            concerned.update((aside[1:], count) for aside, count in rows.aside.items())
+            for value, found in rows.near(terms, comparison, cancel=cancel):
+                if len(comparisons) > 1:
+                    concerned.update(found)
+                elif times := self._times((value,), moved):  # once for all rows of a value: 1.2 µs for each otherwise
+                    yield from ((row, count * times) for row, count in found.items())
+        for row, count in concerned.items():
+            if times := self._times(self._values_of(row), moved):
+                yield row, count * times
+
+    def _times(self, values: Row, scalars: dict[Row, int]) -> int:
+        """How often all comparisons hold for the values of a row."""
+        times = 0
+        for others, count in scalars.items():
+            for comparison, value, other in zip(self._comparisons, values, others, strict=True):
+                assert value is not None
+                assert other is not None
+                if not comparison.holds(value, other):
+                    break
+            else:
+                times += count
+        return times
+
+    def _put(self, row: Row, values: Row, weight: int) -> _Group:
         """Take up a row of A, and tell what it goes with."""
         key = self._key_of(row)
-        group = groups.setdefault(key, _Group())
-        group.rows.add(value, row, weight)
+        group = self._group(key)
+        for rows, value in zip(group.rows, values, strict=True):
+            assert value is not None
+            rows.add(value, row, weight)
         self._tidy(key, group)
+        return group
+
+    def _group(self, key: Row) -> _Group:
+        groups = self._groups
+        assert groups is not None
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(len(self._comparisons))
         return group
 
     def _tidy(self, key: Row, group: _Group) -> None:
         if not group and self._groups is not None:
             del self._groups[key]
 
-    def _begun(self) -> dict[Row, _Group]:
-        """All rows of A and the values of B, as before the commit, unless they are at hand. A new member may have other
-        values, while the rows are the same."""
+    def _begin(self) -> None:
+        """Have all rows of A and the values of B at hand, as before the commit, unless they are. A new member may have
+        other values, while the rows are the same."""
         left, right = self._sides
         known, self._versions = self._versions, self._members_versions()
         if self._groups is None or known[0] != left.version:
             self._groups = {}
             for row in left.rows_before(self._states):
-                value = row[self._at]
-                if value is not None:
-                    self._put(self._groups, row, value, 1)
+                values = self._values_of(row)
+                if None not in values:
+                    self._put(row, values, 1)
         elif known == self._versions:
-            return self._groups
+            return
         for key, group in list(self._groups.items()):
             group.scalars.clear()
             self._tidy(key, group)
         for row in right.rows_before(self._states):
-            scalar = row[self._scalar]
-            if scalar is not None:
-                group = self._groups.setdefault(self._key_of_right(row), _Group())
-                _put_scalar(group, self._whose(row), scalar, 1)
-        return self._groups
+            scalars = self._scalars_of(row)
+            if None not in scalars:
+                _put_scalars(self._group(self._key_of_right(row)), self._whose(row), scalars, 1)
 
     def _members_versions(self) -> tuple[int, int]:
         """Other numbers whenever there are other members, and so other rows."""
@@ -143,11 +187,11 @@ class Crossing(Binary):
         if self._groups is not None and self._versions == self._members_versions():
             yield True
             for group in self._groups.values():
-                yield from group.rows.items()
+                yield from group.rows[0].items()
             for key, group in self._groups.items():
-                for whose, scalars in group.scalars.items():
-                    for scalar, count in scalars.items():
-                        yield key, whose, scalar, count
+                for whose, each in group.scalars.items():
+                    for scalars, count in each.items():
+                        yield key, whose, scalars, count
 
     def extend(self, items: list[Any]) -> None:
         if self._groups is None:
@@ -156,44 +200,22 @@ class Crossing(Binary):
         for item in items:
             if len(item) == 2:
                 row, count = item
-                self._put(self._groups, row, row[self._at], count)
+                self._put(row, self._values_of(row), count)
             else:
-                key, whose, scalar, count = item
-                _put_scalar(self._groups.setdefault(key, _Group()), whose, scalar, count)
+                key, whose, scalars, count = item
+                _put_scalars(self._group(key), whose, scalars, count)
 
     def complete(self) -> None:
         self._versions = self._members_versions()
 
     def explain(self) -> Explanation:
-        condition = f"{shown(self._condition.variable)} {self._condition.operator} what the right says"
-        detail = f"{condition}, the rows by value{self._law.shown()}"
+        each = [f"{shown(comparison.variable)} {comparison.operator}" for comparison in self._comparisons]
+        detail = f"{' and '.join(each)} what the right says, the rows by value{self._law.shown()}"
         return Explanation("crossing", detail, True, (self._left.explain(), self._right.explain()))
 
 
-def _put_scalar(group: _Group, whose: Row, scalar: Term, weight: int) -> None:
-    scalars = group.scalars.setdefault(whose, {})
-    add(scalars, scalar, weight)
-    if not scalars:
+def _put_scalars(group: _Group, whose: Row, scalars: Row, weight: int) -> None:
+    each = group.scalars.setdefault(whose, {})
+    add(each, scalars, weight)
+    if not each:
         del group.scalars[whose]
-
-
-def _times(value: Term, scalars: dict[Term, int], condition: Range) -> int:
-    """How often a condition holds for a value."""
-    return sum([count for scalar, count in scalars.items() if condition.holds(value, scalar)])
-
-
-def _crossed(rows: ByValue, moved: dict[Term, int], condition: Range) -> Iterator[tuple[Row, int]]:
-    """The rows for which a condition holds oftener, or not as often, now that scalars have come and gone."""
-    if not moved:
-        return
-    for aside, count in rows.aside.items():
-        value = aside[0]
-        assert value is not None
-        times = _times(value, moved, condition)
-        if times:
-            yield aside[1:], count * times
-    for value, found in rows.near(moved, condition):
-        times = _times(value, moved, condition)
-        if times:
-            for row, count in found.items():
-                yield row, count * times

@@ -112,7 +112,9 @@ class Surpassed(Binary):
             group.values.add(value, whose, weight)
         after = self._leaders(group.values)
         turned, near = _turned(before, after), group.rows.near
-        concerned = {value: rows for each in turned for value, rows in near(each, self._condition)}
+        concerned = {
+            value: rows for each, cancel in turned for value, rows in near(each, self._condition, cancel=cancel)
+        }
         others, since = list(before.values()), list(after.values())
         self._states.meter.charge(len(concerned))
         for value, rows in concerned.items():
@@ -249,10 +251,12 @@ def _each_alone(aside: Iterable[Row]) -> list[_Leaders]:
     return [((value, tuple(whose)),) for value, *whose in aside if value is not None]
 
 
-def _turned(before: Mapping[Scale, _Leaders], after: Mapping[Scale, _Leaders]) -> Iterator[dict[Term, int]]:
-    """The leaders of the scales on which they have changed: what is between them may compare otherwise, or anything, if
-    there are more or fewer."""
+def _turned(
+    before: Mapping[Scale, _Leaders], after: Mapping[Scale, _Leaders]
+) -> Iterator[tuple[dict[Term, None], bool]]:
+    """The leaders of the scales on which they have changed, and whether there are as many: only what is between them
+    may compare otherwise then."""
     for scale in before.keys() | after.keys():
         was, is_now = before.get(scale, ()), after.get(scale, ())
         if was != is_now:
-            yield dict.fromkeys((term for term, _ in (*was, *is_now)), int(len(was) != len(is_now)))
+            yield dict.fromkeys(term for term, _ in (*was, *is_now)), len(was) == len(is_now)

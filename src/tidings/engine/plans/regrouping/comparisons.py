@@ -14,14 +14,13 @@ from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain, mentioned, visible
-from tidings.sparql.evaluate.calls import is_momentary
 
 MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-_TOLD: Var = "?:told"
+_TOLD = "?:told"
 """What is made of scalars before rows are compared with it."""
 
-_COMPARED: Var = "?:compared"
+_COMPARED = "?:compared"
 """What is made of rows before."""
 
 
@@ -32,11 +31,18 @@ class Compared(Struct, frozen=True):
     scalars: Node
     key: tuple[Var, ...]
     """What a row and the scalar that it is compared with agree in."""
-    range: Range
-    scalar: Var
-    condition: Expression
+    comparisons: tuple[tuple[Range, Var], ...]
+    """How a column of the rows has to compare with one of the scalars; all of them at once."""
     is_summary: bool
     """Whether the scalars are aggregates, and not just patterns that nothing connects with the rows."""
+
+    @property
+    def condition(self) -> Expression:
+        """What all comparisons say."""
+        each: list[Expression] = [
+            algebra.Compare(range_.operator, range_.variable, scalar) for range_, scalar in self.comparisons
+        ]
+        return reduce(algebra.And, each)
 
 
 def compared(node: Node) -> Compared | None:
@@ -59,11 +65,11 @@ def _beside_summaries(joined: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _apart(joined: Node) -> Iterator[tuple[Node, Node]]:
-    """Two patterns that share no variable, either as the rows; what says the least is a scalar first."""
-    parts = connected_parts(joined)
+    """Patterns that share no variable: that which says the most as the rows, or, of two, the other one as well."""
+    parts = sorted(connected_parts(joined), key=lambda part: len(visible(part)))
+    if len(parts) > 1:
+        yield parts[-1], reduce(algebra.Join, parts[:-1])
     if len(parts) == 2:
-        parts.sort(key=lambda part: len(visible(part)))
-        yield parts[1], parts[0]
         yield parts[0], parts[1]
 
 
@@ -112,57 +118,48 @@ def _compared(conditions: list[Expression], left: Node, right: Node, variables: 
     ours = visible(left)
     key = tuple(variable for variable in visible(right) if variable in ours)
     theirs = set(visible(right)).difference(key)
-    if not (certain(left) & certain(right)).issuperset(key) or theirs & {*variables}:
+    if (
+        not (certain(left) & certain(right)).issuperset(key)
+        or theirs & {*variables}
+        or any(map(has_exists, conditions))
+    ):
         return None
-    for number, each in enumerate(conditions):
-        match each:
-            case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
-                mirrored = _is_of(theirs, a)
-                value, scalar = (b, a) if mirrored else (a, b)
-                if not _is_of(ours.keys(), value) or not _is_of(theirs, scalar):
-                    continue
-                rest = conditions[:number] + conditions[number + 1 :]
-                rows = _under(rest, left, right, theirs, key)
-                if rows is None:
-                    return None
-                rows, value = _named(rows, value, _COMPARED)
-                right, scalar = _named(right, scalar, _TOLD)
-                range_ = Range(value, MIRRORED[operator] if mirrored else operator)
-                condition = algebra.Compare(range_.operator, value, scalar)
-                return Compared(rows, right, key, range_, scalar, condition, _is_summary(right))
+    rows, scalars, is_summary = left, right, _is_summary(right)
+    across: list[tuple[Expression, algebra.Comparator, Expression]] = []
+    for each in conditions:
+        found = _across(each, ours.keys(), theirs)
+        if found is not None:
+            across.append(found)
+        elif theirs.isdisjoint(mentioned(each)):
+            rows = algebra.Filter(each, rows)
+        elif visible(right).keys() >= set(mentioned(each)):
+            scalars = algebra.Filter(each, scalars)
+        else:
+            return None
+    comparisons = []
+    for number, (compared_, operator, told) in enumerate(across):
+        rows, value = _named(rows, compared_, f"{_COMPARED}{number}")
+        scalars, scalar = _named(scalars, told, f"{_TOLD}{number}")
+        comparisons.append((Range(value, operator), scalar))
+    return Compared(rows, scalars, key, tuple(comparisons), is_summary) if comparisons else None
+
+
+def _across(
+    condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]
+) -> tuple[Expression, algebra.Comparator, Expression] | None:
+    """What of the rows a condition compares with what of the scalars, and how."""
+    match condition:
+        case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
+            if _is_of(ours, a) and _is_of(theirs, b):
+                return a, operator, b
+            if _is_of(theirs, a) and _is_of(ours, b):
+                return b, MIRRORED[operator], a
     return None
 
 
 def _named(node: Node, expression: Expression, name: Var) -> tuple[Node, Var]:
     """A pattern in which a variable has the value of an expression; and that variable."""
     return (node, expression) if isinstance(expression, str) else (algebra.Extend(node, name, expression), name)
-
-
-def _under(rest: list[Expression], left: Node, right: Node, theirs: set[Var], key: tuple[Var, ...]) -> Node | None:
-    """The rows with all other conditions on them. Those that read scalars, too, have them joined once more, if that has
-    each row once: so `?low < ?a && ?a < ?high` is two comparisons, one after the other."""
-    if any(map(has_exists, rest)):
-        return None
-    again = [each for each in rest if theirs.intersection(mentioned(each))]
-    below = algebra.conjunction(each for each in rest if each not in again)
-    rows = left if below is None else algebra.Filter(below, left)
-    once_more = algebra.conjunction(again)
-    if once_more is None:
-        return rows
-    if not (_is_summary(right) and set(_keys(right)) <= set(key)) or any(map(is_momentary, again)):
-        return None
-    return algebra.Project(algebra.Filter(once_more, algebra.Join(rows, right)), tuple(visible(left)))
-
-
-def _keys(node: Node) -> tuple[Var, ...]:
-    """Those of a summary."""
-    match node:
-        case algebra.Group(_, keys):
-            return keys
-        case algebra.Project(inner) | algebra.Extend(inner):
-            return _keys(inner)
-        case _:
-            raise AssertionError("no summary")
 
 
 def _is_of(variables: AbstractSet[Var], expression: Expression) -> bool:
