@@ -216,7 +216,8 @@ def test_rows_are_kept_once_for_all_who_have_a_limit_of_their_own() -> None:
     texts = [text_of(f"SELECT ?s {{ :c{number} :q ?l . ?s :p ?o FILTER (?o > ?l) }}") for number in range(50)]
     followers = [Follower(engine, text) for text in texts]
     assert engine.plans == 1
-    for update in ("DELETE DATA { :s30 :p 30 }", "DELETE DATA { :c7 :q 7 } ; INSERT DATA { :c7 :q 8 }"):
+    moved = "DELETE DATA { :c7 :q 7 } ; INSERT DATA { :c7 :q 8 }"
+    for update in ("DELETE DATA { :s30 :p 30 }", moved, "DELETE DATA { :c7 :q 8 }", "INSERT DATA { :c7 :q 9.5 }"):
         notifications = engine.apply(text_of(update), now=0).notifications
         for follower in followers:
             follower.hear(notifications)
