@@ -10,12 +10,13 @@ from tidings.server.config import BadSetting
 
 _WIDTH = 100
 _UNAUTHORIZED = 401
+_CANNOT_CONNECT = "cannot_connect"
 
 
 def complain(error: TidingsError) -> int:
     """Say what went wrong; the exit code."""
     sys.stdout.flush()
-    line = "; ".join(str(error).splitlines())
+    line = "; ".join(str(error).splitlines()) + _way_out(error)
     print(f"tidings: error: {harmless(line)}", file=sys.stderr)
     if _wants_login(error):
         print("  this broker asks who you are: tidings login, or see tidings login --help", file=sys.stderr)
@@ -23,6 +24,19 @@ def complain(error: TidingsError) -> int:
     if isinstance(fault, SyntaxFault) and (excerpt := fault.excerpt()):
         print(_cropped(excerpt), file=sys.stderr)
     return 2 if isinstance(error, UsageError | BadSetting) else 1
+
+
+def _way_out(error: BaseException | None) -> str:
+    """What to do if no broker could be reached, at the bottom of it."""
+    if not isinstance(error, TidingsError):
+        return ""
+    if error.code != _CANNOT_CONNECT or isinstance(error.__cause__, TidingsError):
+        return _way_out(error.__cause__)
+    from tidings.client.errors import NotTrusted  # here: it takes the whole client along, which is there by now
+
+    if isinstance(error, NotTrusted):
+        return "; --ca FILE names the authorities to trust" if error.is_foreign else ""
+    return "; tidings serve starts a broker, and --http URL names another one"
 
 
 def _wants_login(error: BaseException | None) -> bool:
