@@ -21,11 +21,11 @@ def broken_status(capsys: Captured, broker: Broker, *options: str) -> str:
     """What is said of a broker that has everything of this one, and cannot write its log any more."""
     status = calls.get(f"{broker.http}/status").json()
     status["log"]["broken"] = True
-    broken = LogBroken("an fsync has failed")
+    broken = LogBroken()
     with answering({"/status": (200, status), "/healthz": (broken.status, broken.to_json())}) as address:
         assert main(["status", "--http", address, *options]) == 1
     out, err = capsys.readouterr()
-    assert err == "tidings: error: an fsync has failed\n"
+    assert err == f"tidings: error: {broken}\n"
     return out
 
 
