@@ -20,7 +20,7 @@ pytestmark = pytest.mark.server
 def broken_status(capsys: Captured, broker: Broker, *options: str) -> str:
     """What is said of a broker that has everything of this one, and cannot write its log any more."""
     status = calls.get(f"{broker.http}/status").json()
-    status["log"]["broken"] = True
+    status["log"] |= {"broken": True, "failures": 2}
     broken = LogBroken()
     with answering({"/status": (200, status), "/healthz": (broken.status, broken.to_json())}) as address:
         assert main(["status", "--http", address, *options]) == 1
@@ -29,8 +29,8 @@ def broken_status(capsys: Captured, broker: Broker, *options: str) -> str:
     return out
 
 
-def test_people_see_the_page_with_what_is_broken(capsys: Captured, broker: Broker) -> None:
-    assert "; BROKEN\n" in broken_status(capsys, broker)
+def test_people_see_how_many_writes_have_failed(capsys: Captured, broker: Broker) -> None:
+    assert ", 2 writes failed; BROKEN\n" in broken_status(capsys, broker)
 
 
 def test_programs_get_the_whole_document(capsys: Captured, broker: Broker) -> None:

@@ -10,6 +10,8 @@ from tidings.server.config import BadSetting
 
 _WIDTH = 100
 _UNAUTHORIZED = 401
+_REJECTED = frozenset({"invalid_client", "unauthorized_client", "not_authorized_identity"})
+"""Somebody has said who they are."""
 _CANNOT_CONNECT = "cannot_connect"
 
 
@@ -41,7 +43,9 @@ def _way_out(error: BaseException | None) -> str:
 
 def _wants_login(error: BaseException | None) -> bool:
     """Whether a broker did not let somebody in, at the bottom of it; nobody else says that."""
-    return isinstance(error, TidingsError) and (error.status == _UNAUTHORIZED or _wants_login(error.__cause__))
+    if not isinstance(error, TidingsError):
+        return False
+    return (error.status == _UNAUTHORIZED and error.code not in _REJECTED) or _wants_login(error.__cause__)
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:

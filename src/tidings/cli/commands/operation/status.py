@@ -87,8 +87,9 @@ def _line(name: str, value: str) -> str:
 def _log(log: dict[str, Any] | None) -> str:
     if log is None:
         return "none: everything is in memory only"
+    failed = f", {_many(log['failures'], 'write')} failed" if log["failures"] else ""
     broken = "; BROKEN" if log["broken"] else ""
-    return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{broken}"
+    return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{failed}{broken}"
 
 
 def _endpoint(endpoint: dict[str, Any]) -> str:
