@@ -164,7 +164,7 @@ class Connection(asyncio.Protocol):
         return str(heard)
 
     def _hear_out(self) -> None:
-        """Read nothing into what still comes, and let the client go. To close while it sends would reset the connection,
+        """Read nothing into what still comes, and let the client go. To close while it sends would reset the connection
         and take away what was just said."""
         self._closing = True
         self._transport.write_eof()
