@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     allow_nesting()
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from tidings.cli.output.standard import reserve
+        from tidings.cli.output.writing import reserve
 
         reserve()
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line takes long to import
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(error)
     except OSError as error:
         from tidings.cli.output.complaint import complain
-        from tidings.cli.output.standard import give_up_stdout, output_trouble
+        from tidings.cli.output.writing import give_up_stdout, output_trouble
 
         if isinstance(error, BrokenPipeError):  # whoever read our output has had enough
             give_up_stdout()

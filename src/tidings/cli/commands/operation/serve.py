@@ -11,7 +11,7 @@ from tidings.cli.input.arguments import Parser, add_settings
 from tidings.cli.input.loading import Document, read
 from tidings.cli.output.greeting import greeting, has_demo
 from tidings.cli.output.logs import configure
-from tidings.cli.output.standard import give_up_stdout
+from tidings.cli.output.writing import give_up_stdout
 from tidings.model.terms import Quad
 from tidings.server import app
 from tidings.server.config import ENVIRONMENT, BadSetting, read_settings
