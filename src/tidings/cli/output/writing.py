@@ -68,7 +68,7 @@ def _umask() -> int:
     return mask
 
 
-# -- stdout and stderr, as a caller may leave them: closed, or on a disk that is full ------------------------------------
+# -- stdout and stderr, as a caller may leave them: closed, or on a disk that is full ----------------------------------
 
 
 def reserve() -> None:
