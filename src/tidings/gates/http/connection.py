@@ -27,6 +27,10 @@ HEADER_BYTES = 1 << 17
 _NO_ROOM = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
+SLICE = 1 << 14
+"""Bytes that are parsed at a time: all requests in them become objects."""
+
+
 class HttpConnection(HttpToolsProtocol):
     """Is closed if headers do not come, knows how the client came, and changes hands when nothing is under way."""
 
@@ -44,6 +48,8 @@ class HttpConnection(HttpToolsProtocol):
     """What is here of an update on the short way."""
     is_reading = False
     """Headers, or such a body: they have to come in time."""
+    held = b""
+    """What came behind requests that wait for the one before them to be answered."""
     unheard = 0
     """Bytes that came since something was complete: headers, a piece of a body, a request. The parser holds them."""
 
@@ -104,6 +110,33 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self.held or self.pipeline:
+            self.held += data
+        elif len(data) <= SLICE:
+            self._hear(data)
+        else:
+            self._hear_in_slices(data)
+
+    def _hear_in_slices(self, data: bytes) -> None:
+        """As far as requests are answered at once; the others wait as the bytes that they are."""
+        for start in range(0, len(data), SLICE):
+            if self.heir is not None:
+                self.heir.data_received(data[start:])
+                return
+            if self.pipeline:
+                self.held = data[start:]
+                return
+            self._hear(data[start : start + SLICE])
+            if self.transport.is_closing():
+                return
+
+    def _hear_held(self) -> None:
+        data, self.held = self.held, b""
+        if data and not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._hear_in_slices(data)
+
+    def _hear(self, data: bytes) -> None:
         self.unheard += len(data)
         super().data_received(data)
         if self.unheard > HEADER_BYTES and self.heir is None:
@@ -114,6 +147,16 @@ class HttpConnection(HttpToolsProtocol):
             self._wait(HEADER_SECONDS if self.body is None else BODY_SECONDS)
         if self.heir is not None and (rest := data[self.upgraded_at :]) and not self.transport.is_closing():
             self.heir.data_received(rest)
+
+    def on_response_complete(self) -> None:
+        """uvicorn reads on after each answer, however many requests wait for theirs."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            return
+        if self.pipeline or self.held:
+            self.flow.pause_reading()
+        if self.held and not self.pipeline:
+            self.loop.call_soon(self._hear_held)
 
     def handle_websocket_upgrade(self) -> None:
         """A WebSocket behind a request that is still being answered would be written into by that answer."""
