@@ -1,5 +1,6 @@
 """Settings come from flags, the environment and a file, in this order, and are checked wherever they come from."""
 
+from contextlib import suppress
 from dataclasses import Field
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,26 @@ def test_a_file_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
         read_settings({}, {}, written(tmp_path, "http_port: 8000"))
     with pytest.raises(BadSetting, match="No such file"):
         read_settings({}, {}, tmp_path / "nope.toml")
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("value", [{}, {"a": 1}, [[]], [{}], [1], -1, float("nan"), 1e308, "\0", None], ids=repr)
+def test_whatever_a_file_may_have_is_read_or_refused(setting: Field[Any], value: object) -> None:
+    with suppress(ValueError):
+        setting.metadata["reads"](value)
+
+
+@pytest.mark.parametrize("given", ["https://App.example.org/", "HTTPS://app.example.org", ["https://app.example.org"]])
+def test_an_origin_is_read_as_browsers_send_it(given: object) -> None:
+    assert read_settings({"cors": given}, {}).cors == ("https://app.example.org",)
+
+
+@pytest.mark.parametrize(
+    "given", ["app.example.org", "https://app.example.org/page", "https://", "null", "*.example.org"]
+)
+def test_what_no_browser_sends_as_an_origin_is_refused(given: str) -> None:
+    with pytest.raises(BadSetting, match=r"--cors: .*such as https://app\.example\.org"):
+        read_settings({"cors": given}, {})
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)

@@ -160,7 +160,7 @@ def test_where_no_broker_is_one_line_says_so(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "some.nt").touch()
     complaint = said(capsys, *arguments, "--http", NOWHERE, code=1)
-    assert f"nobody answers at {NOWHERE}" in complaint
+    assert f"nobody answers at {NOWHERE}: connection refused; tidings serve starts a broker" in complaint
 
 
 @pytest.mark.parametrize(

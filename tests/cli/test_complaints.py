@@ -1,12 +1,14 @@
 """What is wrong is told in one line, with a caret where there is a place to show."""
 
 import gzip
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
 from cli.calls import Captured
-from tidings.cli import main
+from tidings.cli import COMMANDS, command, main
+from tidings.model.errors import TidingsError
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -45,6 +47,14 @@ def test_of_a_long_line_only_the_place_is_shown_and_nothing_moves_the_cursor(cap
     assert said[1].startswith("  …x")
     assert "\x1b" not in "".join(said)
     assert said[1][said[2].index("^")] in "<>cd "
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_an_option_cannot_have_is_told_in_words(name: str) -> None:
+    for action in command(name).parser()._actions:
+        if callable(action.type) and action.type is not Path:
+            with pytest.raises((ArgumentTypeError, TidingsError), match=r"no number"):
+                action.type("no number")
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,16 @@ def test_the_greeting_names_the_page_and_an_address_that_is_not_the_usual_one() 
     assert f"query --http {there.http} '" in said
 
 
+def test_who_may_log_in_at_first_is_named_as_long_as_the_secret_is_there(tmp_path: Path) -> None:
+    settings = Settings(secure=True, data=str(tmp_path / "my data"))
+    served = opened(Settings(memory=True))
+    assert next(first_steps(served, settings)).endswith(" login")
+    (tmp_path / "my data").mkdir()
+    (tmp_path / "my data" / "admin.secret").touch()
+    words = shlex.split(next(first_steps(served, settings)))
+    assert words[1:] == ["login", "--id", "admin", "--secret-file", str(tmp_path / "my data" / "admin.secret")]
+
+
 def test_commands_are_called_as_a_shell_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, elsewhere = tmp_path / "my clone", tmp_path / "bin"
     for folder in (root / "scripts", root / "src/tidings", root / ".venv/bin", elsewhere):

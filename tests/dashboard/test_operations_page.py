@@ -21,6 +21,7 @@ def test_figures_move_and_plans_of_subscriptions_are_explained(visit: Visit, bro
     expect(page.get_by_text(f"{quads:,}, 1 named graph")).to_be_visible()
     broker.update("INSERT DATA { <urn:a> <urn:b> 1 }")
     expect(page.get_by_text(f"{quads + 1:,}, 1 named graph")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^(\d+ h )?\d+ (min|s), version "))).to_be_visible()
     expect(page.locator("figure canvas")).to_have_count(7)
     expect(page.get_by_text("LUTT hit rate, in per cent")).to_be_visible()
     page.get_by_role("button", name="incremental").first.click()

@@ -38,8 +38,8 @@ def test_an_update_is_tried_out_and_then_published(visit: Visit, broker: Broker)
 def test_an_update_for_later_waits_in_a_list_and_can_be_cancelled(visit: Visit, broker: Broker) -> None:
     page = opened(visit)
     write(page, "PREFIX l: <urn:lamp:> INSERT DATA { l:1 <urn:power> 40 }")
-    page.get_by_label("after").select_option("P1D")
-    page.get_by_role("button", name="Publish later").click()
+    page.get_by_label("When").select_option("P1D")
+    page.get_by_role("button", name="Publish").click()
     waiting = page.get_by_role("region", name="Delayed updates").get_by_role("listitem").filter(has_text="l:1")
     expect(waiting).to_be_visible()
     expect(waiting.locator("code")).to_have_text("INSERT DATA { l:1 <urn:power> 40 }")
@@ -115,7 +115,7 @@ def test_nothing_moves_under_the_pointer_when_the_graphs_arrive(visit: Visit, br
 
     visit.page.route("**/query*", hold)
     page = visit.open("#/explore?iri=urn:a&graph=urn:tidings:demo")
-    look = page.get_by_role("button", name="Look")
+    look = page.get_by_role("button", name="Open")
     wait_until(lambda: bool(page.evaluate("true") and held))
     before = look.bounding_box()
     assert before is not None
@@ -128,7 +128,7 @@ def test_nothing_moves_under_the_pointer_when_the_graphs_arrive(visit: Visit, br
 def test_a_resource_is_found_by_its_short_name_in_the_graph_of_the_address(visit: Visit, broker: Broker) -> None:
     page = visit.open("#/explore?iri=urn:a&graph=urn:tidings:demo")
     page.get_by_label("IRI").fill("light:LAMP_1_1")
-    page.get_by_role("button", name="Look").click()
+    page.get_by_role("button", name="Open").click()
     expect(page.get_by_role("region", name="What it says").get_by_role("link", name="light:POST_1_1")).to_be_visible()
     broker.update("INSERT DATA { <http://tidings.example/lighting#LAMP_1_1> <urn:p> 'here' }")
     page.get_by_label("Graph").select_option("")
@@ -136,5 +136,5 @@ def test_a_resource_is_found_by_its_short_name_in_the_graph_of_the_address(visit
     page.go_back()
     expect(page.get_by_role("link", name="light:POST_1_1").first).to_be_visible()
     page.get_by_label("IRI").fill("no name")
-    page.get_by_role("button", name="Look").click()
+    page.get_by_role("button", name="Open").click()
     expect(page.get_by_role("alert")).to_have_text("no name is no IRI.")

@@ -5,6 +5,7 @@ Each of them ends in an answer with a code, and the broker goes on as if nothing
 
 import asyncio
 import gzip
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from gates.client import connected
 from gates.doors import House, indoors, is_error, listening, with_websockets
 from gates.secured import A, B, secured
 from gates.sockets import asynchronous
+from tidings.gates.http.connection import HEADER_BYTES
 from waiting import PATIENCE, until
 
 INSERT = b"update=INSERT+DATA+%7B+%3Ca%3E+%3Cb%3E+1+%7D"
@@ -32,6 +34,10 @@ async def said(house: House, sent: bytes) -> bytes:
         answer = await reader.read()
     writer.close()
     return answer
+
+
+MOST_ON_THE_WAY = 64 << 20
+"""Bytes that a socket may have taken which nobody has read."""
 
 
 TWO_LENGTHS = {
@@ -54,6 +60,51 @@ async def test_a_request_that_could_end_in_two_places_smuggles_no_other_one(kind
         answer = await said(house, head + SMUGGLED)
         assert answer.startswith(b"HTTP/1.1 400 ") or answer.count(b"HTTP/1.1 ") == 1, answer
         assert len(house.broker.store) == 0
+
+
+ENDLESS = {
+    "a header": (b"GET /query HTTP/1.1\r\nhost: localhost\r\nx: ", b"x" * 65_536),
+    "the name of a header": (b"GET /query HTTP/1.1\r\nhost: localhost\r\n", b"x" * 65_536),
+    "headers": (b"GET /query HTTP/1.1\r\nhost: localhost\r\n", b"x: y\r\n" * 8_192),
+    "an address": (b"GET /query?query=", b"x" * 65_536),
+    "an extension of a chunk": (
+        b"POST /query HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n1;",
+        b"x" * 65_536,
+    ),
+    "a trailer": (
+        b"POST /query HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: ",
+        b"x" * 65_536,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@asynchronous
+async def test_what_has_no_end_is_cut_off_before_it_fills_the_memory(kind: str) -> None:
+    async with listening() as house:
+        begin, more = ENDLESS[kind]
+        _, writer = await asyncio.open_connection("127.0.0.1", house.http.base_url.port)
+        writer.write(begin)
+        sent = 0
+        async with asyncio.timeout(PATIENCE):
+            with suppress(ConnectionError):
+                while True:
+                    writer.write(more)
+                    await writer.drain()
+                    sent += len(more)
+        assert sent < MOST_ON_THE_WAY
+        writer.close()
+        assert (await house.http.get("/healthz")).status_code == 200
+
+
+@asynchronous
+async def test_headers_that_are_too_large_are_refused_with_a_code() -> None:
+    async with listening() as house:
+        answer = await said(house, b"GET /query HTTP/1.1\r\nhost: localhost\r\nx: " + b"x" * (HEADER_BYTES + 1))
+        assert answer.startswith(b"HTTP/1.1 431 ")
+        assert b'"headers_too_large"' in answer
+        long = await house.http.get("/query", params={"query": "ASK {}" + " " * 60_000}, headers={"x": "x" * 60_000})
+        assert long.status_code == 200
 
 
 @asynchronous

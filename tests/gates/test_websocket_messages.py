@@ -1,12 +1,16 @@
 """Messages over a WebSocket that make no sense or come in odd frames: they are answered, and others are served."""
 
 import json
+import tracemalloc
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from picows import WSCloseCode, WSMsgType
 
 from gates.client import Message, connected, is_error
 from gates.sockets import ALL, asynchronous, serving
+from tidings.gates.websocket.connection import Connection
 
 # -- messages that make no sense --------------------------------------------------------------------------------
 
@@ -173,3 +177,18 @@ async def test_a_client_may_close_with_or_without_a_reason() -> None:
         await house.nobody()
         assert house.broker.subscriptions.absent == 3
         assert not house.broker.sessions
+
+
+def test_frames_without_a_byte_take_no_room() -> None:
+    """A message may come in any number of them, and be well below the size that it may have."""
+    gate: Any = SimpleNamespace(broker=None, settings=SimpleNamespace(max_message=10))
+    empty: Any = SimpleNamespace(msg_type=WSMsgType.CONTINUATION, fin=False, payload_size=0, get_payload_as_bytes=bytes)
+    connection, transport = Connection(gate), None
+    tracemalloc.start()
+    try:
+        for _ in range(100_000):
+            connection.on_ws_frame(transport, empty)  # type: ignore[arg-type]
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 10_000

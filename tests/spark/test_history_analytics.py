@@ -89,7 +89,7 @@ def test_what_cannot_be_answered_is_explained(spark: SparkSession, lake: str, tm
         (["rates", "--every", "soon"], "'soon' is no length of time"),
         (["rates", "--by", "moon"], "invalid choice: 'moon'"),
         (["values", "--predicate", "value"], "not an absolute IRI"),
-        (["churn", "--top", "0"], "invalid count value"),
+        (["churn", "--top", "0"], "'0' is not a whole number, 1 or more"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_told_before_spark_starts(lake: str, words: list[str], said: str) -> None:

@@ -34,7 +34,9 @@ def test_commands_over_tls(
         assert main(["query", "--http", f"https://localhost:{port}", "ASK {}"]) == 0
         monkeypatch.delenv("TIDINGS_CA")
         assert main(["query", "--http", f"https://localhost:{port}", "ASK {}"]) == 1
-        assert "certificate" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert said.startswith(f"tidings: error: the certificate of https://localhost:{port} is not accepted: ")
+        assert said.endswith("; --ca FILE names the authorities to trust\n")
         assert broker.update("CLEAR ALL")["removed"] == 1  # from this machine, without TLS
 
 

@@ -54,6 +54,14 @@ export function duration(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 }
 
+/** Seconds, for people: the two largest units. */
+export function lasting(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60];
+  if (days) return `${days} d ${hours} h`;
+  return hours ? `${hours} h ${rest} min` : minutes ? `${rest} min` : `${Math.floor(seconds)} s`;
+}
+
 export function bytes(value: number): string {
   if (value < 1024) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB"];

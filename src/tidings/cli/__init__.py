@@ -1,6 +1,5 @@
 """The command line: `tidings COMMAND …`. Only the command that is called is imported, so that starting is quick."""
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,8 +16,8 @@ DATA = {
     "load": "send RDF files to the broker",
     "dump": "get all data of the broker, or one graph",
     "agents": "run the updates and queries of an application profile",
-    "explain": "see how a subscription is kept up to date",
-    "watch": "subscribe on RDF files, and see who is told what",
+    "explain": "see how the broker keeps an answer up to date",
+    "watch": "subscribe on RDF files, and see which rows come and go",
     "match": "find events that mean what you asked for, in other words",
     "mcp": "serve a software agent over stdin and stdout",
     "convert": "turn one RDF format into another",
@@ -28,9 +27,9 @@ DATA = {
 OPERATION = {
     "serve": "run the broker",
     "certificates": "make certificates to try TLS with",
-    "login": "be somebody to a broker that asks who you are",
-    "logout": "be nobody in particular again",
-    "status": "see how the broker is",
+    "login": "log in to a broker that asks who you are",
+    "logout": "log out, and forget your credentials",
+    "status": "see the state of the broker",
     "subscriptions": "see who has subscribed to what",
     "delayed": "see which updates wait for their time, and cancel them",
     "log": "read the commits of the broker, and follow them",
@@ -40,7 +39,7 @@ OPERATION = {
     "history": "keep every change in a lake, and see the graph as it was",
     "stream": "run subscriptions on Spark, as many as it takes",
     "bench": "measure brokers, one or several side by side",
-    "completion": "print what makes a shell complete all this",
+    "completion": "print a script that lets a shell complete commands and options",
 }
 SECURITY = {
     "clients": "see, add, change and remove clients of a broker with security",
@@ -68,8 +67,8 @@ def parser() -> Parser:
         usage="tidings COMMAND [OPTION…]",
     )
     top.add_argument("--version", action="version", version=f"tidings {__version__}")
-    top.add_argument("command", metavar="COMMAND", nargs="?", help="one of those below")
-    top.add_argument("rest", nargs="...", metavar="…", help="what the command takes")
+    top.add_argument("command", metavar="COMMAND", nargs="?", help="one of the commands below")
+    top.add_argument("rest", nargs="...", metavar="…", help="its options and arguments")
     return top
 
 
@@ -90,6 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tidings.sparql.nesting import allow_nesting
 
     allow_nesting()
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from tidings.cli.output.writing import reserve
+
+        reserve()
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line takes long to import
     try:
         top = parser().parse_args(argv)
@@ -100,10 +103,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         from tidings.cli.output.complaint import complain
 
         return complain(error)
-    except BrokenPipeError:
-        # Whoever read our output has had enough. Nothing more can be written, not even at the end of the process.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 128 + 13
+    except OSError as error:
+        from tidings.cli.output.complaint import complain
+        from tidings.cli.output.writing import give_up_stdout, output_trouble
+
+        if isinstance(error, BrokenPipeError):  # whoever read our output has had enough
+            give_up_stdout()
+            return 128 + 13
+        if (trouble := output_trouble(error)) is None:
+            raise
+        give_up_stdout()
+        return complain(trouble)
     except KeyboardInterrupt:
         return 128 + 2
     return code

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from tidings.client.errors import NotUnderstood
+from tidings.client.errors import NotUnderstood, reason
 from tidings.client.login.addresses import without_credentials
 from tidings.client.login.bearer import Bearer
 from tidings.client.login.credentials import Shown
@@ -133,7 +133,7 @@ class HttpClient:
                 if time.monotonic() + pause > until:
                     raise
                 if pause == _FIRST_PAUSE:
-                    log.warning("nobody answers at %s: %s; waiting for it", self.url, error)
+                    log.warning("nobody answers at %s: %s; waiting for it", self.url, reason(error))
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

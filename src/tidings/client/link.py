@@ -20,7 +20,7 @@ from picows import (
     ws_connect,
 )
 
-from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NotUnderstood, Refused, unreachable
 from tidings.client.login.addresses import without_credentials
 from tidings.client.login.credentials import Token
 from tidings.client.trust import SYSTEM, Trust
@@ -167,7 +167,7 @@ async def open_link(
                 max_redirects=0 if headers else _REDIRECTS,  # what is shown is for nobody else
             )
     except (OSError, WSError, TimeoutError) as error:
-        raise CannotConnect(f"no broker answers at {url}: {error or 'it takes too long'}") from error
+        raise unreachable("no broker", url, error) from error
     if not isinstance(link, Link):  # picows has none if the socket broke during the handshake
         raise CannotConnect(f"no broker answers at {url}: the connection was closed at once")
     return link

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import msgspec
 
-from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused
+from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUnderstood, Refused, unreachable
 from tidings.model.publishers import HEADER, publisher_name
 from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
@@ -36,7 +36,7 @@ def translated(url: str) -> Iterator[None]:
     except httpx.TimeoutException as error:
         raise NoAnswer(f"{url} did not answer in time") from error
     except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-        raise CannotConnect(f"nobody answers at {url}: {error}") from error
+        raise unreachable("nobody", url, error) from error
     except httpx.HTTPError as error:
         raise ConnectionLost(f"the connection to {url} was lost: {error or type(error).__name__}") from error
 

@@ -4,6 +4,7 @@ BadRequest
 ├── MethodNotAllowed     method_not_allowed    405   the path is right, the method is not
 ├── BodyTooLarge         body_too_large        413   bytes
 ├── BodyTooSlow          body_too_slow         408   the body did not arrive in time
+├── HeadersTooLarge      headers_too_large     431   bytes
 ├── BadForwarding        bad_forwarding        400   what a proxy says of its client makes no sense
 └── ClientLeft           client_left           499   nobody waits for the answer any more
 NotFound
@@ -42,6 +43,14 @@ class BodyTooLarge(BadRequest):
 
     def data(self) -> dict[str, Any]:
         return {"max_body": self.most}
+
+
+class HeadersTooLarge(BadRequest):
+    status = 431
+    code = "headers_too_large"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the address and the headers together are larger than the limit of {most:,} bytes")
 
 
 class BodyTooSlow(BadRequest):

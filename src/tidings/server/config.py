@@ -22,6 +22,7 @@ from tidings.server.values import (
     http_address,
     networks,
     one_of,
+    origins,
     port,
     positive,
     rate,
@@ -222,7 +223,7 @@ class Settings(GateSettings):
     )
 
     cors: tuple[str, ...] = setting(
-        (), texts, "origin whose pages may call, besides the broker's own; * is all; may be given again", "ORIGIN"
+        (), origins, "origin whose pages may call, besides the broker's own; * is all; may be given again", "ORIGIN"
     )
     allowed_hosts: tuple[str, ...] = setting(
         (), texts, "name of this machine in addresses, besides localhost; * is any; may be given again", "NAME"

@@ -1,5 +1,6 @@
 """How a text of the command line, the environment or a file becomes the value of a setting."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
@@ -9,6 +10,7 @@ from typing import Any
 from tidings.model.formats.grammar import ABSOLUTE_IRI
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
 
@@ -52,14 +54,17 @@ def rate(value: object) -> float:
 
 def size_of(value: object) -> int:
     """`16M` is 16 times 1,048,576."""
-    if isinstance(value, str) and value[-1:].upper() in _UNITS:
-        return positive(value[:-1]) * _UNITS[value[-1].upper()]
-    return positive(value)
+    try:
+        if isinstance(value, str) and value[-1:].upper() in _UNITS:
+            return positive(value[:-1]) * _UNITS[value[-1].upper()]
+        return positive(value)
+    except ValueError as error:
+        raise ValueError("a number of bytes, 1 or more, such as 500000, 64K, 16M or 2G") from error
 
 
 def size_or_none(value: object) -> int:
     """As `size_of`; 0 is allowed."""
-    return 0 if value in {0, "0"} else size_of(value)
+    return 0 if value in (0, "0") else size_of(value)
 
 
 def some_seconds(value: object) -> float:
@@ -109,6 +114,14 @@ def networks(value: object) -> tuple[str, ...]:
         return tuple(str(ip_network(part)) for part in texts(value))
     except ValueError as error:
         raise ValueError(f"a list of addresses and networks: {error}") from error
+
+
+def origins(value: object) -> tuple[str, ...]:
+    """As browsers send them, in lower case and without a path."""
+    found = tuple(part.lower().removesuffix("/") for part in texts(value))
+    if not all(part == "*" or _ORIGIN.fullmatch(part) for part in found):
+        raise ValueError("a list of origins, such as https://app.example.org, or *")
+    return found
 
 
 def one_of(*choices: str) -> Callable[[object], str]:

@@ -20,7 +20,7 @@ from gates.client import rows
 from gates.doors import built
 from tidings.broker.broker import Broker
 from tidings.gates.coap.blocks import Blocks
-from tidings.gates.coap.content import CBOR, JSON, TEXT, Asked
+from tidings.gates.coap.content import CBOR, JSON, TEXT, Asked, refusal
 from tidings.gates.coap.gate import CoapGate
 from tidings.gates.coap.requests import Requests
 from tidings.gates.errors import BodyTooLarge
@@ -88,6 +88,13 @@ def test_errors_are_codes_with_a_diagnostic_payload(asked: Asked, code: tuple[in
             assert gate.counts.errors == 2
 
     story()
+
+
+@pytest.mark.parametrize("lead", ["", "x"])
+def test_a_long_error_is_cut_between_two_characters(lead: str) -> None:
+    said = refusal(BadRequest(lead + "é" * 1_000)).payload
+    assert 998 <= len(said) <= 1_000
+    assert said.decode().endswith("é")
 
 
 @asynchronous

@@ -138,6 +138,16 @@ async def test_a_message_that_is_too_large_ends_the_connection_with_a_word() -> 
 
 
 @asynchronous
+async def test_who_is_still_sending_a_message_that_is_too_large_is_told_as_well() -> None:
+    async with door(max_body=1_000) as place, place.opened() as (reader, writer):
+        writer.write(b"<SSAP_message>" + b"x" * (8 << 20))
+        await writer.drain()
+        assert b"message_too_large" in await reader.read()
+        writer.close()
+        await until(lambda: place.gate.clients == 0)
+
+
+@asynchronous
 async def test_who_says_nothing_and_waits_for_nothing_is_let_go() -> None:
     async with door(idle=IDLE) as place, place.opened() as (reader, writer), place.opened() as (other, asking):
         asking.write(ASKED)

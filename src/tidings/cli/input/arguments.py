@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -64,7 +65,7 @@ def add_data(parser: Parser) -> None:
 
 def add_here(parser: Parser) -> None:
     """For commands that ask a broker unless they are given data."""
-    parser.add_argument("--empty", action="store_true", help="work here, on no data, instead of asking the broker")
+    parser.add_argument("--empty", action="store_true", help="work locally, on no data, instead of asking the broker")
 
 
 def is_here(arguments: argparse.Namespace) -> bool:
@@ -82,7 +83,11 @@ def only_here(arguments: argparse.Namespace, *names: str) -> None:
 def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
     """Where the broker is, how long it may take to be there, and who is asking."""
     add_address(parser, subscribes=subscribes).add_argument(
-        "--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for a broker that is not there yet"
+        "--wait",
+        metavar="SECONDS",
+        type=seconds,
+        default=0.0,
+        help="how long to wait for a broker that is not there yet",
     )
     add_identity(parser)
 
@@ -93,13 +98,13 @@ def add_address(parser: Parser, *, subscribes: bool = False) -> "argparse._Argum
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
     group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
     if subscribes:
-        group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it is asked)")
+        group.add_argument("--ws", metavar="URL", help="its address for subscriptions (TIDINGS_WS, or it says so)")
     return group
 
 
 def add_identity(parser: Parser) -> None:
     """Who somebody is, to a broker that asks."""
-    group = parser.add_argument_group("identity, if tidings login has not settled it")
+    group = parser.add_argument_group("identity, unless you have logged in with tidings login")
     group.add_argument("--token", metavar="TOKEN", help="a token (TIDINGS_TOKEN, which lists of processes do not show)")
     group.add_argument("--client-id", metavar="ID", help="who you are (TIDINGS_CLIENT_ID)")
     group.add_argument(
@@ -134,29 +139,36 @@ def add_text(parser: Parser, what: str) -> None:
 def add_limits(parser: Parser) -> None:
     """How long the request may take, and how much."""
     group = parser.add_argument_group("limits")
-    group.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after so long")
+    group.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after so many seconds")
     group.add_argument("--max-rows", metavar="N", type=count, help="give up when there are more rows than that")
 
 
 def seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        if 0 < (value := float(text)) < float("inf"):
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
 
 
 def whole(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        if (value := int(text)) >= 0:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
 
 
 def count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        if (value := int(text)) >= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+
+
+def fraction(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
 
 
 def pair(text: str) -> tuple[str, str]:

@@ -10,12 +10,15 @@ from tidings.server.config import BadSetting
 
 _WIDTH = 100
 _UNAUTHORIZED = 401
+_REJECTED = frozenset({"invalid_client", "unauthorized_client", "not_authorized_identity"})
+"""Somebody has said who they are."""
+_CANNOT_CONNECT = "cannot_connect"
 
 
 def complain(error: TidingsError) -> int:
     """Say what went wrong; the exit code."""
     sys.stdout.flush()
-    line = "; ".join(str(error).splitlines())
+    line = "; ".join(str(error).splitlines()) + _way_out(error)
     print(f"tidings: error: {harmless(line)}", file=sys.stderr)
     if _wants_login(error):
         print("  this broker asks who you are: tidings login, or see tidings login --help", file=sys.stderr)
@@ -25,9 +28,24 @@ def complain(error: TidingsError) -> int:
     return 2 if isinstance(error, UsageError | BadSetting) else 1
 
 
+def _way_out(error: BaseException | None) -> str:
+    """What to do if no broker could be reached, at the bottom of it."""
+    if not isinstance(error, TidingsError):
+        return ""
+    if error.code != _CANNOT_CONNECT or isinstance(error.__cause__, TidingsError):
+        return _way_out(error.__cause__)
+    from tidings.client.errors import NotTrusted  # here: it takes the whole client along, which is there by now
+
+    if isinstance(error, NotTrusted):
+        return "; --ca FILE names the authorities to trust" if error.is_foreign else ""
+    return "; tidings serve starts a broker, and --http URL names another one"
+
+
 def _wants_login(error: BaseException | None) -> bool:
     """Whether a broker did not let somebody in, at the bottom of it; nobody else says that."""
-    return isinstance(error, TidingsError) and (error.status == _UNAUTHORIZED or _wants_login(error.__cause__))
+    if not isinstance(error, TidingsError):
+        return False
+    return (error.status == _UNAUTHORIZED and error.code not in _REJECTED) or _wants_login(error.__cause__)
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:

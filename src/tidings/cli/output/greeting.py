@@ -5,6 +5,8 @@ into any shell.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
 from urllib.parse import urlsplit
 
 from tidings.cli.input.arguments import HTTP
@@ -13,6 +15,7 @@ from tidings.model.terms import iri
 from tidings.server import app
 from tidings.server.config import Settings
 from tidings.server.demo.town import GRAPH, LIGHTS
+from tidings.server.security.choices import ADMIN
 
 CLASSES = (
     f"SELECT ?class (COUNT(*) AS ?things) WHERE {{ GRAPH <{GRAPH}> {{ ?thing a ?class }} }} "
@@ -59,7 +62,8 @@ def first_steps(opened: app.Opened, settings: Settings) -> Iterator[str]:
     """Commands that answer something; where everybody is asked who they are, with a token."""
     http = opened.nearest.http
     if settings.is_secure:
-        yield f"{program()} login --http {http}"
+        yield f"{program()} login{_at(http)}{_administrator(settings)}"
+        yield f"{program()} query{_at(http)} '{SOME}'"
         yield f"curl -X POST -u CLIENT:SECRET {http}/oauth/token"
         yield f"curl -H 'Authorization: Bearer TOKEN' {http}/query --data-urlencode 'query={SOME}'"
         return
@@ -70,6 +74,15 @@ def first_steps(opened: app.Opened, settings: Settings) -> Iterator[str]:
     yield f"curl -sN -G {http}/subscribe --data-urlencode 'query={follow}'"
     yield f"{program()} query{_at(http)} '{question or SOME}'"
     yield f"{program()} subscribe{_at(http)} '{follow}'"
+
+
+def _administrator(settings: Settings) -> str:
+    """Options for the client that the first start makes, as long as its secret is where it was put."""
+    from tidings.server.security.assembly import SECRET  # here: others start without all that it needs
+
+    if settings.memory or settings.security is not None or not (file := Path(settings.data) / SECRET).exists():
+        return ""
+    return f" --id {ADMIN} --secret-file {quote(str(file))}"
 
 
 def _questions(opened: app.Opened, settings: Settings) -> tuple[str | None, str]:

@@ -24,6 +24,8 @@ _CODES: dict[int, Code] = {
     400: (4, 0), 401: (4, 1), 403: (4, 3), 404: (4, 4), 405: (4, 5), 406: (4, 6), 408: (4, 8), 409: (4, 9),
     413: (4, 13), 415: (4, 15), 429: (4, 29), 500: (5, 0), 501: (5, 1), 502: (5, 2), 503: (5, 3), 504: (5, 4),
 }  # fmt: skip
+_MOST_SAID = 1_000
+"""Bytes of a diagnostic payload, which is UTF-8."""
 _Names = str | list[str] | None
 
 
@@ -124,7 +126,8 @@ def written(document: bytes, accept: int | None, code: Code = CONTENT) -> Answer
 def refusal(error: TidingsError) -> Answer:
     """An error, with a diagnostic payload (RFC 7252, section 5.5.2)."""
     code = _CODES.get(error.status) or ((4, 0) if error.status < 500 else (5, 0))
-    return Answer(code, f"{error.code}: {error}".encode()[:1000])
+    said = f"{error.code}: {error}".encode()[:_MOST_SAID]
+    return Answer(code, said.decode(errors="ignore").encode())  # not the first half of a character
 
 
 def _names(given: _Names) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """One connection to the HTTP port: requests, or a WebSocket from some request on.
 
-uvicorn waits for ever for the end of the headers; here they have to come within some seconds, and so has the body of an
-update on the short way (`quick_update.py`). The parser tells of an upgrade without being asked, so that requests which
-are none pay nothing for it; uvicorn then hands the connection to the class that its configuration names
-(`gates/websocket/upgrade.py`).
+uvicorn waits for ever for the end of the headers, however long they get; here they have to come within some seconds and
+bytes, and the body of an update on the short way (`quick_update.py`) within some seconds. The parser tells of an
+upgrade without being asked, so that requests which are none pay nothing for it; uvicorn then hands the connection to
+the class that its configuration names (`gates/websocket/upgrade.py`).
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, cast
 from httptools import HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from tidings.gates.errors import BodyTooSlow, TooManyConnections
+from tidings.gates.errors import BodyTooSlow, HeadersTooLarge, TooManyConnections
 from tidings.gates.forwarding import NOBODY, Proxies
 from tidings.gates.http.limits import BODY_SECONDS
 from tidings.gates.http.quick_update import QuickUpdates, refuse
@@ -21,8 +21,14 @@ from tidings.gates.peer import peer_of, tls_extension
 from tidings.gates.quotas import Quotas, Ticket, client_of
 
 HEADER_SECONDS = 15.0
+HEADER_BYTES = 1 << 17
+"""For the address and the headers, and for what stands between two pieces of a body; an address may have half of it."""
 
 _NO_ROOM = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+SLICE = 1 << 14
+"""Bytes that are parsed at a time: all requests in them become objects."""
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -42,6 +48,10 @@ class HttpConnection(HttpToolsProtocol):
     """What is here of an update on the short way."""
     is_reading = False
     """Headers, or such a body: they have to come in time."""
+    held = b""
+    """What came behind requests that wait for the one before them to be answered."""
+    unheard = 0
+    """Bytes that came since something was complete: headers, a piece of a body, a request. The parser holds them."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -61,6 +71,7 @@ class HttpConnection(HttpToolsProtocol):
         self.is_reading = True
 
     def on_headers_complete(self) -> None:
+        self.unheard = 0
         self._stop()
         if self.quick is not None and self._is_quick(self.quick):
             self.body = bytearray()
@@ -69,12 +80,14 @@ class HttpConnection(HttpToolsProtocol):
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
+        self.unheard = 0
         if self.body is None:
             super().on_body(body)
         else:
             self.body += body
 
     def on_message_complete(self) -> None:
+        self.unheard = 0
         body, self.body = self.body, None
         if body is None:
             super().on_message_complete()
@@ -97,11 +110,53 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self.held or self.pipeline:
+            self.held += data
+        elif len(data) <= SLICE:
+            self._hear(data)
+        else:
+            self._hear_in_slices(data)
+
+    def _hear_in_slices(self, data: bytes) -> None:
+        """As far as requests are answered at once; the others wait as the bytes that they are."""
+        for start in range(0, len(data), SLICE):
+            if self.heir is not None:
+                self.heir.data_received(data[start:])
+                return
+            if self.pipeline:
+                self.held = data[start:]
+                return
+            self._hear(data[start : start + SLICE])
+            if self.transport.is_closing():
+                return
+
+    def _hear_held(self) -> None:
+        data, self.held = self.held, b""
+        if data and not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._hear_in_slices(data)
+
+    def _hear(self, data: bytes) -> None:
+        self.unheard += len(data)
         super().data_received(data)
+        if self.unheard > HEADER_BYTES and self.heir is None:
+            self._stop()
+            self._refuse_headers()
+            return
         if self.is_reading and self.patience is None:
             self._wait(HEADER_SECONDS if self.body is None else BODY_SECONDS)
         if self.heir is not None and (rest := data[self.upgraded_at :]) and not self.transport.is_closing():
             self.heir.data_received(rest)
+
+    def on_response_complete(self) -> None:
+        """uvicorn reads on after each answer, however many requests wait for theirs."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            return
+        if self.pipeline or self.held:
+            self.flow.pause_reading()
+        if self.held and not self.pipeline:
+            self.loop.call_soon(self._hear_held)
 
     def handle_websocket_upgrade(self) -> None:
         """A WebSocket behind a request that is still being answered would be written into by that answer."""
@@ -148,6 +203,16 @@ class HttpConnection(HttpToolsProtocol):
         if self.patience is not None:
             self.patience.cancel()
             self.patience = None
+
+    def _refuse_headers(self) -> None:
+        """Whoever is being answered gets no other answer in between."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete:
+            exchange = Exchange(self)
+            exchange.keep_alive = False
+            refuse(exchange, HeadersTooLarge(HEADER_BYTES))
+        self.transport.close()
 
     def _give_up(self) -> None:
         if self.transport.is_closing():

@@ -88,7 +88,7 @@ class Connection(asyncio.Protocol):
             gate.admit()
             self._place = Ticket(gate.premises.quotas.connections, client_of(None, self._where))
         except LimitExceeded as error:
-            self._give_up(error)
+            self.close(0, self._say(error))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gate.connections.discard(self)
@@ -108,7 +108,8 @@ class Connection(asyncio.Protocol):
         try:
             self._line.extend(self._framing.feed(data))
         except TidingsError as error:
-            self._give_up(error)
+            self._say(error)
+            self._hear_out()
             return
         if self._line and self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
@@ -119,7 +120,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """A client may have nothing more to say, and wait for answers and indications."""
         self._said_all = True
-        if self.is_idle:
+        if self._closing or self.is_idle:
             return False
         _probe(self._transport.get_extra_info("socket"))
         return True
@@ -156,14 +157,21 @@ class Connection(asyncio.Protocol):
             )  # fmt: skip
         return self._conversation
 
-    def _give_up(self, error: TidingsError) -> None:
-        """Say why nothing more is read from it, and let it go."""
+    def _say(self, error: TidingsError) -> str:
+        """Why nothing more is read from it."""
         heard = self._caller.refused(error, "message")
         self._send(self._dialect.refused(Header(), heard))
-        self.close(0, str(heard))
+        return str(heard)
+
+    def _hear_out(self) -> None:
+        """Read nothing into what still comes, and let the client go. To close while it sends would reset the connection
+        and take away what was just said."""
+        self._closing = True
+        self._transport.write_eof()
+        asyncio.get_running_loop().call_later(LINGER, self._transport.abort)
 
     def _send(self, document: bytes) -> None:
-        if self._transport.is_closing():
+        if self._closing or self._transport.is_closing():
             return
         if self._transport.get_write_buffer_size() > BACKLOG:
             self.close(TOO_SLOW, "answers are not being read")

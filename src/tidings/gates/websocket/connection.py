@@ -47,8 +47,7 @@ class Connection(WSListener):
         self._conversation: Conversation
         self._client: str
         self._place: Ticket | None = None
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._parts = bytearray()
         self._frames: list[bytes] = []
 
     # -- for picows ---------------------------------------------------------------------------------------------
@@ -117,9 +116,8 @@ class Connection(WSListener):
     def _collect(self, frame: WSFrame) -> None:
         """A message in several frames."""
         most = self._gate.settings.max_message
-        self._parts.append(frame.get_payload_as_bytes())
-        self._size += frame.payload_size
-        if self._size > most:
+        self._parts += frame.get_payload_as_bytes()  # in one piece: there may be millions of frames without a byte
+        if len(self._parts) > most:
             self._whole()
             self.close(WSCloseCode.MESSAGE_TOO_BIG.value, f"more than {most:,} bytes")
         elif frame.fin:
@@ -127,9 +125,7 @@ class Connection(WSListener):
 
     def _whole(self) -> bytes:
         """All that was collected; the next message begins anew."""
-        document = b"".join(self._parts)
-        self._parts.clear()
-        self._size = 0
+        document, self._parts = bytes(self._parts), bytearray()
         return document
 
     # -- for the broker -----------------------------------------------------------------------------------------

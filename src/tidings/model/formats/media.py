@@ -40,17 +40,19 @@ def by_media_type(formats: Iterable[F], content_type: str) -> F:
     for format_ in formats:
         if wanted in format_.media.types:
             return format_
-    raise UnsupportedFormat(f"nobody reads the media type {wanted!r} here")
+    raise UnsupportedFormat(f"the media type {wanted!r} is not supported here")
 
 
 def by_file_name(formats: Iterable[F], file_name: str) -> F:
     """The format of a file's ending, also below `.gz`."""
+    formats = tuple(formats)
     stem = file_name.lower().removesuffix(".gz")
     ending = stem.rpartition(".")[2] if "." in stem else ""
     for format_ in formats:
         if ending in format_.media.endings:
             return format_
-    raise UnsupportedFormat(f"nobody reads files named like {file_name!r} here")
+    endings = ", ".join(f".{format_.media.endings[0]}" for format_ in formats)
+    raise UnsupportedFormat(f"the name {file_name!r} tells no format; those that do end in {endings}")
 
 
 def by_name(formats: Iterable[F], name: str) -> F:

@@ -40,7 +40,7 @@ def parser() -> Parser:
     result = Parser("tidings agents", DESCRIPTION, EXAMPLES)
     result.add_argument("profile", metavar="PROFILE", help="the profile, a JSAP file")
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=("list", "produce", "consume"),
-                        help="list (if nothing is said), produce or consume")  # fmt: skip
+                        help="list (the default), produce or consume")  # fmt: skip
     result.add_argument("name", metavar="NAME", nargs="?", help="the update to produce, or the query to consume")
     result.add_argument("values", metavar="VARIABLE=VALUE", nargs="*", help="values, as the profile declares them")
     add_broker(result, subscribes=True)

@@ -1,6 +1,7 @@
 """`tidings city`: the demonstration city, as large as one likes."""
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
+from contextlib import suppress
 
 from tidings.bench.workloads.city import NS, SEED, city
 from tidings.cli.input.arguments import Parser
@@ -22,17 +23,26 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings city", DESCRIPTION, EXAMPLES)
     result.add_argument("--factor", metavar="F", type=_factor, default=1.0, help="size of the city (default 1)")
-    result.add_argument("--seed", metavar="N", type=int, default=SEED, help=f"another N, another city (default {SEED})")
+    result.add_argument(
+        "--seed", metavar="N", type=_seed, default=SEED, help=f"another N, another city (default {SEED})"
+    )
     result.add_argument("--format", metavar="NAME", help="format, if the output's name does not tell (ntriples)")
     result.add_argument("--output", "-o", metavar="FILE", help="file to write; without it, or as `-`, stdout")
     return result
 
 
+def _seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from error
+
+
 def _factor(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        if 0 < (value := float(text)) < float("inf"):
+            return value
+    raise ArgumentTypeError(f"{text!r} is not a number above 0")
 
 
 def run(arguments: Namespace) -> int:

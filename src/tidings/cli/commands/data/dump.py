@@ -44,7 +44,7 @@ def parser() -> Parser:
     result.add_argument(
         "--blank-nodes", action="store_true", help="make blank nodes of the IRIs that load made of them"
     )
-    result.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after waiting so long")
+    result.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after waiting so many seconds")
     result.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
     group = result.add_argument_group("output")
     group.add_argument("--format", metavar="NAME", help="format (nquads, or ntriples for one graph)")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tidings.cli.esa import asking as esa_asking
 from tidings.cli.esa import build as esa_build
-from tidings.cli.input.arguments import Parser, UsageError, count, seconds
+from tidings.cli.input.arguments import Parser, UsageError, count, fraction, seconds
 
 FOLDER = Path("esa")
 DESCRIPTION = """\
@@ -60,9 +60,11 @@ def parser() -> Parser:
     add("--wordnet", metavar="DIR", type=Path, help="the folder with data.noun and the others")
     add("--shortest", metavar="N", type=count, help="documents with fewer different words are left out (wiki: 50)")
     add("--rarest", metavar="N", type=count, help="terms in fewer documents are left out (wiki: 3)")
-    add("--commonest", metavar="SHARE", type=share, help="terms in more than this share are left out (0.25)")
+    add("--commonest", metavar="SHARE", type=fraction, help="terms in more than this share are left out (0.25)")
     add("--most", metavar="N", type=count, help="documents that are kept of each term, the most telling ones (1000)")
-    add("--least", metavar="SHARE", type=share, help="and of these, those with this share of the greatest weight (0)")
+    add(
+        "--least", metavar="SHARE", type=fraction, help="and of these, those with this share of the greatest weight (0)"
+    )
     add("--terms", metavar="N", type=count, help="terms that are kept, the most frequent ones (2000000)")
     add("--lenient", action="store_true", help="of a damaged dump, index what can be read")
     add("--master", metavar="URL", help="where Spark runs: local[*], spark://HOST:PORT, yarn, k8s://…")
@@ -70,13 +72,6 @@ def parser() -> Parser:
     add("--wait", metavar="SECONDS", type=seconds, default=10.0, help="how long the master may take to answer (10)")
     add("--quiet", "-q", action="store_true", help="say nothing of progress")
     return result
-
-
-def share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
 
 
 def run(arguments: Namespace) -> int:

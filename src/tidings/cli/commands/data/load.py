@@ -60,7 +60,7 @@ def parser() -> Parser:
     result.add_argument("--in-flight", metavar="N", type=count, default=4, help="requests on their way at a time (4)")
     result.add_argument("--publisher", metavar="NAME", help="who publishes, for the log of the broker")
     result.add_argument("--resume", action="store_true", help="go on where an interrupted load has come to")
-    result.add_argument("--state", metavar="FILE", help="where to keep how far it has come (FILE.load)")
+    result.add_argument("--state", metavar="FILE", help="the file that keeps the progress (FILE.load)")
     result.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
     return result
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tidings.cli.input.arguments import Parser, UsageError
+from tidings.cli.input.arguments import Parser, UsageError, fraction
 from tidings.cli.input.events import Read, read_events
 from tidings.cli.matching import bulk
 from tidings.lexicons.backends import Backend, load_knowledge
@@ -44,11 +44,11 @@ def parser() -> Parser:
     group = result.add_argument_group("matching")
     group.add_argument("--top", metavar="K", type=_count, help="only the K best events, the best first")
     group.add_argument("--mappings", metavar="K", type=_count, help="tell the K best mappings of each event")
-    group.add_argument("--threshold", metavar="NUMBER", type=_fraction, help="least match degree, 0 to 1")
-    group.add_argument("--floor", metavar="NUMBER", type=_fraction, help="least score of each predicate, 0 to 1")
+    group.add_argument("--threshold", metavar="NUMBER", type=fraction, help="least match degree, 0 to 1")
+    group.add_argument("--floor", metavar="NUMBER", type=fraction, help="least score of each predicate, 0 to 1")
     group.add_argument("--scoring", metavar="NAME", choices=list(Scoring), help="product or joint")
     group.add_argument(
-        "--attribute-exponent", metavar="NUMBER", type=_fraction, help="below 1, differing attributes matter less"
+        "--attribute-exponent", metavar="NUMBER", type=fraction, help="below 1, differing attributes matter less"
     )
     group = result.add_argument_group("words")
     group.add_argument(
@@ -179,17 +179,7 @@ def _read(text: str) -> Subscription:
     return subscription_of(document)
 
 
-def _fraction(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
 def _count(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1_000_000:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
         raise ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)

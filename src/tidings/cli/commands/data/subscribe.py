@@ -43,7 +43,7 @@ def add_following(parser: Parser) -> None:
     how.add_argument("--json", action="store_true", help="print a line of JSON for each change")
     how.add_argument("--changes", action="store_true", help="print lines of what came and went, also on a terminal")
     group.add_argument("--count", metavar="N", type=count, help="end after so many changes, the first answer included")
-    group.add_argument("--for", dest="span", metavar="SECONDS", type=seconds, help="end after so long")
+    group.add_argument("--for", dest="span", metavar="SECONDS", type=seconds, help="end after so many seconds")
     group.add_argument("--quiet", "-q", action="store_true", help="say nothing on stderr but errors")
 
 

@@ -36,7 +36,7 @@ def parser() -> Parser:
     )
     result.add_argument("--folder", metavar="FOLDER", type=Path, default=DEFAULT, help=f"where to ({DEFAULT})")
     result.add_argument("--client", metavar="NAME", help="make a certificate for a client instead, of this name")
-    result.add_argument("--days", metavar="N", type=count, default=365, help="how long it is good for (365)")
+    result.add_argument("--days", metavar="N", type=count, default=365, help="days for which it is valid (365)")
     return result
 
 

@@ -27,7 +27,7 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings delayed", DESCRIPTION, EXAMPLES)
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=("list", "cancel"),
-                        help="list (if nothing is said), or cancel")  # fmt: skip
+                        help="list (the default), or cancel")  # fmt: skip
     result.add_argument("ids", metavar="ID", nargs="*", help="what to cancel: the names in the first column")
     add_broker(result)
     result.add_argument("--json", action="store_true", help="print a line of JSON for each")

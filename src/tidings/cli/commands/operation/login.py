@@ -30,11 +30,9 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings login", DESCRIPTION, EXAMPLES)
     add_address(result)
-    result.add_argument("--id", metavar="NAME", help="the id of your client (it is asked for)")
+    result.add_argument("--id", metavar="NAME", help="the id of your client (else asked for, on a terminal)")
     how = result.add_mutually_exclusive_group()
-    how.add_argument(
-        "--secret-file", metavar="FILE", help="read the secret from a file; `-` is stdin (it is asked for)"
-    )
+    how.add_argument("--secret-file", metavar="FILE", help="read the secret from a file; `-` is stdin (else asked for)")
     how.add_argument("--register", action="store_true", help="register this identity first")
     return result
 

@@ -26,7 +26,7 @@ def parser() -> Parser:
     result = Parser("tidings reconcile", DESCRIPTION, EXAMPLES)
     add_broker(result)
     result.add_argument("--right", metavar="SIDE", choices=("endpoint", "broker"), default="endpoint",
-                        help="which is right where they differ: endpoint (if nothing is said), or broker")  # fmt: skip
+                        help="which is right where they differ: endpoint (the default), or broker")  # fmt: skip
     result.add_argument("--dry-run", action="store_true", help="say what differs, and change nothing")
     result.add_argument("--json", action="store_true", help="print it as one JSON document")
     return result

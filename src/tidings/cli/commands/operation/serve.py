@@ -4,13 +4,14 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tidings.cli.input.arguments import Parser, add_settings
 from tidings.cli.input.loading import Document, read
 from tidings.cli.output.greeting import greeting, has_demo
 from tidings.cli.output.logs import configure
+from tidings.cli.output.writing import give_up_stdout
 from tidings.model.terms import Quad
 from tidings.server import app
 from tidings.server.config import ENVIRONMENT, BadSetting, read_settings
@@ -55,12 +56,17 @@ def run(arguments: Namespace) -> int:
             yield from town()
 
     def say(text: str) -> None:
-        print(f"tidings: {text}", file=sys.stderr, flush=True)
+        with suppress(OSError):  # a broker goes on although nobody can be told: its messages may be on a full disk
+            print(f"tidings: {text}", file=sys.stderr, flush=True)
 
     with ExitStack() as companions:
 
         def announce(opened: app.Opened) -> None:
-            print(greeting(opened, settings), flush=True)
+            try:
+                print(greeting(opened, settings), flush=True)
+            except OSError as error:  # a disk that is full ends no broker, and that of stdout is not even its own
+                give_up_stdout()
+                say(f"what it says at the start cannot be written to stdout: {error.strerror}")
             if has_demo(opened, settings) and opened.plain is not None:
                 try:
                     companions.enter_context(companion(opened.plain.http, opened.plain.ws))

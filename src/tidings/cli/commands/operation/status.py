@@ -32,17 +32,18 @@ def parser() -> Parser:
 
 def run(arguments: Namespace) -> int:
     with calling(arguments) as calls:
-        status = calls.json("/status")
+        write(_shown(calls.json("/status"), arguments), None)
         calls.json("/healthz")  # which refuses, and says why, if updates are not welcome
+    return 0
+
+
+def _shown(status: dict[str, Any], arguments: Namespace) -> list[bytes]:
     if arguments.json:
-        write([orjson.dumps(status, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)], None)
-        return 0
+        return [orjson.dumps(status, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
     try:
-        lines = list(page(status, http_of(arguments)))
+        return [f"{line}\n".encode() for line in page(status, http_of(arguments))]
     except (KeyError, TypeError) as error:
         raise NotUnderstood(f"the broker is of another version: its status lacks {error}") from error
-    write([f"{line}\n".encode() for line in lines], None)
-    return 0
 
 
 def page(status: dict[str, Any], url: str) -> Iterator[str]:
@@ -86,8 +87,9 @@ def _line(name: str, value: str) -> str:
 def _log(log: dict[str, Any] | None) -> str:
     if log is None:
         return "none: everything is in memory only"
+    failed = f", {_many(log['failures'], 'write')} failed" if log["failures"] else ""
     broken = "; BROKEN" if log["broken"] else ""
-    return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{broken}"
+    return f"{size(log['bytes'])} written, {log['durability']}, snapshot of commit {log['snapshot']:,}{failed}{broken}"
 
 
 def _endpoint(endpoint: dict[str, Any]) -> str:

@@ -1,10 +1,10 @@
 """`tidings stream`: subscriptions on Spark, more than one process can keep up to date, and what they are told."""
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from tidings.cli.input.arguments import Parser, UsageError, add_identity, count, seconds
+from tidings.cli.input.arguments import Parser, UsageError, add_identity, count, seconds, whole
 from tidings.cli.stream import jobs as stream_jobs
 from tidings.cli.stream import read as stream_read
 from tidings.cli.stream import run as stream_run
@@ -81,16 +81,14 @@ def parser() -> Parser:
 
 
 def commit(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 1 << 62:
-        raise ValueError(text)
+    if (value := whole(text)) >= 1 << 62:
+        raise ArgumentTypeError(f"{text} is more than any number of a commit")
     return value
 
 
 def port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 1 << 16:
-        raise ValueError(text)
+    if (value := whole(text)) >= 1 << 16:
+        raise ArgumentTypeError(f"{text} is not a port between 0 and 65535")
     return value
 
 

@@ -15,7 +15,7 @@ from tidings.client.http import HttpClient
 DESCRIPTION = """\
 See and change the clients of a broker with security. Those who may do this have a grant with `administer`.
 
-  list     all clients, with their roles and scopes (if nothing is said)
+  list     all clients, with their roles and scopes (the default)
   show     one client, and what is granted to it
   add      a new client; its secret is printed, and never told again
   set      give a client other roles or scopes; those of which nothing is said stay
@@ -37,7 +37,7 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings clients", DESCRIPTION, EXAMPLES)
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=tuple(ACTIONS),
-                        help="list (if nothing is said), show, add, set, revoke or remove")  # fmt: skip
+                        help="list (the default), show, add, set, revoke or remove")  # fmt: skip
     result.add_argument("names", metavar="NAME", nargs="*", help="the client; revoke and remove take several")
     result.add_argument("--role", metavar="ROLE", action="append", help="a role of the client; may be repeated")
     result.add_argument("--scope", metavar="SCOPE", action="append", help="a scope of the client; may be repeated")

@@ -21,7 +21,7 @@ DESCRIPTION = """\
 See and change who may do what at a broker with security. Grants have a name, under which they are replaced and removed
 together; those of the file of security have the name `file`, and are changed there.
 
-  list     all grants, or those of a name (if nothing is said)
+  list     all grants, or those of a name (the default)
   set      the grants of a name, from a TOML file with tables [[grant]], as the file of security has them
   add      one grant to those of a name
   remove   all grants of a name
@@ -43,7 +43,7 @@ _GRAPHS = ("query", "update", "subscribe")
 def parser() -> Parser:
     result = Parser("tidings grants", DESCRIPTION, EXAMPLES)
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=tuple(ACTIONS),
-                        help="list (if nothing is said), set, add or remove")  # fmt: skip
+                        help="list (the default), set, add or remove")  # fmt: skip
     result.add_argument("part", metavar="NAME", nargs="?", help="the name of the grants")
     result.add_argument("file", metavar="FILE", nargs="?", help="set: a TOML file with tables [[grant]]; `-` is stdin")
     group = result.add_argument_group("the grant to add")
@@ -53,7 +53,9 @@ def parser() -> Parser:
     )
     for member, what in zip(_GRAPHS, ("query", "update", "query and subscribe to"), strict=True):
         group.add_argument(f"--{member}", metavar="GRAPH", action="append", help=f"a graph to {what}; may be repeated")
-    group.add_argument("--administer", action="store_true", help="see and change what belongs to others, and all this")
+    group.add_argument(
+        "--administer", action="store_true", help="also let them see and change clients, grants and keys"
+    )
     add_broker(result)
     result.add_argument("--json", action="store_true", help="print JSON, a line for each")
     return result

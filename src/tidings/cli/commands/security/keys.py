@@ -12,7 +12,7 @@ DESCRIPTION = """\
 See and change the keys that a broker with security signs its tokens with. The broker changes its key by itself, every
 90 days unless the file of security says otherwise.
 
-  list     the keys that count, oldest first (if nothing is said)
+  list     the keys that count, oldest first (the default)
   rotate   sign with a new key; tokens of the keys before it count until they expire
   drop     somebody has found out a key: nothing that it signed counts any more, perhaps your own token included"""
 EXAMPLES = """\
@@ -26,7 +26,7 @@ examples:
 def parser() -> Parser:
     result = Parser("tidings keys", DESCRIPTION, EXAMPLES)
     result.add_argument("action", metavar="ACTION", nargs="?", default="list", choices=("list", "rotate", "drop"),
-                        help="list (if nothing is said), rotate or drop")  # fmt: skip
+                        help="list (the default), rotate or drop")  # fmt: skip
     result.add_argument("kid", metavar="KID", nargs="?", help="the key to drop: its name in the first column")
     add_broker(result)
     result.add_argument("--json", action="store_true", help="print JSON, a line for each")
