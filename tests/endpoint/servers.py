@@ -124,10 +124,12 @@ def fuseki(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def virtuoso(folder: Path) -> Iterator[Server]:
+def virtuoso(folder: Path, most_rows: int | None = None) -> Iterator[Server]:
+    """With the limit of rows that those who run it in public set, if there is to be one."""
     http_port, sql_port = free_port(), free_port()
     ini = folder / "virtuoso.ini"
-    ini.write_text(configuration(folder, http_port, sql_port, 10_000))
+    limit = "" if most_rows is None else f"[SPARQL]\nResultSetMaxRows = {most_rows}\n"
+    ini.write_text(configuration(folder, http_port, sql_port, 10_000) + limit)
     command = (tool("virtuoso-t"), "+foreground", "+configfile", str(ini))
 
     def let_anybody_write() -> None:

@@ -6,10 +6,12 @@ import pytest
 
 from endpoint.in_process import InProcess
 from tidings.endpoint.comparing import Comparing
+from tidings.endpoint.connection import AnswerCut
 from tidings.endpoint.dialects.oxigraph import OXIGRAPH
 from tidings.endpoint.store import SparqlStore
 from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointRefused
+from tidings.model.results import Row
 from tidings.model.terms import Quad, Triple
 from tidings.model.zset import ZSet
 from waiting import asynchronous
@@ -44,7 +46,7 @@ def quads_of(sizes: dict[str, int]) -> set[Quad]:
         ({"p": MOST}, 1, 0),
         ({"p": 3, "q": 3, "r": 4}, 1, 0),
         ({"p": 3, "q": 3, "r": 5}, 2, 0),
-        ({"p": 1, "q": 2 * MOST + 1, "r": 1}, 1, 4),
+        ({"p": 1, "q": 2 * MOST + 1, "r": 1}, 1, 3),
         ({f"p{n}": 1 for n in range(25)}, 3, 0),
     ],
 )
@@ -58,8 +60,59 @@ async def test_predicates_come_together_as_far_as_an_answer_goes(
     found = await Comparing(connection, NARROW, Store()).run()
     assert found.differences == ZSet.change(added=quads)
     asked = [query for query in connection.queries if query.startswith("CONSTRUCT")]
-    assert sum("ORDER BY" in query for query in asked) == 2 * pages
-    assert sum("ORDER BY" not in query for query in asked) == 2 * requests
+    assert sum("OFFSET" in query for query in asked) == 2 * pages
+    assert sum("OFFSET" not in query for query in asked) == 2 * requests
+    assert not any("ORDER BY" in query for query in asked), "the store need not sort"
+
+
+class Cutting(InProcess):
+    """Gives the first of the triples and rows that it has, as many as it likes; of rows it says so."""
+
+    async def triples(self, text: str, most: int | None = None) -> list[Triple]:
+        return (await super().triples(text, most))[:MOST]
+
+    async def rows(self, text: str, most: int | None = None) -> list[Row]:
+        found = await super().rows(text, most)
+        if len(found) >= MOST:
+            raise AnswerCut("http://localhost/query", MOST)
+        return found
+
+
+@asynchronous
+async def test_an_answer_that_is_cut_off_without_a_word_is_not_all_of_it() -> None:
+    """Many endpoints give as much as they like, and their limit is known to nobody."""
+    connection, quads = Cutting(), quads_of({"p": 3 * MOST - 1, "q": 2})
+    await SparqlStore(connection).take(dict.fromkeys(quads, True))
+    found = await Comparing(connection, OXIGRAPH, Store()).run()
+    assert found.differences == ZSet.change(added=quads)
+
+
+@asynchronous
+async def test_there_may_be_more_predicates_than_rows_in_an_answer() -> None:
+    connection, quads = Cutting(), quads_of({f"p{n}": 1 for n in range(3 * MOST)})
+    await SparqlStore(connection).take(dict.fromkeys(quads, True))
+    assert (await Comparing(connection, OXIGRAPH, Store(quads)).run()).differences == ZSet()
+    assert (await Comparing(connection, OXIGRAPH, Store()).run()).differences == ZSet.change(added=quads)
+
+
+class Restless(Narrow):
+    """Gives triples in another order each time, unless it is told to sort them."""
+
+    async def triples(self, text: str, most: int | None = None) -> list[Triple]:
+        self.asked = getattr(self, "asked", 0) + 1
+        if "OFFSET" in text and "ORDER BY" not in text:
+            text = text.replace(" LIMIT", f" ORDER BY {'ASC' if self.asked % 2 else 'DESC'}(?o) LIMIT")
+        return await super().triples(text, most)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@asynchronous
+async def test_pages_that_are_not_complete_are_asked_for_again_in_order(*, apart: bool) -> None:
+    connection, quads = Restless(), quads_of({"q": 2 * MOST + 1})
+    await SparqlStore(connection).take(dict.fromkeys(quads, True))
+    found = await Comparing(connection, replace(NARROW, sorts_apart=apart), Store()).run()
+    assert found.differences == ZSet.change(added=quads)
+    assert any("ORDER BY" in query and ("SELECT" in query) is apart for query in connection.queries)
 
 
 @asynchronous

@@ -10,13 +10,16 @@ from broker.contexts import BASE, check_over, in_context
 from broker.making import Client, Clock, crashed
 from endpoint.servers import Server, fuseki, oxigraph, virtuoso
 from tidings.broker.broker import Broker
-from tidings.endpoint.connection import Address, Connection
+from tidings.endpoint.connection import Address, AnswerCut, Connection
 from tidings.endpoint.store import SparqlStore
 from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
-from tidings.model.errors import EndpointAway, EndpointRefused
+from tidings.model.errors import EndpointAway, EndpointRefused, TidingsError
 from tidings.model.terms import XSD, Quad
 from tidings.model.zset import ZSet
+from tidings.sparql.algebra import BGP, Dataset
+from tidings.sparql.parser.query import parse_query
+from tidings.sparql.writing.requests import Where
 from waiting import PATIENCE, asynchronous, until
 
 STARTS = {"oxigraph": oxigraph, "fuseki": fuseki, "virtuoso": virtuoso}
@@ -132,6 +135,27 @@ async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_wher
             await store.take(dict.fromkeys(found, False))
             assert (await store.compare(Store())).differences == ZSet()
     server.told(f"DELETE WHERE {{ GRAPH {G} {{ ?s ?p ?o }} }}")
+
+
+@asynchronous
+async def test_a_store_that_cuts_answers_off_is_fetched_whole(tmp_path: Path) -> None:
+    """It says so of rows, and cuts triples off without a word."""
+    quads = {(f"<urn:s{n}>", f"<urn:p{n % 2}>", f'"{n}"', G if n % 3 else "") for n in range(130)}
+    quads |= {(S, f"<urn:q{n}>", '"x"', G) for n in range(40)}
+    with virtuoso(tmp_path, most_rows=20) as server:
+        async with connected(server) as connection:
+            store = SparqlStore(connection)
+            await store.take(dict.fromkeys(quads, True))
+            assert (await store.compare(Store())).differences == ZSet.change(added=quads)
+            assert (await store.compare(Store(quads))).differences == ZSet()
+            assert await store.select([(None, None, None, ""), (None, None, None, G)], 1000) == quads
+            merged = Where(BGP((("?s", "?p", "?o"),)), ("?s", "?o"), Dataset(default=(G, "<urn:none>")))
+            (found,) = await store.solutions([merged])
+            assert not isinstance(found, TidingsError)
+            assert len(found) == sum(graph == G for *_, graph in quads), "also if several graphs are asked as one"
+            with pytest.raises(AnswerCut) as refusal:
+                await store.answer(parse_query(f"SELECT ?s {{ GRAPH {G} {{ ?s ?p ?o }} }}"), ())
+            assert refusal.value.code == "row_limit_exceeded", "an answer is not passed on that lacks something"
 
 
 @asynchronous

@@ -7,6 +7,7 @@ dialects     what differs from store to store: a small module each
 asking       queries, patterns of updates and contexts, for a broker that has not all of it in memory
 writing      states of quads as DELETE DATA and INSERT DATA, in portions
 blanks       blank nodes, which SPARQL cannot name, as IRIs and back
+paging       rows of which there are more than one answer has
 comparing    what differs, found by counts and digests before anything is fetched
 digests      the digest of a predicate, in SPARQL and here
 spellings    literals that the endpoint spells otherwise

@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from tidings.endpoint.blanks import outgoing
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect
+from tidings.endpoint.paging import all_rows
 from tidings.engine.lutt import ANY_NAMED, Key
 from tidings.model.access import Graphs
 from tidings.model.errors import ContextTooLarge, EndpointAway, EndpointRefused, TidingsError
@@ -37,7 +38,7 @@ class Asking:
         self._largest = largest
 
     async def answer(self, query: Query, parameters: Parameters) -> Result:
-        """Raises AnswerTooLarge."""
+        """Raises AnswerTooLarge, and AnswerCut if it is more than the endpoint gives."""
         text = written_query(query, self._around(query.dataset, parameters))
         match query:
             case Select(_, variables):
@@ -80,13 +81,14 @@ class Asking:
         return [each for where in wheres for each in await self._together([where], most)]
 
     async def _asked(self, wheres: list[Where], most: int | None) -> list[list[Row]]:
-        """Raises EndpointRefused if any of them cannot be asked together with others, or at all."""
-        rows = await self._connection.rows(self._question(wheres, most))
-        limit = self._dialect.rows
-        if limit is not None and len(rows) >= limit:
-            if len(wheres) > 1:
+        """Raises EndpointRefused or AnswerCut if any of them cannot be asked together with others, or at all."""
+        question, limit = self._question(wheres, most), self._dialect.rows
+        if len(wheres) == 1:
+            rows = await all_rows(self._connection, question, partial(self._sorted, wheres[0]), limit, most)
+        else:
+            rows = await self._connection.rows(question)
+            if limit is not None and len(rows) >= limit:
                 raise EndpointRefused("this is too much at once")
-            rows = await self._paged(wheres[0], limit, most)
         found: list[list[Row]] = [[] for _ in wheres]
         for number, *terms in rows:
             place = _number(number, len(wheres))
@@ -106,19 +108,12 @@ class Asking:
         names = _names(max(where.width for where in wheres))
         return f"SELECT {names} WHERE {{ {' UNION '.join(f'{{ {each} }}' for each in branches)} }}{limit}"
 
-    async def _paged(self, where: Where, limit: int, most: int | None) -> list[Row]:
-        """All solutions of a pattern that has more of them than one answer."""
-        text = written_where(where, self._around(where.dataset, where.parameters), 0)
+    def _sorted(self, where: Where) -> str:
+        """The question for a pattern that may have more solutions than one answer."""
+        around = self._around(where.dataset, where.parameters)
         names = _names(where.width)
-        order = names.removeprefix(NUMBER)
-        rows: list[Row] = []
-        while most is None or len(rows) < most:
-            inner = f"{{ SELECT {names} WHERE {{ {{ {text} }} }} ORDER BY {order} }}"
-            page = await self._connection.rows(f"SELECT {names} WHERE {{ {inner} }} LIMIT {limit} OFFSET {len(rows)}")
-            rows += page
-            if len(page) < limit:
-                break
-        return rows
+        inner = f"SELECT {names} WHERE {{ {{ {written_where(where, around, 0)} }} }} ORDER BY {names}"
+        return f"{prologue(around)}SELECT {names}{datasets(around)} WHERE {{ {{ {inner} }} }}"
 
     # -- contexts -----------------------------------------------------------------------------------------------
 

@@ -2,23 +2,26 @@
 
 counts and digests of each predicate in each graph  ->  those that differ are fetched, graph by graph  ->  compared
 
-Predicates that fit into one answer are fetched together. Only one that is too large by itself is sorted by the
-endpoint, for pages: to sort a whole graph for each page of it took Virtuoso minutes.
+Predicates that fit into one answer are fetched together, and one that is too large by itself in pages. Whether that
+is all of it, the count says: endpoints cut answers off without a word. Pages are sorted only if they are not complete
+otherwise, because somebody writes: to sort for each page took Virtuoso five times as long.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect
 from tidings.endpoint.digests import EXPRESSION, digest
+from tidings.endpoint.paging import all_rows
 from tidings.endpoint.spellings import Compared, compared
 from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointAway
-from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, lexical_form
+from tidings.model.results import Row
+from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple, lexical_form
 from tidings.model.zset import ZSet
 
 PAGE = 500_000
@@ -40,6 +43,7 @@ class Comparing:
         self._dialect = dialect
         self._store = store
         self._page = min(PAGE, dialect.rows or PAGE)
+        self._fetched = self._total = 0
 
     async def run(self) -> Compared:
         """What really differs, and how many literals are spelled otherwise. Raises EndpointAway, EndpointRefused."""
@@ -47,15 +51,13 @@ class Comparing:
         theirs = await self._sizes()
         for graph, predicate in await self._different(theirs):
             differing.setdefault(graph, []).append(predicate)
-        total = sum(count for (graph, p), (count, _) in theirs.items() if p in differing.get(graph, ()))
+        self._total = sum(count for (graph, p), (count, _) in theirs.items() if p in differing.get(graph, ()))
         differences: ZSet[Quad] = ZSet()
-        fetched = rewritten = 0
+        rewritten = 0
         for graph, predicates in differing.items():
             counts = {predicate: theirs.get((graph, predicate), (0, None))[0] for predicate in predicates}
             for portion in _portions(counts, self._page):
-                found = await self._fetched(graph, portion, sum(counts[predicate] for predicate in portion))
-                fetched += len(found)
-                log.info("fetched %s of %s triples from the endpoint", f"{fetched:,}", f"{total:,}")
+                found = await self._there(graph, portion, sum(counts[predicate] for predicate in portion))
                 part = await asyncio.to_thread(compared, set(self._ours(graph, portion)), found)
                 differences.absorb(part.differences)
                 rewritten += part.rewritten
@@ -71,23 +73,27 @@ class Comparing:
         more = f" ({EXPRESSION} AS ?d)" if digests else ""
         sizes: Sizes = {}
         if not self._dialect.default_graph:
-            for p, n, *d in await self._connection.rows(f"SELECT ?p (COUNT(*) AS ?n){more} {{ ?s ?p ?o }} GROUP BY ?p"):
+            for p, n, *d in await self._counted("?p", more, "?s ?p ?o"):
                 sizes[DEFAULT_GRAPH, _term(p)] = _number(n), _number(d[0]) if d else None
-        rows = await self._connection.rows(
-            f"SELECT ?g ?p (COUNT(*) AS ?n){more} {{ GRAPH ?g {{ ?s ?p ?o }} }} GROUP BY ?g ?p"
-        )
-        for g, p, n, *d in rows:
+        for g, p, n, *d in await self._counted("?g ?p", more, "GRAPH ?g { ?s ?p ?o }"):
             name = _term(g)
             if not name.startswith(self._dialect.ignored or "\0"):
                 graph = DEFAULT_GRAPH if name == self._dialect.default_graph else name
                 sizes[graph, _term(p)] = _number(n), _number(d[0]) if d else None
         return {place: size for place, size in sizes.items() if size[0]}
 
+    async def _counted(self, names: str, more: str, pattern: str) -> list[Row]:
+        text = f"SELECT {names} (COUNT(*) AS ?n){more} {{ {pattern} }} GROUP BY {names}"
+        counts = f"{names} ?n{' ?d' if more else ''}"
+        counted = f"SELECT {counts} WHERE {{ {{ {text} ORDER BY {names} }} }}"
+        return await all_rows(self._connection, text, lambda: counted, self._dialect.rows)
+
     async def _different(self, theirs: Sizes) -> list[tuple[Term, Term]]:
         """Graphs and predicates that are worth a closer look."""
         here = [(DEFAULT_GRAPH, p) for p in self._store.default.sizes]
         here += [(name, p) for name, graph in self._store.named.items() for p in graph.sizes]
-        found = [place for place in theirs if place not in set(here)]
+        known = set(here)
+        found = [place for place in theirs if place not in known]
         for graph, predicate in here:
             their_count, their_digest = theirs.get((graph, predicate), (0, 0))
             pairs = self._pairs(graph, predicate)
@@ -105,25 +111,41 @@ class Comparing:
 
     # -- fetching ---------------------------------------------------------------------------------------------------
 
-    async def _fetched(self, graph: Term, predicates: list[Term], expected: int) -> set[Quad]:
+    async def _there(self, graph: Term, predicates: list[Term], expected: int) -> set[Quad]:
         """The triples of some predicates of a graph, in pages if there are too many for one answer."""
         if not expected:
             return set()
         ask = partial(_query, graph or self._dialect.default_graph, predicates)
-        if expected <= self._page:
-            triples = await self._connection.triples(ask())
-        else:
-            triples = await self._paged(ask)
+        triples: Collection[Triple] = await self._asked(ask()) if expected <= self._page else ()
+        if len(triples) < expected:
+            self._fetched -= len(triples)
+            triples = await self._paged(ask, expected)
         wanted = set(predicates)
         return {(s, p, o, graph) for s, p, o in triples if p in wanted}
 
-    async def _paged(self, ask: Callable[["_Page"], str]) -> list[tuple[Term, Term, Term]]:
-        found: list[tuple[Term, Term, Term]] = []
+    async def _paged(self, ask: Callable[["_Page"], str], expected: int) -> set[Triple]:
+        found = await self._pages(ask, expected, "as they come")
+        if len(found) < expected:
+            self._fetched -= len(found)
+            found = await self._pages(ask, expected, "sorted apart" if self._dialect.sorts_apart else "sorted")
+        return found
+
+    async def _pages(self, ask: Callable[["_Page"], str], expected: int, order: "_Order") -> set[Triple]:
+        """Until there are no more; without an order, until there are as many as were counted."""
+        found: set[Triple] = set()
+        first = 0
         while True:
-            page = await self._connection.triples(ask(_Page(len(found), self._page, self._dialect.sorts_apart)))
-            found += page
-            if not page:
+            page = await self._asked(ask(_Page(first, self._page, order)))
+            first, before = first + len(page), len(found)
+            found.update(page)
+            if len(found) == before or (order == "as they come" and first >= expected):
                 return found
+
+    async def _asked(self, text: str) -> list[Triple]:
+        triples = await self._connection.triples(text)
+        self._fetched += len(triples)
+        log.info("fetched %s of %s triples from the endpoint", f"{self._fetched:,}", f"{self._total:,}")
+        return triples
 
 
 def _portions(counts: dict[Term, int], most: int) -> Iterator[list[Term]]:
@@ -140,12 +162,15 @@ def _portions(counts: dict[Term, int], most: int) -> Iterator[list[Term]]:
         yield portion
 
 
+_Order: TypeAlias = Literal["as they come", "sorted", "sorted apart"]
+
+
 class _Page(NamedTuple):
-    """Some of the triples, in the order of all."""
+    """Some of the triples, in an order of all."""
 
     first: int
     most: int
-    apart: bool
+    order: _Order
 
 
 def _query(graph: Term, predicates: list[Term], page: _Page | None = None) -> str:
@@ -154,10 +179,16 @@ def _query(graph: Term, predicates: list[Term], page: _Page | None = None) -> st
     if page is None:
         return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"
     limits = f"LIMIT {page.most} OFFSET {page.first}"
-    if page.apart:
-        pattern = f"{{ SELECT ?s ?p ?o WHERE {{ {pattern} }} ORDER BY ?s ?p ?o }}"
-        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} {limits}"
-    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} ORDER BY ?s ?p ?o {limits}"
+    match page.order:
+        case "as they come":
+            return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} {limits}"
+        case "sorted":
+            return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} ORDER BY ?s ?p ?o {limits}"
+        case "sorted apart":
+            pattern = f"{{ SELECT ?s ?p ?o WHERE {{ {pattern} }} ORDER BY ?s ?p ?o }}"
+            return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }} {limits}"
+        case _:
+            assert_never(page.order)
 
 
 def _term(term: Term | None) -> Term:

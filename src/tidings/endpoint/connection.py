@@ -20,7 +20,14 @@ from tidings.client.http import AsyncHttpClient
 from tidings.client.responses import refused
 from tidings.endpoint.blanks import incoming
 from tidings.endpoint.plain_http import Answer, PlainHttp, is_plain
-from tidings.model.errors import BadRequest, EndpointAway, EndpointRefused, LimitExceeded, TidingsError
+from tidings.model.errors import (
+    BadRequest,
+    EndpointAway,
+    EndpointRefused,
+    LimitExceeded,
+    RowLimitExceeded,
+    TidingsError,
+)
 from tidings.model.formats.blanks import KEEP_LABELS
 from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.formats.results.json import read_json
@@ -33,6 +40,8 @@ _PASSING = frozenset((408, 425, 429, 502, 503, 504))
 _JSON = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 _ASKED = "__ASK"
+_CUT = "x-sparql-maxrows"
+"""In an answer of Virtuoso that may be cut off: how many rows it gives at most."""
 _LONG = 1 << 18
 """Bytes of a document that is not read at once."""
 T = TypeVar("T")
@@ -81,6 +90,14 @@ def read_secret(path: Path) -> str:
     return secret
 
 
+class AnswerCut(RowLimitExceeded):
+    """An answer that ends where the endpoint gives no more, not where it should; `rows` surely fit into one."""
+
+    def __init__(self, url: str, most: int) -> None:
+        super().__init__(most - 1)  # with so many as it gives, it says the same as with more
+        self.args = (f"{url} gives at most {most:,} rows of an answer, and there may be more; ask for less",)
+
+
 class Connection:
     """An endpoint by its address, for `async with`. `publisher` is the name by which other brokers know this one."""
 
@@ -114,8 +131,10 @@ class Connection:
         return " ".join((answer.headers.get("server", ""), *answer.headers))
 
     async def rows(self, text: str, most: int | None = None) -> list[Row]:
-        """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes."""
+        """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes, and AnswerCut if it is not all of it."""
         answer = await self._ask(text, _JSON, most)
+        if (given := _header(answer, _CUT)).isdecimal():
+            raise AnswerCut(self._address.query, int(given))
         with _understood(self._address.query):
             return await _aside(_rows, answer.content)
 
@@ -168,6 +187,10 @@ class Connection:
             raise EndpointRefused(str(error)) from error
         except TidingsError as error:
             raise EndpointAway(str(error)) from error
+
+
+def _header(answer: httpx.Response | Answer, name: str) -> str:
+    return answer.headers.get(name, "") if isinstance(answer, httpx.Response) else answer.header(name)
 
 
 def _utf8(headers: dict[str, str]) -> httpx.Headers:

@@ -62,6 +62,11 @@ class Answer:
     def headers(self) -> httpx.Headers:
         return httpx.Headers(self._headers)
 
+    def header(self, name: str) -> str:
+        """One of them, or nothing: to make headers of httpx takes as long as a small answer takes to read."""
+        wanted = name.encode()
+        return next((value.decode("latin-1") for found, value in self._headers if found == wanted), "")
+
     @property
     def text(self) -> str:
         return self.response("").text
