@@ -1,6 +1,7 @@
 """Random histories of a broker and its store of record, with outages, refusals, full disks, crashes of either, old
 backups and changes behind the back of the broker. All end with store = memory = what subscribers were told, summed."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -76,13 +77,24 @@ class House:
         self.way = Way(self.elsewhere)
         self.broker: Broker = await self.stack.enter_async_context(opened(self.clock, folder))
         self.mirror = Mirror(self.broker, self.way, patience=5.0)
-        await self.mirror.begin()
+        await self._until_begun()
         self.here = folder
         self.replies = Replies(self.broker)
         if self.client is None:
             self.client = Client(self.broker)
         else:
             self.client.take_up(self.broker)
+
+    async def _until_begun(self) -> None:
+        """The store may go away while a broker begins that has nothing to begin with; it comes back."""
+        begun = asyncio.create_task(self.mirror.begin())
+
+        def comes_back() -> bool:
+            self.elsewhere.away = False
+            return begun.done()
+
+        await until(comes_back)
+        await begun
 
     def step(self) -> str:
         return self._random.choice(
