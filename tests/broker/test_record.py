@@ -46,6 +46,26 @@ async def test_a_broker_begins_with_what_the_store_has_and_tells_nobody_before_t
 
 
 @asynchronous
+async def test_an_error_about_what_can_still_be_undone_waits_for_it(clock: Clock) -> None:
+    """Whoever is told that a graph exists must not find out later that it never did."""
+    elsewhere = Elsewhere()
+    elsewhere.refuses = lambda each: each == (*quad(1)[:3], f"<{BASE}g>")
+    async with mirrored(clock, elsewhere) as (broker, _):
+        elsewhere.turn.clear()
+        replies = Replies(broker)
+        replies.submit("INSERT DATA { GRAPH <g> { <s1> <p> 1 } }")
+        replies.submit("CREATE GRAPH <g>")
+        replies.submit("INSERT DATA { <s1> <p>")
+        await until(lambda: elsewhere.requests)
+        at_once = [error.code for error in replies.errors()]
+        elsewhere.turn.set()
+        assert at_once == ["sparql_syntax_error"], "other errors need not wait"
+        await until(lambda: len(replies.outcomes) == 3)
+        assert [number for number, outcome in replies.outcomes if isinstance(outcome, Done)] == [1]
+        assert broker.updates.failed == 2
+
+
+@asynchronous
 async def test_what_comes_while_the_store_is_busy_goes_together(clock: Clock) -> None:
     elsewhere = Elsewhere()
     async with mirrored(clock, elsewhere) as (broker, _):

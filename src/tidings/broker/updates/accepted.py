@@ -18,7 +18,7 @@ from tidings.engine.engine import Engine
 from tidings.engine.updates.operations import PreparedUpdate
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.model.access import ALL_RIGHTS, Rights
-from tidings.model.errors import EndpointAway, EndpointDiffers, TidingsError
+from tidings.model.errors import EndpointAway, EndpointDiffers, EvaluationError, TidingsError
 from tidings.sparql.algebra import Dataset
 from tidings.sparql.prepared import Parameters
 
@@ -34,6 +34,9 @@ class Done(Struct, frozen=True):
 
 NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown, EndpointAway, EndpointDiffers)
 """Errors that say nothing about the update: a delayed one stays on the schedule."""
+
+OF_WHAT_IS_THERE = (EvaluationError,)
+"""Errors that say something about the graph: nobody is told before that is durable."""
 
 Outcome: TypeAlias = Done | TidingsError
 Reply: TypeAlias = Callable[[Outcome], None]

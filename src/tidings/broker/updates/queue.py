@@ -27,6 +27,7 @@ from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.updates.accepted import (
     NOT_DONE,
+    OF_WHAT_IS_THERE,
     BoundUpdate,
     DelayedUpdate,
     Done,
@@ -328,11 +329,19 @@ class UpdateQueue:
     def _fail(self, update: Update, error: TidingsError) -> None:
         """An update that cannot be carried out leaves no trace; a delayed one is off the schedule all the same."""
         self.failed += 1
+        note: Note | None = None
         if isinstance(update, DelayedUpdate) and not isinstance(error, NOT_DONE):
             note = Note("done", {"id": update.delayed.id, "error": error.code})
-            self._commit_log.note(note, PendingAnswer(update, error))
+        self._tell(update, error, note, rests=isinstance(error, OF_WHAT_IS_THERE))
+
+    def _tell(self, update: Update, outcome: Outcome, note: Note | None, *, rests: bool) -> None:
+        """What is no commit, once the note is durable; if it `rests` on what was seen, once nothing can undo that."""
+        if note is not None:
+            self._commit_log.note(note, PendingAnswer(update, outcome))
+        elif rests and self._commit_log.is_busy:
+            self._commit_log.wait(PendingAnswer(update, outcome))
         else:
-            self.answer(update, error)
+            self.answer(update, outcome)
 
     def answer(self, update: Update, outcome: Outcome) -> None:
         """Say what became of an update."""
@@ -344,6 +353,7 @@ class UpdateQueue:
         """What an update did, or saw, was taken back. It has its turn again once the store of record is well."""
         self.done -= counted
         if isinstance(error, EndpointAway):
+            self.failed -= not counted
             self._waiting.appendleft(update)
         else:
             self.failed += counted
@@ -366,7 +376,7 @@ class UpdateQueue:
         if isinstance(update, DelayedUpdate):
             notes = (Note("done", {"id": update.delayed.id}),)
         if not commit.delta:
-            self._answer_unchanged(update, now, notes)
+            self._tell(update, Done(self._commit_log.last_commit, now, 0, 0), next(iter(notes), None), rests=True)
             return
         if update.publisher is not None:
             notes += (published_by(update.publisher),)
@@ -379,16 +389,6 @@ class UpdateQueue:
         self._commit_log.commit(PendingUpdate(entry, commit, update, done))
         if self._matching:
             self._matching.advance(commit.delta)
-
-    def _answer_unchanged(self, update: Update, now: int, notes: tuple[Note, ...]) -> None:
-        """An update without effect is no commit, but it may have seen what is not durable yet."""
-        done = Done(self._commit_log.last_commit, now, 0, 0)
-        if notes:
-            self._commit_log.note(notes[0], PendingAnswer(update, done))
-        elif self._commit_log.is_busy:
-            self._commit_log.wait(PendingAnswer(update, done))
-        else:
-            self.answer(update, done)
 
     def take_back(self, commit: Commit, now: int) -> None:
         """A commit cannot be made durable: the store and the answers are as they were."""
