@@ -80,6 +80,7 @@ async def test_a_store_has_what_it_is_given_and_says_so(server: Server) -> None:
 @asynchronous
 async def test_a_literal_that_the_store_spells_otherwise_is_reported_and_is_no_difference(server: Server) -> None:
     quads = {(S, P, typed(*each), G) for each in (("01", "integer"), ("7.50", "decimal"), ("08", "int"))}
+    quads |= {(S, P, typed("200", "byte"), G), (S, P, typed("12:00:00.50", "time"), G)}
     quads |= {(S, P, '"colour"@en-GB', G), (S, P, typed("2026-01-01T00:00:00.000Z", "dateTime"), G)}
     async with connected(server) as connection:
         store = SparqlStore(connection)

@@ -6,9 +6,14 @@ The value is the same, so that is no difference: the broker shows what was publi
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidings.model.terms import Quad, Term, fold, is_tagged
+from tidings.model.terms import XSD, Quad, Term, fold, is_tagged, lexical_form, split_literal
 from tidings.model.zset import ZSet
 from tidings.sparql.values.compare import equals
+from tidings.sparql.values.decode import decode
+from tidings.sparql.values.kinds import Number
+from tidings.sparql.values.numerics import INTEGER_BOUNDS
+
+_WHOLE = frozenset(f"{XSD}{name}" for name in INTEGER_BOUNDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,20 @@ def _same_value(quad: Quad, places: _Places) -> Term | None:
     s, p, o, g = quad
     if o[0] != '"':
         return None
-    return next((other for other in places.get((s, p, g), ()) if _are_same(o, other)), None)
+    return next((other for other in places.get((s, p, g), ()) if are_same(o, other)), None)
 
 
-def _are_same(left: Term, right: Term) -> bool:
+def are_same(left: Term, right: Term) -> bool:
+    """Whether two terms are one, or have one value."""
     if is_tagged(left) and is_tagged(right):
         return fold(left) == fold(right)
-    return equals(left, right) is True
+    return left == right or equals(left, right) is True or equals(_unbounded(left), _unbounded(right)) is True
+
+
+def _unbounded(term: Term) -> Term:
+    """A whole number that is none of its datatype (`"200"^^xsd:byte`) as one: some stores know one kind of them only."""
+    if term[0] != '"':
+        return term
+    _, datatype, _ = split_literal(term)
+    whole = f'"{lexical_form(term)}"^^<{XSD}integer>'
+    return whole if datatype in _WHOLE and isinstance(decode(whole), Number) else term

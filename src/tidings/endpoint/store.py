@@ -17,7 +17,7 @@ from tidings.endpoint.blanks import can_be_named, outgoing
 from tidings.endpoint.comparing import Comparing
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect, dialect_of
-from tidings.endpoint.spellings import Compared, compared
+from tidings.endpoint.spellings import Compared, are_same, compared
 from tidings.endpoint.writing import updates
 from tidings.engine.lutt import Key
 from tidings.engine.store.store import Store
@@ -111,7 +111,26 @@ class SparqlStore:
         return lacking
 
     async def _held(self, quads: list[Quad], dialect: Dialect) -> set[int]:
-        """The places of those that it has."""
+        """The places of those that it has. Some a store takes and gives, and cannot be asked about, as Virtuoso times
+        without a timezone: they are found by halves, and looked up among what it gives."""
+        try:
+            return await self._asked_about(quads, dialect)
+        except EndpointRefused:
+            await self.greet()  # or does it refuse whatever it is asked?
+        if len(quads) == 1:
+            return {0} if await self._gives(quads[0], dialect) else set()
+        half = len(quads) // 2
+        first, second = await self._held(quads[:half], dialect), await self._held(quads[half:], dialect)
+        return first | {half + number for number in second}
+
+    async def _gives(self, quad: Quad, dialect: Dialect) -> bool:
+        s, p, o, g = quad
+        pattern, name = f"{outgoing(s, dialect.address)} {p} ?o", g or dialect.default_graph
+        self.queries += 1
+        rows = await self._connection.rows(f"SELECT ?o {{ {f'GRAPH {name} {{ {pattern} }}' if name else pattern} }}")
+        return any(found is not None and are_same(o, found) for (found,) in rows)
+
+    async def _asked_about(self, quads: list[Quad], dialect: Dialect) -> set[int]:
         graphs: dict[bool, list[str]] = {False: [], True: []}
         for number, (s, p, o, g) in enumerate(quads):
             name = g or dialect.default_graph
