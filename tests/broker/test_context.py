@@ -13,11 +13,20 @@ from tidings.broker.errors import NotInContextMode
 from tidings.broker.updates.accepted import Done
 from tidings.broker.updates.graph_change import GraphChange
 from tidings.endpoint.store import SparqlStore
+from tidings.engine.store.store import Store
 from tidings.engine.updates.executor import Core
 from tidings.model.access import ALL_RIGHTS, Graphs, Rights
-from tidings.model.errors import BadRequest, ContextTooLarge, EndpointAway, GraphExists, SparqlSyntaxError
+from tidings.model.errors import (
+    BadRequest,
+    ContextTooLarge,
+    EndpointAway,
+    EndpointRefused,
+    GraphExists,
+    SparqlSyntaxError,
+)
 from tidings.model.results import Boolean, Result, Solutions, Triples
 from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
 from waiting import asynchronous, until
 
 
@@ -95,11 +104,11 @@ async def test_updates_that_wait_share_their_questions(clock: Clock) -> None:
         replies = Replies(broker)
         for n in range(20):
             replies.submit(f"DELETE {{ <s{n}> <p> ?o }} INSERT {{ <s{n}> <p> {n} }} WHERE {{ <s{n}> <p> ?o }}")
-        before = len(connection.queries)
+        asked_before, told_before = len(connection.queries), len(connection.updates)
         broker.updates.resume()
         await until(lambda: len(replies.done()) == 20)
-        assert len(connection.queries) - before == 1
-        assert len(connection.updates) == 1
+        assert len(connection.queries) - asked_before == 1
+        assert len(connection.updates) - told_before == 1
         assert await asked(broker, "ASK { <s7> <p> 7 }") == "True"
 
 
@@ -273,12 +282,24 @@ async def test_a_default_graph_that_shows_the_others_is_found_out() -> None:
         async def boolean(self, text: str) -> bool:
             return text.startswith("ASK { <urn:tidings:trial:") or await super().boolean(text)
 
-    connection = Union()
-    connection.store.update(f"BASE <{BASE}> INSERT DATA {{ <s> <p> 1 GRAPH <g> {{ <s> <p> 1 }} }}")
-    quads = connection.quads()
-    with pytest.raises(BadRequest, match="union"):
-        await SparqlStore(connection).dialect()
-    assert connection.quads() == quads, "the trial leaves nothing"
+    for text in ("", "<s> <p> 1", "<s> <p> 1 GRAPH <g> { <s> <p> 1 }"):
+        connection = Union()
+        connection.store.update(f"BASE <{BASE}> INSERT DATA {{ {text} }}")
+        quads = connection.quads()
+        with pytest.raises(BadRequest, match="union"):
+            await SparqlStore(connection).dialect()
+        assert connection.quads() == quads, "the trial leaves nothing"
+
+
+@asynchronous
+async def test_an_endpoint_that_takes_no_updates_can_be_read() -> None:
+    class ReadOnly(InProcess):
+        async def update(self, text: str) -> None:
+            raise EndpointRefused("nobody may write here")
+
+    connection = ReadOnly()
+    connection.store.update(f"BASE <{BASE}> INSERT DATA {{ <s> <p> 1 }}")
+    assert (await SparqlStore(connection).compare(Store())).differences == ZSet.change(added=connection.quads())
 
 
 @asynchronous

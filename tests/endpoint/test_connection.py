@@ -12,6 +12,7 @@ from tidings.endpoint.connection import Address, Connection, Scheme, read_secret
 from tidings.model.errors import AnswerTooLarge, BadRequest, EndpointAway, EndpointRefused
 from waiting import PATIENCE, asynchronous
 
+WHO = ": say with endpoint_auth and endpoint_secret who the broker is, and that it may write there"
 JSON = "application/sparql-results+json"
 
 
@@ -74,8 +75,15 @@ async def test_what_is_no_answer_counts_as_away_and_a_no_as_a_refusal() -> None:
                 await connection.triples("CONSTRUCT {} {}")
             for status in (400, 403, 404, 500):
                 there.answer = (status, "text/plain", b"no")
-                with pytest.raises(EndpointRefused, match="no"):
+                with pytest.raises(EndpointRefused, match="no") as refusal:
                     await connection.update("INSERT DATA {}")
+                assert ("endpoint_auth" in str(refusal.value)) is (status == 403)
+            for status in (301, 401):
+                there.answer = (status, "text/html", b"<html>")
+                with pytest.raises(EndpointRefused) as refusal:
+                    await connection.update("INSERT DATA {}")
+                assert "broker" not in str(refusal.value).removesuffix(WHO), "it need not be one"
+                assert (WHO in str(refusal.value)) is (status == 401)
             for status in (200, 204):
                 there.answer = (status, "text/html", b"" if status == 204 else b"done")
                 await connection.update("INSERT DATA {}")

@@ -11,6 +11,9 @@ from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer, NotUn
 from tidings.model.publishers import HEADER, publisher_name
 from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
+NO_BROKER = "; it may be no broker"
+"""After a status without a reason."""
+
 
 def headers_of(accept: str, publisher: str | None = None) -> httpx.Headers:
     headers = httpx.Headers({"accept": accept}, encoding="utf-8")
@@ -48,5 +51,5 @@ def refused(answer: httpx.Response) -> Refused:
         return Refused(found)
     is_page = "html" in answer.headers.get("content-type", "")
     line = "" if is_page else answer.text.strip().partition("\n")[0][:500]
-    text = f"{answer.url} answers with status {answer.status_code}{f': {line}' if line else '; it may be no broker'}"
+    text = f"{answer.url} answers with status {answer.status_code}{f': {line}' if line else NO_BROKER}"
     return Refused(Refusal(UNNAMED, answer.status_code, text))

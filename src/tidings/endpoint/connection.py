@@ -17,7 +17,7 @@ import httpx
 
 from tidings.client.errors import Refused
 from tidings.client.http import AsyncHttpClient
-from tidings.client.responses import refused
+from tidings.client.responses import NO_BROKER, refused
 from tidings.endpoint.blanks import incoming
 from tidings.endpoint.plain_http import Answer, PlainHttp, is_plain
 from tidings.model.errors import (
@@ -37,6 +37,8 @@ from tidings.model.terms import Triple, lexical_form
 
 _PASSING = frozenset((408, 425, 429, 502, 503, 504))
 """What a server says that may be well later."""
+_STRANGERS = frozenset((401, 403))
+"""What it says to whom it does not know."""
 _JSON = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 _ASKED = "__ASK"
@@ -183,10 +185,18 @@ class Connection:
             raise
         except Refused as error:
             if error.status in _PASSING:
-                raise EndpointAway(str(error)) from error
-            raise EndpointRefused(str(error)) from error
+                raise EndpointAway(_reason(error)) from error
+            raise EndpointRefused(_reason(error)) from error
         except TidingsError as error:
             raise EndpointAway(str(error)) from error
+
+
+def _reason(error: Refused) -> str:
+    """What a refusal says, and what to do about it where that is known."""
+    said = str(error).removesuffix(NO_BROKER)
+    if error.status in _STRANGERS:
+        return f"{said}: say with endpoint_auth and endpoint_secret who the broker is, and that it may write there"
+    return said
 
 
 def _header(answer: httpx.Response | Answer, name: str) -> str:

@@ -71,7 +71,7 @@ def are_same(left: Term, right: Term) -> bool:
 
 
 def _unbounded(term: Term) -> Term:
-    """A whole number that is none of its datatype (`"200"^^xsd:byte`) as one: some stores know one kind of them only."""
+    """A whole number that is none of its datatype (`"200"^^xsd:byte`) as one: some stores know one kind only."""
     if term[0] != '"':
         return term
     _, datatype, _ = split_literal(term)

@@ -7,6 +7,7 @@ answer, solutions, select   what a broker asks that has only a part of the graph
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -29,6 +30,8 @@ from tidings.sparql.prepared import Parameters
 from tidings.sparql.writing.requests import Where
 
 _EVERYTHING = 1 << 40
+
+log = logging.getLogger("tidings")
 
 
 class SparqlStore:
@@ -68,12 +71,20 @@ class SparqlStore:
 
     async def _check_default(self) -> None:
         """A default graph that shows what is in others is not one that can be kept a copy of. If it has everything that
-        they have, that may be by chance: then it is tried out."""
+        they have, that may be by chance, and if there are no others, nobody knows: then it is tried out."""
         rows = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } } LIMIT 1")
-        if not rows:
+        if rows and await self._connection.rows(
+            "SELECT ?s { GRAPH ?g { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1"
+        ):
             return
-        seen = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1")
-        if not seen and await self._shows_others():
+        try:
+            union = await self._shows_others()
+        except EndpointRefused as error:
+            if rows:
+                raise
+            log.warning("the endpoint takes no updates: %s", error)  # so no graph comes to be that could be shown twice
+            return
+        if union:
             raise BadRequest(
                 "the endpoint's default graph is the union of its named graphs. "
                 "Say with endpoint_default_graph which graph is to stand for it"

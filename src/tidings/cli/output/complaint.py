@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from tidings.cli.input.arguments import UsageError
 from tidings.cli.output.paint import harmless
-from tidings.model.errors import SyntaxFault, TidingsError
+from tidings.model.errors import EndpointRefused, SyntaxFault, TidingsError
 from tidings.server.config import BadSetting
 
 _WIDTH = 100
@@ -42,8 +42,8 @@ def _way_out(error: BaseException | None) -> str:
 
 
 def _wants_login(error: BaseException | None) -> bool:
-    """Whether a broker did not let somebody in, at the bottom of it; nobody else says that."""
-    if not isinstance(error, TidingsError):
+    """Whether a broker did not let somebody in, at the bottom of it; if it was the endpoint, it was the broker."""
+    if not isinstance(error, TidingsError) or isinstance(error, EndpointRefused):
         return False
     return (error.status == _UNAUTHORIZED and error.code not in _REJECTED) or _wants_login(error.__cause__)
 
