@@ -8,7 +8,10 @@ import pytest
 
 from cli.calls import Captured
 from tidings.cli import COMMANDS, command, main
-from tidings.model.errors import TidingsError
+from tidings.cli.output.complaint import complain
+from tidings.client.errors import Refused
+from tidings.model.errors import EndpointRefused, TidingsError
+from tidings.protocol.errors import UNNAMED, Refusal
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -125,3 +128,15 @@ def test_a_damaged_gzip_file_is_a_clear_failure(capsys: Captured, folder: Path) 
     code, said = complaint(capsys, "query", "-d", "data.nt.gz", "ASK {}")
     assert code == 1
     assert "data.nt.gz is not a whole gzip file" in said[0]
+
+
+def test_who_is_not_known_is_told_to_log_in_and_not_when_the_endpoint_does_not_know_the_broker(
+    capsys: Captured,
+) -> None:
+    stranger = Refused(Refusal(UNNAMED, 401, "who are you?"))
+    assert complain(stranger) == 1
+    assert "tidings login" in capsys.readouterr().err
+    refused = EndpointRefused("the endpoint asks who the broker is")
+    refused.__cause__ = stranger
+    assert complain(refused) == 1
+    assert "tidings login" not in capsys.readouterr().err

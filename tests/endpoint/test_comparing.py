@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pyoxigraph
 import pytest
 
 from endpoint.in_process import InProcess
@@ -9,6 +10,7 @@ from tidings.endpoint.comparing import Comparing
 from tidings.endpoint.connection import AnswerCut
 from tidings.endpoint.dialects.oxigraph import OXIGRAPH
 from tidings.endpoint.store import SparqlStore
+from tidings.engine.lutt import ANY_NAMED
 from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointRefused
 from tidings.model.results import Row
@@ -127,3 +129,17 @@ async def test_a_query_names_a_hundred_predicates_at_most_and_no_others_come() -
     assert len(asked) == 6
     assert not any("alike" in query for query in asked)
     assert all("VALUES ?p" in query for query in asked)
+
+
+@asynchronous
+async def test_a_graph_whose_name_is_a_blank_node_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """SPARQL has no name for it."""
+    connection, quads = InProcess(), quads_of({"p": 2})
+    await SparqlStore(connection).take(dict.fromkeys(quads, True))
+    connection.store.load(b"_:g { <urn:s> <urn:p> _:g }", pyoxigraph.RdfFormat.TRIG)
+    store = SparqlStore(connection)
+    assert (await store.compare(Store())).differences == ZSet.change(added=quads)
+    assert "blank nodes" in caplog.text
+    assert (await store.compare(Store(quads))).differences == ZSet()
+    named = {quad for quad in quads if quad[3]}
+    assert await store.select([(None, None, None, ANY_NAMED)], 100) == named

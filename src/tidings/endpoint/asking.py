@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeAlias, assert_never
 
-from tidings.endpoint.blanks import outgoing
+from tidings.endpoint.blanks import is_nameless, outgoing
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect
 from tidings.endpoint.paging import all_rows
@@ -168,7 +168,8 @@ def _quads(key: Key, rows: list[Row]) -> Iterator[Quad]:
         s, p, o, g = (next(found) if term is None else term for term in fixed)
         if s is None or p is None or o is None or g is None:
             raise EndpointAway("the endpoint answers with rows that have gaps where there can be none")
-        yield s, p, o, g
+        if not is_nameless(g):
+            yield s, p, o, g
 
 
 def _number(term: Term | None, most: int) -> int:

@@ -38,6 +38,11 @@ def is_theirs(term: Term) -> bool:
     return term.startswith(_THEIRS)
 
 
+def is_nameless(graph: Term) -> bool:
+    """Whether no request can speak of a graph, because its name is a blank node. Such graphs are left alone."""
+    return graph[:1] == "_"
+
+
 def can_be_named(quad: Quad, address: Address) -> bool:
     """Whether a request can speak of a quad; if not, no request has changed it either."""
     s, _, o, _ = quad

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
+from tidings.endpoint.blanks import is_nameless
 from tidings.endpoint.connection import Connection
 from tidings.endpoint.dialects import Dialect
 from tidings.endpoint.digests import EXPRESSION, digest
@@ -72,14 +73,19 @@ class Comparing:
         digests = self._dialect.digests and len(self._store) > 0
         more = f" ({EXPRESSION} AS ?d)" if digests else ""
         sizes: Sizes = {}
+        nameless: set[Term] = set()
         if not self._dialect.default_graph:
             for p, n, *d in await self._counted("?p", more, "?s ?p ?o"):
                 sizes[DEFAULT_GRAPH, _term(p)] = _number(n), _number(d[0]) if d else None
         for g, p, n, *d in await self._counted("?g ?p", more, "GRAPH ?g { ?s ?p ?o }"):
             name = _term(g)
-            if not name.startswith(self._dialect.ignored or "\0"):
+            if is_nameless(name):
+                nameless.add(name)
+            elif not name.startswith(self._dialect.ignored or "\0"):
                 graph = DEFAULT_GRAPH if name == self._dialect.default_graph else name
                 sizes[graph, _term(p)] = _number(n), _number(d[0]) if d else None
+        if nameless:
+            log.warning("%d graphs of the endpoint are left alone: their names are blank nodes", len(nameless))
         return {place: size for place, size in sizes.items() if size[0]}
 
     async def _counted(self, names: str, more: str, pattern: str) -> list[Row]:
