@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from broker.elsewhere import Elsewhere, mirrored
-from broker.making import ALL, BASE, Client, Clock, Replies, delete, full_disk, insert, quads_of
+from broker.elsewhere import Elsewhere, Found, mirrored
+from broker.making import ALL, BASE, Client, Clock, Replies, delete, full_disk, in_memory, insert, quads_of
 from tidings.broker.errors import NoEndpoint
+from tidings.broker.record.mirror import Mirror
 from tidings.broker.updates.accepted import Done
+from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointDiffers, TidingsError
 from tidings.model.terms import Quad
 from waiting import asynchronous, until
@@ -43,6 +45,29 @@ async def test_a_broker_begins_with_what_the_store_has_and_tells_nobody_before_t
         await until(lambda: len(replies.done()) == 4)
         assert elsewhere.quads == quads_of(broker) == {quad(n) for n in range(1, 6)}
         client.check()
+
+
+@asynchronous
+async def test_a_broker_that_has_asked_and_was_answered_does_not_say_that_it_waits(clock: Clock) -> None:
+    """However long the answer took."""
+
+    class Slow(Elsewhere):
+        async def compare(self, store: Store) -> Found:
+            await self.turn.wait()
+            return await super().compare(store)
+
+    elsewhere = Slow(quad(1))
+    elsewhere.turn.clear()
+    async with in_memory(clock) as broker:
+        mirror = Mirror(broker, elsewhere, patience=0.0)
+        beginning = asyncio.create_task(mirror.begin())
+        await until(lambda: mirror.outage.trying)
+        elsewhere.turn.set()
+        while mirror.outage.trouble is not None:
+            assert mirror.outage.trying
+            await asyncio.sleep(0)
+        await beginning
+        assert not mirror.outage.trying
 
 
 @asynchronous

@@ -71,7 +71,7 @@ class Outage:
         self._unknown = self._lost = False
         self._since = 0.0
         self.trying = False
-        """Whether the store is being asked: it may have much to say."""
+        """Whether the store is being asked, until it is found well or not: it may have much to say."""
         self.count = 0
 
     def owe(self, delta: ZSet[Quad]) -> None:
@@ -115,7 +115,7 @@ class Outage:
             well = await self._becomes_well()
             refusing.cancel()
         if well:
-            self.trouble = None
+            self.trouble, self.trying = None, False
             self._over.set()
             self._updates.resume()
 
@@ -145,10 +145,8 @@ class Outage:
         except TidingsError as error:
             if type(error) is not type(self.trouble):
                 log.warning("the endpoint is not well yet: %s", error)
-            self.trouble = error
+            self.trouble, self.trying = error, False
             return False
-        finally:
-            self.trying = False
         return True
 
     async def _pay(self) -> None:
