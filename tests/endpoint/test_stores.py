@@ -139,6 +139,17 @@ async def test_blank_nodes_of_the_store_itself_are_shown_and_can_be_removed_wher
 
 
 @asynchronous
+async def test_an_update_may_have_many_short_quads(server: Server) -> None:
+    states = {(f"<u:{n}>", "<u:p>", "<u:o>", ""): True for n in range(12_000)}
+    async with connected(server) as connection:
+        store = SparqlStore(connection)
+        await store.take(states)
+        assert (await store.compare(Store(states))).differences == ZSet()
+        await store.take(dict.fromkeys(states, False))
+        assert (await store.compare(Store())).differences == ZSet()
+
+
+@asynchronous
 async def test_a_store_that_cuts_answers_off_is_fetched_whole(tmp_path: Path) -> None:
     """It says so of rows, and cuts triples off without a word."""
     quads = {(f"<urn:s{n}>", f"<urn:p{n % 2}>", f'"{n}"', G if n % 3 else "") for n in range(130)}

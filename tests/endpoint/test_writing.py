@@ -58,6 +58,15 @@ def test_what_is_between_operations_counts(most: int) -> None:
     assert max(len(text.encode()) for text in texts) <= most
 
 
+@pytest.mark.parametrize("name", ["virtuoso", "generic"])
+def test_a_request_has_no_more_quads_than_a_store_can_read(name: str) -> None:
+    """Virtuoso's parser runs out of memory after some 5,000 triples, however short."""
+    states = {(S, P, f'"{number}"', G if number % 2 else ""): number % 3 == 0 for number in range(100)}
+    texts = list(updates(states, replace(DIALECTS[name], request_quads=7)))
+    assert all(text.count(f"{S} {P}") <= 7 for text in texts)
+    assert sum(text.count(f"{S} {P}") for text in texts) == 100
+
+
 def test_a_graph_can_stand_for_the_default_graph_and_have_an_operation_of_its_own() -> None:
     (text,) = updates({(S, P, '"1"', ""): True, (S, P, '"2"', G): True}, DIALECTS["virtuoso"])
     assert text.count("INSERT DATA") == 2

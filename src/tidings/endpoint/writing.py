@@ -17,24 +17,25 @@ _ROOM = 200
 def updates(states: Mapping[Quad, bool], dialect: Dialect) -> Iterator[str]:
     """The texts that bring these states about, one after the other."""
     held: list[str] = []
-    size = 0
+    size = quads = 0
     for verb, there in (("DELETE DATA", False), ("INSERT DATA", True)):
-        for block in _blocks((quad for quad, state in states.items() if state is there), dialect):
+        for block, count in _blocks((quad for quad, state in states.items() if state is there), dialect):
             text = f"{verb} {{{block}}}"
             length = len(text.encode()) + len(_NEXT)
-            if held and size + length > dialect.request_bytes:
+            if held and (size + length > dialect.request_bytes or quads + count > dialect.request_quads):
                 yield _NEXT.join(held)
-                held, size = [], 0
+                held, size, quads = [], 0, 0
             held.append(text)
             size += length
+            quads += count
     if held:
         yield _NEXT.join(held)
 
 
-def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[str]:
-    """The data between the braces, in portions."""
+def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[tuple[str, int]]:
+    """The data between the braces, in portions, and how many quads these are."""
     graphs: dict[Term, list[str]] = {}
-    size, most = 0, dialect.request_bytes - _ROOM
+    size, most, count = 0, dialect.request_bytes - _ROOM, 0
     for s, p, o, g in quads:
         subject = s if s[0] != "_" else outgoing(s, dialect.address)
         object_ = o if o[0] != "_" else outgoing(o, dialect.address)
@@ -42,21 +43,22 @@ def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[str]:
         length = (len(line) if line.isascii() else len(line.encode())) + 1
         name = g or dialect.default_graph
         length += len(name) + 12 if name not in graphs else 0
-        if size and size + length > most:
+        if count and (size + length > most or count == dialect.request_quads):
             yield from _operations(graphs, dialect)
-            graphs, size = {}, 0
+            graphs, size, count = {}, 0, 0
         graphs.setdefault(name, []).append(line)
         size += length
+        count += 1
     if graphs:
         yield from _operations(graphs, dialect)
 
 
-def _operations(graphs: Mapping[Term, list[str]], dialect: Dialect) -> Iterator[str]:
+def _operations(graphs: Mapping[Term, list[str]], dialect: Dialect) -> Iterator[tuple[str, int]]:
     """All of these graphs in one operation, or one for each."""
     if dialect.one_graph:
-        yield from (_block({name: lines}) for name, lines in graphs.items())
+        yield from ((_block({name: lines}), len(lines)) for name, lines in graphs.items())
     else:
-        yield _block(graphs)
+        yield _block(graphs), sum(map(len, graphs.values()))
 
 
 def _block(graphs: Mapping[Term, list[str]]) -> str:

@@ -19,6 +19,8 @@ class Dialect:
     """What its headers have in them, in lower case."""
     request_bytes: int = 1 << 20
     """The most that an update may have."""
+    request_quads: int = 1 << 20
+    """The same, in quads."""
     rows: int | None = None
     """The most that an answer has, whatever was asked for; more is asked for in pages."""
     sorts_apart: bool = False

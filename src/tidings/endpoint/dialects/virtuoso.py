@@ -1,4 +1,5 @@
-"""Virtuoso 7: every triple is in a named graph; requests may have 10,000 lines of its code, answers 10,000 rows, and an
+"""Virtuoso 7: every triple is in a named graph; requests may have 10,000 lines of its code and some
+5,000 triples in a row, answers 10,000 rows, and an
 offset beyond those wants a subquery that sorts.
 
 It keeps numbers and times by value, forgets literals of unknown datatypes in an operation that deletes from several
@@ -26,6 +27,7 @@ VIRTUOSO = Dialect(
     "virtuoso",
     signature="virtuoso",
     request_bytes=200_000,
+    request_quads=4_000,
     rows=10_000,
     sorts_apart=True,
     asked=50,
