@@ -1,5 +1,4 @@
-"""Checks the text of a request while somebody is writing it: the broker parses it, and does nothing else with it.
-"""
+"""Checks the text of a request while somebody is writing it: the broker parses it, and does nothing else with it."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -74,7 +74,7 @@ class Stragglers:
         self._seconds = policy.behind
         self._clock = clock
         self._on_the_way: Counter[Spu] = Counter()
-        """How many rounds of each plan have an outcome that waits to be settled."""
+        """How many outcomes of each plan wait to be settled."""
         self._rested: WeakKeyDictionary[Spu, float] = WeakKeyDictionary()
         """When the next round of a plan may begin."""
         self.rounds = 0
