@@ -35,7 +35,7 @@ def encode(entry: Entry, crc: int) -> tuple[bytes, int]:
 
 
 def _unsealed(entry: Entry) -> Iterable[bytes]:
-    """The lines of an entry, without checksums. If its only note is the publisher, each change has it, as in the feed."""
+    """The lines of an entry, without checksums. If its only note is the publisher, each change names it instead."""
     notes = entry.notes
     if not notes:
         return change_lines(entry)

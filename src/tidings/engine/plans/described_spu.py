@@ -2,8 +2,8 @@
 
     Δ = Σ new description of t, if t is described now  -  old description of t, if t was      for each t concerned
 
-Concerned are the terms that are newly described or no longer, and those whose description may have a changed triple: its
-subject, and if that is a blank node, all terms that lead to it through blank nodes.
+Concerned are the terms that are newly described or no longer, and those whose description may have a changed triple:
+its subject, and if that is a blank node, all terms that lead to it through blank nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
