@@ -1,9 +1,9 @@
-"""THE STORY of security: who somebody is, and what they may do.
+"""THE STORY of security: identifies a client, and looks up its rights.
 
-    Authorization header -> identify -> Passport -> rights_of -> Rights, which the broker is handed with the request
+    Authorization header -> identify -> Passport -> rights_of -> Rights, which the gate passes to the broker
 
-Everything that must survive a crash is a fact in the ledger: it is written first, and holds once it is durable. So the
-authority is whatever its ledger says, and after a restart it says the same.
+Everything that must survive a crash is a fact in the ledger, which is written first, and takes effect once it is
+durable. So the state of the authority is always that of its ledger, also after a restart.
 """
 
 import asyncio

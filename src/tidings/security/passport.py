@@ -1,4 +1,4 @@
-"""Who is asking, once that is known: a value that says nothing of what they may do."""
+"""The identity of a client, once it is verified. It does not contain rights."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""What has to be done now and then while a broker runs: write the audit log, change keys when it is time."""
+"""Periodic work while a broker runs: writing the audit log, and rotating keys."""
 
 import asyncio
 import logging

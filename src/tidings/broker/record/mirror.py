@@ -1,7 +1,7 @@
-"""A broker whose graph is in memory and in a store of record: how it begins, and what it does when that comes back.
+"""The mode in which the whole graph is in memory and in a store of record: starting, and the return of the store.
 
-begin   what a crash left open is finished; what others changed meanwhile becomes a commit
-later   what the store has lost it is given again; if it differs then, somebody has to say who is right
+begin   finishes what a crash left open; makes a commit of what others changed in the store meanwhile
+later   gives the store again what it has lost; if it still differs, an operator has to say which side is right
 """
 
 import asyncio

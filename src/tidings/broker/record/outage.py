@@ -1,9 +1,10 @@
-"""While the store of record is away, refuses, or has forgotten: updates wait, and after a while they are refused.
+"""Handles an outage of the store of record, which is away, refuses updates, or has lost data: updates wait, and are
+refused after a while.
 
-    begin -> updates held -> it is asked again and again -> what it is owed is paid -> what it had lately is looked at
-          -> updates go on, those first that were taken back
+    begin -> updates held -> ask the store again and again -> deliver what it lacks -> check its recent states
+          -> updates go on, beginning with those that were undone
 
-Queries and subscriptions go on from memory, whose last agreement with the store is known.
+Queries and subscriptions go on from memory; the broker knows when it last agreed with the store.
 """
 
 import asyncio

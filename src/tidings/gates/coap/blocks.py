@@ -1,8 +1,8 @@
-"""Long requests, put together, and long answers, cut into blocks (RFC 7959).
+"""Assembles long requests, and cuts long answers into blocks (RFC 7959).
 
-aiocoap can do both, but not for what is observed, and without a bound. A client asks for the blocks of an answer one
-after the other, and does not say which answer it means: so it gets the first block of the next one when it has all
-blocks of the one before. The ETag tells of which answer a block is, if it asks for none of them for a while.
+aiocoap can do both, but not for observed resources, and without limits. A client asks for the blocks of an answer one
+after the other, without naming the answer. So it gets the first block of the next answer only when it has all blocks of
+the one before, or has asked for none of them for a while. The ETag tells the client to which answer a block belongs.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""An answer that is observed (RFC 7641): its observers are told what it is, whenever it is another one.
+"""Observed answers (RFC 7641): the observers get the new answer whenever it changes.
 
     {"results": …, "sequence": 4, "commit": 17}
 
-A notification is the whole answer and not a change of it: notifications may get lost, and the last one says what is
-true. All who observe the same query, with the same rights, share one subscription, its rows and their encoding.
+A notification is the whole answer, and not a change: notifications may get lost, and then the last one is still right.
+All observers of the same query with the same rights share one subscription, its rows and their encoding.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""What is asked for over CoAP, answered. Nothing here knows a socket, or aiocoap.
+"""Answers CoAP requests, independent of sockets and of aiocoap.
 
 /query      GET, FETCH     the answer to a query
 /update     POST           carried out, and durable, when it is answered

@@ -1,8 +1,8 @@
 """The resources of the gate, for aiocoap.
 
-Notifications are sent without confirmation, but one now and then, and the last: who does not confirm it, or resets it,
-observes no longer (RFC 7641, section 4.5). Of a long answer, a notification is the first block; the client asks for the
-others (RFC 7959, section 3.4).
+Notifications are sent without confirmation, except some of them and the last one. A client that does not confirm one,
+or resets it, is no longer an observer (RFC 7641, section 4.5). The notification of a long answer is its first block;
+the client asks for the others (RFC 7959, section 3.4).
 """
 
 import asyncio

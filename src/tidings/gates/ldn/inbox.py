@@ -3,8 +3,8 @@
     GRAPH <inbox/>    { <inbox/> ldp:contains <inbox/7f…> . <inbox/7f…> dcterms:created "2026-…" }
     GRAPH <inbox/7f…> { the notification }
 
-Both change in one commit, so whoever subscribes to the container is told of notifications that are there. In the graph,
-names are below the broker's base; clients are told the addresses by which they reach it.
+Both change in one commit, so a subscriber to the container hears only of notifications that exist. In the graph, names
+are below the broker's base; in answers, they are the addresses by which the client reaches the broker.
 """
 
 import re

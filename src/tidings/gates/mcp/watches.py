@@ -1,10 +1,10 @@
-"""What agents want to hear of, and what each has seen of it: facts, durable like everything else.
+"""Watches: the queries that agents watch, and the rows that each agent has seen, as facts of the log.
 
-    changes = the answer now - what was seen        seen += what was told, once the agent says that it has it
+    changes = the answer now - the rows seen        seen += the changes told, once the agent confirms them
 
-The difference is exact however long an agent was away, and whatever was restarted meanwhile. An agent says with a
-cursor that it has what it was told; one that says nothing is told the same again. What it was told is a fact, too: the
-cursor counts after a restart.
+The difference is exact however long an agent was away, and whatever was restarted meanwhile. An agent confirms with a
+cursor that it has the changes; otherwise it gets the same changes again. The changes told are facts, too, so a cursor
+is still valid after a restart.
 """
 
 from collections import Counter

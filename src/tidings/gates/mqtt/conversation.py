@@ -1,7 +1,7 @@
-"""Requests that come as messages, and their answers. No socket is needed: turns of a line come in, publications go out.
+"""Answers requests that come as messages. It needs no socket: turns of a line come in, publications go out.
 
-What changes the graph is acknowledged once it is durable, and tried again if it met a limit and nobody can be told.
-Whoever asks for something else asks again if no answer comes.
+A message that changes the graph is acknowledged once the change is durable. If it meets a limit and has no topic for an
+answer, it is tried again. For other requests, the client has to ask again if no answer comes.
 """
 
 import logging

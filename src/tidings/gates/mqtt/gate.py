@@ -1,4 +1,4 @@
-"""The MQTT gate: what it listens to and what it says, whenever its MQTT broker is there."""
+"""The MQTT gate: subscribes and publishes at the site's MQTT broker whenever that is connected."""
 
 import asyncio
 import logging

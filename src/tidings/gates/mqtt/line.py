@@ -1,7 +1,7 @@
-"""Messages in the order in which they came: so many in work at a time, the others wait, and those that met a limit go
-first when it is over. A message is acknowledged once it may be, and never before one that came earlier.
+"""Handles messages in the order in which they came, a limited number at a time. A message that met a limit is tried
+again before the others. A message is acknowledged when its handler allows it, and never before an earlier message.
 
-An acknowledgement that comes only after the disk makes the MQTT broker keep what we have not kept yet.
+If a message is acknowledged only when its effect is durable, the MQTT broker keeps it until then.
 """
 
 import heapq

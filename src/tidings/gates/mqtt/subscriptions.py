@@ -1,8 +1,8 @@
-"""Subscriptions of clients: begun, resumed, told, ended. All of them are of one session, that of the gate.
+"""The subscriptions of MQTT clients: begins, resumes, notifies and ends them, all over the one session of the gate.
 
-What goes to `<prefix>/subscriptions/<channel>` has the form of the Subscribe language, with sequence and commit: by
-them a client knows a repetition, and a gap, after which it resumes. The first answer is told only once the channel is
-durable, so what changes before that is held back.
+Notifications go to `<prefix>/subscriptions/<channel>` in the form of the Subscribe language. By sequence and commit, a
+client recognises a repetition, or a gap, after which it resumes. The gate sends the first answer once the channel is
+durable, and holds back changes until then.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""One socket of a knowledge processor: bytes become messages for its conversation, and what it says becomes bytes.
+"""One socket of a knowledge processor: passes messages to the conversation, and sends its answers.
 
-Messages wait in a bounded line and are handled one after the other; while the line is full, nothing is read from the
-socket. A client that takes too little is marked as full, and its indications are added up until it has room.
+Messages wait in a bounded queue and are handled one after the other; while it is full, nothing is read from the socket.
+If the client reads too slowly, its session is marked as full, and the broker adds up its indications until it has room.
 """
 
 import asyncio

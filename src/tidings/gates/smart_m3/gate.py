@@ -1,4 +1,4 @@
-"""Where knowledge processors come in: a TCP port for SSAP and JSSAP, what all connections share, and their end."""
+"""The Smart-M3 gate: accepts connections at a TCP port for SSAP and JSSAP, and closes them all at the end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence

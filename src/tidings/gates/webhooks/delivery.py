@@ -1,9 +1,10 @@
-"""One web hook at work: its notifications become messages, which are delivered one after the other, at least once.
+"""Delivers the notifications of one web hook as messages, one after the other, at least once.
 
-    notification -> message, written to the log -> POST, again and again -> taken, written to the log -> the next
+    notification -> message, written to the log -> POST, again and again -> accepted, written to the log -> the next
 
-While a message is on its way, changes are added up: there is at most one message and one notification of a hook at a
-time. A message that is not taken for too long parks the hook; what changes is still added up, until it is woken.
+While a message is on its way, the broker adds up changes: a hook has at most one message and one notification at a
+time. If the receiver does not accept a message for too long, the gate parks the hook; changes are added up until it is
+woken.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""An OpenID Connect provider: its keys, kept and refreshed, and what the claims of its tokens mean here.
+"""An OpenID Connect provider: caches and refreshes its keys, and translates the claims of its tokens.
 
-A key that is not known is asked for, at most once in `interval` seconds whoever asks, so that invented names of keys do
-not make us a nuisance. Keys are fetched anew after `fresh` seconds, so that one which was withdrawn there ends here; if
-the provider is away then, those that are known count for `absence` seconds.
+For an unknown key, the keys are fetched, but at most once in `interval` seconds, so that tokens with invented key names
+do not cause a flood of requests. Keys are fetched anew after `fresh` seconds, so that a withdrawn key ends here, too.
+If the provider is away then, the known keys stay valid for `absence` seconds.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """The keys of our own tokens: the newest signs, those before it verify until the last token they signed has expired.
 
     key_added    kid, public JWK, since      the private half is in the vault before this is written
-    key_dropped  kid                         found out by somebody: nothing that it signed counts any more
+    key_dropped  kid                         the key was compromised: no token that it signed is valid any more
 
-What is in the log is public. After a crash between the two, the vault has a key that nobody uses.
+The log has only public keys. After a crash between the two steps, the vault has a key that is not used.
 """
 
 from collections.abc import Callable, Iterable, Iterator

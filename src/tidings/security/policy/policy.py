@@ -1,4 +1,4 @@
-"""All grants: passports to rights. Deny by default, and rights only ever add up."""
+"""All grants: from passports to rights. The default is to deny, and grants only add rights."""
 
 from typing import Any
 
