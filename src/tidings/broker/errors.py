@@ -19,7 +19,7 @@ NotAllowed
 ├── NotYours             not_yours             403   the subscription belongs to another connection
 └── NotInContextMode     not_in_context_mode   403   the request needs the whole graph, and only a part is in memory
 WorkLost                 work_lost             500   a fork died at work
-LakeLost                 lake_lost             502   the process that reads the history lake died, or sent nonsense
+LakeLost                 lake_lost             502   the process that reads the history lake died, or sent invalid lines
 LakeRefused              lake_refused          502   that process reports an error, mostly under a code of its own
 """
 

@@ -36,6 +36,6 @@ async def upkeep(authority: Tidy, audit: Written, pause: float = PAUSE) -> None:
                 try:
                     await authority.tidy()
                 except TidingsError as error:
-                    log.error("the keys of the broker cannot be looked after: %s", error)  # noqa: TRY400
+                    log.error("the broker cannot rotate its signing keys: %s", error)  # noqa: TRY400
     finally:
         audit.write()

@@ -141,4 +141,4 @@ def _read(line: bytes) -> Said:
     try:
         return read_said(line)
     except msgspec.DecodeError as error:
-        raise LakeLost(f"the process that reads the history lake talks nonsense: {error}") from error
+        raise LakeLost(f"the process that reads the history lake sent an invalid line: {error}") from error

@@ -24,7 +24,7 @@ async def give_back(record: StoreOfRecord, states: States) -> dict[Quad, bool]:
     refused = await _refused(record, {quad: states[quad] for quad in lacking})
     if refused:
         await _check_that_it_takes_updates(record)
-        log.warning("the endpoint refuses to have %d quads as they were: what it has counts", len(refused))
+        log.warning("the endpoint refuses to restore %d quads; its present state of these counts", len(refused))
     return refused
 
 

@@ -195,7 +195,7 @@ class Keeping:
                 return
             if subscriber not in self._held:
                 continue  # it has ended meanwhile
-            log.warning("a subscription was let go, the context of which is too large: %s", subscriber.text)
+            log.warning("a subscription was ended because its context is too large: %s", subscriber.text)
             self._notifier.let_go((subscriber,), f"its context has grown, and {self._too_large()}")
             await self._forget_left()
 

@@ -55,7 +55,7 @@ class Mirror:
                 continue
             deadline += self.outage.patience
             if has_log:
-                log.warning("the broker begins with what its log has: %s", trouble)
+                log.warning("the broker starts without its endpoint, from its log: %s", trouble)
                 return
             if trouble is not None and not isinstance(trouble, EndpointAway):
                 raise trouble
@@ -76,16 +76,16 @@ class Mirror:
             try:
                 await self._bring_about({quad: weight > 0 for quad, weight in _net(commits).items()})
             except EndpointRefused as error:  # then it has never confirmed it
-                log.warning("the endpoint refuses what a crash interrupted: %s", error)
+                log.warning("the endpoint refuses commits that a crash interrupted: %s", error)
                 await self._take_back(left[number:])
                 return
-            log.warning("%d commits that a crash interrupted are finished", len(commits))
+            log.warning("%d commits that a crash interrupted are now at the endpoint", len(commits))
             for entry in commits:
                 await self._commit(entry)
 
     async def _take_back(self, intents: list[tuple[Entry, ...]]) -> None:
         commits = list(chain.from_iterable(intents))
-        log.warning("%d commits that a crash interrupted are taken back at the endpoint", len(commits))
+        log.warning("%d commits that a crash interrupted are undone at the endpoint", len(commits))
         # What it refuses to give back is found when the two are compared.
         await give_back(self._record, before(_net(commits)))
         await self._broker.facts.write(WITHDRAWN)

@@ -110,7 +110,7 @@ class Outage:
     async def _end(self) -> None:
         """Until the store is well, or the broker ends."""
         if self.count:
-            log.warning("the endpoint cannot be relied on, updates wait: %s", self.trouble)
+            log.warning("the endpoint is away or refuses updates, so updates wait: %s", self.trouble)
         async with asyncio.TaskGroup() as group:
             refusing = group.create_task(self._refuse_late())
             well = await self._becomes_well()
@@ -145,7 +145,7 @@ class Outage:
             await self._look()
         except TidingsError as error:
             if type(error) is not type(self.trouble):
-                log.warning("the endpoint is not well yet: %s", error)
+                log.warning("the endpoint cannot take updates yet: %s", error)
             self.trouble = error
             return False
         finally:
@@ -171,7 +171,7 @@ class Outage:
         lost = list(takewhile(lacking.__contains__, reversed(agreed)))
         if lost:
             log.warning(
-                "the endpoint has lost %d of the last %d changes: it is given them again", len(lost), len(agreed)
+                "the endpoint has lost %d of the last %d changes; the broker sends them again", len(lost), len(agreed)
             )
             await give_back(self._record, {quad: agreed[quad] for quad in lost})  # to compare shows what it refuses
             self._lost = True

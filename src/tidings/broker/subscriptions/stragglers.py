@@ -173,7 +173,7 @@ class Stragglers:
 
     def _let_go(self, straggler: Straggler, error: TidingsError) -> None:
         """End the subscriptions of a plan that costs too much."""
-        log.warning("a plan was let go: %s", error)
+        log.warning("a plan that was behind cannot catch up, and its subscriptions end: %s", error)
         self._notifier.let_go(self._subscribers(straggler.spu), str(error))
 
     # -- for the settlement -------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ class QuickUpdates:
         except TidingsError:
             return False
         except Exception:
-            log.exception("internal error while reading an update; it goes the long way")
+            log.exception("internal error while reading an update over HTTP; it is read again without the short path")
             return False
         self._broker.submit(request.text, request.dataset, work.reply, publisher, asker.rights)
         return True

@@ -62,7 +62,7 @@ class Subscriptions:
         self._held: dict[str, list[Publication]] = {}
         """What changed of those whose channel is on its way to the disk, by spuid."""
         self.lost = asyncio.Event()
-        """The broker has let the session go: everything has to be resumed, over another one."""
+        """The broker has closed the session of the gate: all channels have to be resumed over another one."""
         self.caller = self._new_caller()
 
     def _new_caller(self) -> Caller:
@@ -193,7 +193,7 @@ class Subscriptions:
             self._broker.spawn(self._channels.end(channel))
 
     def close(self, code: int, reason: str) -> None:
-        log.warning("the broker has let the session of the MQTT gate go: %s", reason)
+        log.warning("the broker has closed the session of the MQTT gate, which resumes its subscriptions: %s", reason)
         self.lost.set()
 
     def _put(self, subscriber: Subscriber, document: bytes) -> None:
