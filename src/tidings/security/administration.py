@@ -46,7 +46,7 @@ class Administration:
 
     @asynccontextmanager
     async def _turn_of(self, asking: Asking) -> AsyncIterator[Passport]:
-        """Nobody else changes anything meanwhile."""
+        """Makes one change at a time."""
         async with self._line:
             yield await asking()
 
@@ -140,7 +140,7 @@ class Administration:
         return (client for client in self.authority.credentials if client.id != name)
 
     def _check_remains(self, asker: Passport, clients: Iterable[Client], grants: Iterable[Grant]) -> None:
-        """Raise LastAdministrator unless somebody may administer with these clients and grants."""
+        """Raise LastAdministrator unless there is an administrator among these clients, or the asker is one."""
         is_ours = asker.issuer == self.authority.issuer.expected.issuer
         outsiders = () if is_ours else (asker,)
         if not _somebody_administers(chain(outsiders, (client.passport() for client in clients)), grants):

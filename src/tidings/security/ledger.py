@@ -14,7 +14,7 @@ class Ledger(Protocol):
     """Writes facts."""
 
     async def write(self, *notes: Note) -> None:
-        """Until they are durable, all or none, and have been applied. Raises what keeps them from being so."""
+        """Write facts, all or none, and wait until they are durable and applied. Raises the error if that fails."""
 
 
 class Keeper(Protocol):

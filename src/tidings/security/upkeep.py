@@ -25,7 +25,7 @@ class Written(Protocol):
 
 
 async def upkeep(authority: Tidy, audit: Written, pause: float = PAUSE) -> None:
-    """Until it is cancelled, and then what waits is written. A key that cannot be changed is tried again."""
+    """Work until cancelled; then write the events that wait. If rotating a key fails, try it again."""
     rounds = 0
     try:
         while True:

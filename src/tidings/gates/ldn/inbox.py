@@ -85,7 +85,7 @@ class Inbox:
         return iri.removeprefix(self.iri)
 
     def reached(self, triples: Iterable[Triple], address: str) -> Iterator[Triple]:
-        """Triples as whoever reaches the inbox at an address is told them."""
+        """The triples with the address by which a client reaches the inbox."""
         names, addresses = f"<{self.iri}", f"<{address}"
 
         def told(term: Term) -> Term:
@@ -95,7 +95,7 @@ class Inbox:
 
 
 def listing(address: str, ids: Iterable[str]) -> Iterator[Triple]:
-    """What consumers are told of an inbox at an address."""
+    """The description of an inbox for consumers, with the address by which they reach it."""
     yield f"<{address}>", RDF_TYPE, f"<{LDP}Container>"
     for number in ids:
         yield f"<{address}>", CONTAINS, f"<{address}{number}>"

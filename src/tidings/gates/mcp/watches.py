@@ -28,7 +28,7 @@ Rows: TypeAlias = Counter[Row]
 
 
 class Told(Struct, frozen=True):
-    """What was told of a watch, until its agent says that it has it."""
+    """The changes that were told of a watch, until its agent confirms them."""
 
     cursor: str
     added: Rows
@@ -116,13 +116,13 @@ def watch_note(watch: Watch) -> Note:
 
 
 def told_note(watch: Watch, told: Told) -> Note:
-    """The agent is told this."""
+    """The note that these changes were told to the agent."""
     said = {"cursor": told.cursor, "added": _listed(told.added), "removed": _listed(told.removed)}
     return Note("told", _of(watch) | said)
 
 
 def look_note(watch: Watch) -> Note:
-    """The agent has what it was told."""
+    """The note that the agent has confirmed the changes it was told."""
     return Note("look", _of(watch) | {"looks": watch.looks + 1})
 
 

@@ -102,4 +102,4 @@ class Live:
 
 
 def _nothing(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
-    """The first answer was told by whoever began the watch."""
+    """Ignores the first answer of a subscription: the request that began the watch has returned it."""

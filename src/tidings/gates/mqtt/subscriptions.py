@@ -60,7 +60,7 @@ class Subscriptions:
         self._shown = shown
         self._lease = lease
         self._held: dict[str, list[Publication]] = {}
-        """What changed of those whose channel is on its way to the disk, by spuid."""
+        """Notifications that wait until their channel is durable, by spuid."""
         self.lost = asyncio.Event()
         """The broker has closed the session of the gate: all channels have to be resumed over another one."""
         self.caller = self._new_caller()
@@ -71,7 +71,7 @@ class Subscriptions:
     # -- for clients --------------------------------------------------------------------------------------------
 
     async def subscribe(self, request: Subscribe, extras: Extras, reply: Reply) -> None:
-        """Begin a subscription. Raises what speaks against it."""
+        """Begin a subscription. Raises the error if the broker refuses it."""
         lease = self._lease if extras.lease is None else min(extras.lease, self._lease or extras.lease)
 
         def channel_of(spuid: str) -> Channel:
@@ -146,8 +146,8 @@ class Subscriptions:
     # -- for the gate -------------------------------------------------------------------------------------------
 
     async def take_up(self, channels: Iterable[Channel]) -> None:
-        """Go on with subscriptions after a restart, each at the number that was given out last: whoever has not seen
-        that finds a gap, and resumes."""
+        """Resume subscriptions after a restart, each after its last sequence. A client that has not seen this sequence
+        notices a gap, and resumes itself."""
         rest = iter(channels)
         while some := tuple(islice(rest, AT_ONCE)):
             await asyncio.gather(*(self._take_up_again(channel) for channel in some))

@@ -18,7 +18,7 @@ from tidings.gates.smart_m3.conversation import Holders
 from tidings.gates.smart_m3.memberships import MOST, Memberships
 
 IDLE = 300.0
-"""Seconds after which a client is let go that says nothing, and waits for nothing."""
+"""The gate closes a connection that is idle for so many seconds, without a request or a subscription."""
 
 
 class SmartM3Gate:

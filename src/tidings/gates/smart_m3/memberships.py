@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 MOST = 10_000
 SHORTEST = 36
-"""Characters of an id that nobody guesses: a UUID."""
+"""The length of a node id that cannot be guessed: that of a UUID."""
 
 
 class Memberships:

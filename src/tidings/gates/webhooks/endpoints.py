@@ -112,7 +112,7 @@ class WebhookEndpoints:
         return Envelope({"webhook": self._shown(self._deliveries.hooks.find(state.hook.id))})
 
     def _find(self, request: Request) -> State:
-        """Raises UnknownWebhook, also if it is somebody else's."""
+        """Raises UnknownWebhook, also if it belongs to another client."""
         name = request.path_params["id"]
         state = self._deliveries.hooks.find(name)
         if not _is_of(state, asker_of(request.scope)):

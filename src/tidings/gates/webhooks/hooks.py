@@ -26,7 +26,7 @@ _RESUMED, _PARKED, _WOKEN, _GONE = "webhook_resumed", "webhook_parked", "webhook
 
 
 class Hook(Struct, frozen=True):
-    """Who is told of what."""
+    """A web hook: its subscription and its receiver."""
 
     id: str
     url: str

@@ -95,7 +95,7 @@ class Provider:
 
     async def refresh(self, kid: str) -> None:
         """Raises InvalidGrant for a key that the provider did not have a moment ago, IssuerUnreachable."""
-        async with self._refreshing:  # whoever waited finds what the one before them got
+        async with self._refreshing:  # a task that has waited finds the keys that the one before it has fetched
             if self.key(kid) is not None:
                 return
             now = self._monotonic()
@@ -153,6 +153,6 @@ class Provider:
 
 
 def is_safe(address: str) -> bool:
-    """Whether nobody between can change what is fetched: by https, or on this machine."""
+    """Whether documents from this address cannot be changed on the way: with https, or on this machine."""
     parts = urlsplit(address)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
