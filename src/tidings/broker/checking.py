@@ -1,4 +1,4 @@
-"""Checks the text of a request while somebody is writing it: the broker parses it, and does nothing else with it."""
+"""Checks the text of a request that a user is writing: the broker parses it, and does nothing else with it."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -100,7 +100,7 @@ class Subscriptions:
         return explained if self.external is None else replace(explained, cost=None)
 
     def dearest(self, sees: Sees) -> Iterator[Subscriber]:
-        """Those that can be seen, the ones first whose plans have cost most; those of one plan are together."""
+        """The subscriptions that the reader may see, those with the most expensive plans first, grouped by plan."""
         dearest = self._engine.stragglers.costs.dearest()
         for handle in (each for spu in dearest for leaf in spu.members.values() for each in values_of(leaf)):
             subscriber = self.by_handle.get(handle.id)
@@ -149,7 +149,7 @@ class Subscriptions:
         return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most, apart=apart)
 
     async def plan_apart(self, text: str, dataset: Dataset | None, rights: Rights) -> Apart | None:
-        """Parse and plan a large query in a thread. Returns None if other planning changed the data that it read."""
+        """Parse and plan a large query in a thread. Returns None if the event loop changed what the thread read."""
         planning = self._engine.planning
         try:
             apart = await asyncio.to_thread(planning.apart, text, dataset, rights)

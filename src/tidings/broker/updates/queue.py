@@ -258,7 +258,7 @@ class UpdateQueue:
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
             for _ in self._engine.store.stage(delta):  # in small steps, because a large delta would block the loop
                 await asyncio.sleep(0)
-            while self._holds > 1:  # somebody besides this update holds the queue
+            while self._holds > 1:  # something else than this update holds the queue, too
                 await asyncio.sleep(_HELD)
             if taken_back == self._taken_back or self._waiting[0] is not update:
                 return delta

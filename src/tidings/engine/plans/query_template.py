@@ -52,7 +52,7 @@ class QueryTemplate:
         self.warnings = query.warnings
         self.parts = parts_of(query.pattern)
         """How many parts the query has, to estimate the time of planning."""
-        # Rename variables before anything is moved: the order of names decides the order of columns.
+        # Rename variables before anything is moved: what a query does with its solutions depends on the order of names.
         query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._query = query = algebra.with_pattern(query, opened(query.pattern))
         self._plans = plans

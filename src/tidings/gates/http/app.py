@@ -193,7 +193,7 @@ class HttpGate:
         return SpoolResponse(await while_present(request, asking), self._broker.age)
 
     async def _check(self, request: Request) -> Response:
-        """Check a text while somebody is writing it. A syntax error is a normal answer here, not an error status."""
+        """Check a text that a user is writing. A syntax error is a normal answer here, not an error status."""
         asked = await self._read(request)
         if isinstance(asked, DescriptionRequest):
             raise BadRequest("the parameter query or update is missing")
