@@ -335,7 +335,7 @@ class Planner:
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
-        """Whether to keep rows by value: not if each new member would make all rows be found again, and few are needed."""
+        """Whether to keep rows by value: not if each new member would find all rows again, and few are needed."""
         is_looked_up = found.key or (isinstance(found, Compared) and not found.is_summary)
         return not (is_looked_up and self._is_spine(found.rows))
 
