@@ -101,7 +101,7 @@ async def test_whatever_happens_to_the_process_is_told_and_the_next_question_is_
     async with forgetful(tmp_path / "data", lake) as house:
         for name, status, code, said in (
             ("urn:die", 502, "lake_lost", "has ended with code 3: the lake is dry"),
-            ("urn:nonsense", 502, "lake_lost", "nonsense"),
+            ("urn:nonsense", 502, "lake_lost", "sent an invalid line"),
             ("urn:refused", 500, "lake_damaged", "a hole"),
             ("urn:slow", 504, "lake_too_slow", "in time"),
             ("urn:large", 503, "answer_too_large", "more than 100,000 bytes"),

@@ -1,11 +1,12 @@
-"""Looks again and again whether anything is due: when the next thing will be, or after a pause that is never long."""
+"""Calls work again and again, each time when the next part of it is due."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class Alarm:
-    """Calls `work` whenever a `pause` is over; both are asked anew each time. It rings once it was rung."""
+    """Calls `work` after each pause; `pause` returns the seconds until the next call. The first call of `ring` or `set`
+    starts it."""
 
     __slots__ = ("_ended", "_pause", "_timer", "_work")
 
@@ -16,14 +17,14 @@ class Alarm:
         self._ended = False
 
     def ring(self) -> None:
-        """Do what is due now, and whatever will be."""
+        """Do what is due now, and wait for what is due next."""
         try:
             self._work()
         finally:
             self.set()
 
     def set(self) -> None:
-        """What is due next may have changed: reckon the pause anew."""
+        """Begin a new pause, because what is due next may have changed."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._ended:

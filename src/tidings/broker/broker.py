@@ -5,10 +5,10 @@
     subscribe  first answer found, logged -> (durable) -> told; then whatever changes
     delayed    logged -> (durable) -> accepted; in its time, an update like any other
 
-What waits for the disk is a value (pending.py); what becomes of it is in one place (settlement.py). Everything happens
-in the thread of the loop, except writing to disk. What would hold the loop up happens in a fork.
+Everything that waits for the disk is a value of pending.py, and settlement.py says what happens to it then. All code
+runs in the thread of the event loop, except writing to disk. Work that would block the loop for long runs in a fork.
 
-Gates use the methods of `Broker`, and nothing behind them.
+Gates use only the methods of `Broker`.
 """
 
 import asyncio
@@ -76,12 +76,12 @@ _log_warning = partial(logging.getLogger("tidings").warning, "a request was acce
 
 
 class Broker:
-    """A knowledge graph that tells its subscribers what changes. `clock` tells the time in microseconds since 1970,
-    `monotonic` counts seconds. Until it is given a disk, everything is forgotten with the process. If there is an
-    `external` engine, that works out the answers of subscriptions, and here they are only told.
+    """A knowledge graph that notifies its subscribers of changes. `clock` tells the time in microseconds since 1970,
+    `monotonic` counts seconds. Without `attach`, the broker keeps everything in memory only. If there is an `external`
+    engine, it works out the answers of subscriptions, and the broker only sends them.
 
-    Whoever passes a request on says what its sender may do (`rights`) and who that is (`owner`, `asker`); `rights_of`
-    says it when the time of a request comes later. Without, everybody may do everything, and nothing has an owner."""
+    With each request, a gate passes the rights of its sender and its subject (`owner`, `asker`). `rights_of` tells the
+    rights that a subject has later. With security off, every client has all rights, and nothing has an owner."""
 
     def __init__(
         self, engine: Engine, policy: Policy | None = None, *, clock: Callable[[], int],
@@ -92,7 +92,7 @@ class Broker:
         self.policy = policy = policy or Policy()
         self.disk: Disk | None = None
         self.record: Record | None = None
-        """The store of record behind it; without, there is none but its own."""
+        """The endpoint that is the store of record; None if the broker's own store is."""
         self.snapshots: Snapshots | None = None
         self.sessions: dict[SessionId, Session] = {}
         self.ending = False
@@ -145,21 +145,21 @@ class Broker:
 
     async def __aenter__(self) -> "Broker":
         await self._stack.enter_async_context(self._tasks)
-        self.engine.stragglers.slice = self.policy.work  # while the log is replayed, nobody is held up
+        self.engine.stragglers.slice = self.policy.work  # from here on; a replay, with no client waiting, has no slices
         self.ticks.begin(self._alarm.set)
         self._alarm.ring()
         return self
 
     def freeze(self) -> None:
-        """What is there now will stay: keep it out of the garbage collector's way."""
+        """Exempt all objects that exist now from garbage collection: they will stay."""
         self._pauses.settle()
 
     def abort_forks(self) -> None:
-        """End whatever still takes its time."""
+        """End all queries that run in forks."""
         self.queries.abort()
 
     async def __aexit__(self, *failure: object) -> None:
-        """Answer what was accepted, write what is left, end what is still running."""
+        """Answer all accepted updates, write the rest of the log, and end all forks and tasks."""
         self.end()
         await self.finish()
         self.forks.kill()
@@ -172,13 +172,13 @@ class Broker:
         self._alarm.end()
 
     async def finish(self) -> None:
-        """Until every update that was accepted has been answered."""
+        """Wait until every accepted update has been answered."""
         while self.updates.accepted:
             await asyncio.sleep(0.005)
         await self.commit_log.idle()
 
     def check_log(self) -> None:
-        """Raises LogBroken: what is on disk is uncertain, and nothing may be promised any more."""
+        """Raises LogBroken if a failed write left the content of the log uncertain: no update is accepted then."""
         self.commit_log.check()
 
     def _check_open(self) -> None:
@@ -186,13 +186,13 @@ class Broker:
             raise ShuttingDown("the broker is stopping")
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done that has to end before the broker does."""
+        """Start a task that must end before the broker does."""
         self._tasks.create_task(work)
 
     # -- time ---------------------------------------------------------------------------------------------------
 
     def run_due(self) -> None:
-        """Whatever is due: delayed updates, what time changes, subscriptions that nobody came back for, a snapshot."""
+        """Carry out whatever is due: delayed updates, changes by the clock, ends of absent subscriptions, snapshots."""
         self.delayed.carry_out(self.now())
         self.ticks.carry_out(self.now())
         self.resumption.release_absent()
@@ -214,11 +214,11 @@ class Broker:
         self, text: str, dataset: Dataset | None, reply: Reply, publisher: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
-        """Take in an update; `reply` is called once it is durable, or has failed. The log says who published it."""
+        """Accept an update; `reply` is called once it is durable, or has failed. The log has its `publisher`."""
         self.updates.submit(TextUpdate(text, dataset, reply, publisher, rights=rights))
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
-        """An update to be submitted again and again, its variables bound each time to other terms."""
+        """Prepare an update that a client will submit repeatedly, each time with other terms for its variables."""
         check_length(text)
         return self.engine.prepare_template(text, dataset)
 
@@ -226,18 +226,18 @@ class Broker:
         self, bound: tuple[PreparedUpdate, Parameters], reply: Reply, publisher: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
-        """Take in a prepared update whose variables were bound."""
+        """Accept a prepared update whose variables are bound."""
         self.updates.bound += 1
         self.updates.submit(BoundUpdate(*bound, reply, publisher, rights=rights))
 
     async def update(
         self, text: str, dataset: Dataset | None = None, publisher: str | None = None, rights: Rights = ALL_RIGHTS
     ) -> Done:
-        """As `submit`, for those who wait. An update is carried out even if its publisher does not wait for it."""
+        """As `submit`, but wait for the outcome. If the caller stops waiting, the update is still carried out."""
         return await self.updates.outcome(lambda reply: TextUpdate(text, dataset, reply, publisher, rights=rights))
 
     async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
-        """What an update would do; nothing is done."""
+        """What an update would change. Nothing changes."""
         self._check_open()
         return await self.asking.rehearse(text, dataset, rights, client)
 
@@ -249,29 +249,30 @@ class Broker:
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS,
         client: str | None = None, at: int | None = None,
     ) -> Spool:  # fmt: skip
-        """The answer to a query, as a document, now or after the commit `at`. What takes long is `client`'s share."""
+        """The answer to a query as a document, for the present state or the state after the commit `at`. A fork for it
+        counts against the share of `client`."""
         self._check_open()
         return await self.asking.answer(text, dataset, write, rights, client, at)
 
     async def check(self, kind: Kind, text: str, dataset: Dataset | None, client: str | None) -> tuple[str, ...]:
-        """Read a request, and do nothing with it; what is doubtful about it. Raises what is wrong with it."""
+        """Parse a request without carrying it out. Returns warnings; raises what is wrong with the text."""
         return await check(self.engine.core, self.matching, self.forks, kind, text, dataset, client)
 
     async def delay(
         self, text: str, dataset: Dataset | None, at: int, publisher: str | None = None, *, owner: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> Delayed:  # fmt: skip
-        """Accept an update for an instant, in microseconds since 1970."""
+        """Accept an update that is to be carried out at the instant `at`, in microseconds since 1970."""
         self._check_open()
         return await self.delayed.accept(text, dataset, at, publisher, owner, rights)
 
     async def cancel_delayed(self, number: str, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Delayed:
-        """Take a delayed update of one's own off the schedule. Raises UnknownDelayed, NotYours."""
+        """Cancel a delayed update of the asker. Raises UnknownDelayed, NotYours."""
         return await self.delayed.cancel(number, asker, rights)
 
     @property
     def schedule(self) -> Schedule:
-        """The delayed updates that wait, to be looked at."""
+        """The delayed updates that wait, for reading only."""
         return self.delayed.schedule
 
     # -- subscriptions ------------------------------------------------------------------------------------------
@@ -298,8 +299,8 @@ class Broker:
         self, session: Session, text: str, dataset: Dataset | None, alias: Alias, answered: Answered, refused: Refused,
         *, rights: Rights = ALL_RIGHTS, owner: str | None = None, encode: Encode | None = None,
     ) -> None:  # fmt: skip
-        """Begin a subscription. Raises what speaks against it at once; `refused` is called with what turns out later,
-        and nothing is left. `encode` is how a fork writes a first answer that is long; without, it is done here."""
+        """Begin a subscription: `answered` is called with its first answer, or `refused` with an error. Errors that are
+        found at once are raised instead. With `encode`, a fork encodes a first answer that takes long."""
         self._check_open()
         self._pauses.count()
         self.admission.begin(Subscribe(session, text, dataset, alias, rights, answered, refused, owner, encode))
@@ -308,7 +309,7 @@ class Broker:
         self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused, *,
         asker: str | None = None, rights: Rights = ALL_RIGHTS, encode: Encode | None = None,
     ) -> None:  # fmt: skip
-        """Go on with a subscription of one's own after this notification. Raises UnknownSubscription, NotYours."""
+        """Resume a subscription of the asker after this notification. Raises UnknownSubscription, NotYours."""
         self._check_open()
         self.resumption.begin(session, spuid, sequence, alias, answered, refused, encode, asker, rights)
 
@@ -316,12 +317,12 @@ class Broker:
         self, session: Session | None, spuid: str, ended: Ended, *, asker: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:  # fmt: skip
-        """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
+        """End a subscription of the asker. Raises UnknownSubscription, NotYours."""
         self.subscriptions.unsubscribe(session, spuid, ended, asker, rights)
 
     def rights_changed(self, owner: str | None, rights: Rights, reason: str, session: Session | None = None) -> None:
-        """A subject has other rights from here on, on one connection or on all: its subscriptions are told what they
-        may see now, or that they have ended. What it asks for from here on has to come with the new rights."""
+        """A subject has other rights from now on, on one connection or on all. Notify its subscriptions of rows that
+        they may see now, or no longer, or end them. Later requests of the subject must bring the new rights."""
         self.admission.rights_changed(owner, rights, session)
         self.resumption.rights_changed(owner, rights, session)
         there: Iterable[Subscriber] = session.subscribers.values() if session else self.subscriptions.of_owner(owner)
@@ -329,7 +330,7 @@ class Broker:
 
     @property
     def roll(self) -> Roll:
-        """Who came and who ended, in order. Whom a reader may see is said by `may_manage`."""
+        """The subscriptions that began and ended, in order. `may_manage` tells which of them a reader may see."""
         return self.subscriptions.roll
 
     def subscribers(self, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Iterator[Subscriber]:
@@ -341,20 +342,20 @@ class Broker:
         return self.subscriptions.find_managed(spuid, asker, rights)
 
     def explain(self, subscriber: Subscriber, rights: Rights = ALL_RIGHTS) -> Explained:
-        """The plan of a subscription; with how many it is shared is for administrators."""
+        """The plan of a subscription. Only administrators learn how many subscriptions share it."""
         explained = self.subscriptions.explain(subscriber)
         return explained if rights.administer else explained.alone()
 
     def dearest(self, sees: Sees) -> Iterator[Subscriber]:
-        """Subscriptions that can be seen, beginning with those whose plans have cost most."""
+        """The subscriptions that the reader may see, those with the most expensive plans first."""
         return self.subscriptions.dearest(sees)
 
     def absence(self, subscriber: Subscriber) -> float | None:
-        """Seconds that the client of a subscription has been away; None if it is there."""
+        """How many seconds the client of a subscription has been away; None if it is connected."""
         return self.subscriptions.absence(subscriber)
 
     def external_batches(self) -> ExternalBatches:
-        """Where the batches of the external engine are to be told."""
+        """Takes the batches of the external engine."""
         assert self.external is not None
         return ExternalBatches(self.external, self.subscriptions, self.notifier)
 
@@ -365,23 +366,23 @@ class Broker:
         return self.commit_log.last_commit
 
     def follow(self, follower: Follower, rights: Rights = ALL_RIGHTS) -> None:
-        """Have somebody told of every commit once it is durable, and of those of its quads that they may read."""
+        """Call `follower` with every commit once it is durable, restricted to the quads that the rights allow it."""
         self.commit_log.followers[follower] = rights.read
 
     def unfollow(self, follower: Follower) -> None:
         self.commit_log.followers.pop(follower, None)
 
     def status(self, rights: Rights = ALL_RIGHTS) -> BrokerStatus:
-        """What it holds, as far as that may be read, and what it has counted."""
+        """The size of the graphs that the rights allow to read, and all counters."""
         return status_of(self, rights)
 
     @property
     def age(self) -> float:
-        """Seconds since the store of record was last known to agree with what is answered here; mostly 0."""
+        """Seconds since the store of record last agreed with the broker's answers; mostly 0."""
         return 0.0 if self.record is None else self.record.status().age
 
     async def reconcile(self, right: Side, *, dry: bool = False) -> Reconciled:
-        """Make what others changed in the store of record a commit, or undo it there. Raises NoEndpoint."""
+        """Turn changes that others made in the store of record into a commit, or undo them there. Raises NoEndpoint."""
         self._check_open()
         if self.record is None:
             raise NoEndpoint("there is no endpoint behind this broker: nobody but itself changes what it holds")
@@ -390,7 +391,7 @@ class Broker:
     # -- snapshot and log ---------------------------------------------------------------------------------------
 
     def attach(self, disk: Disk) -> None:
-        """From here on, whatever happens is written down. The store is what the disk says it is."""
+        """From here on, write everything to the log. The store must be in the state that the log has."""
         self.disk = disk
         self.commit_log.attach(disk.journal, disk.durability)
         self.snapshots = Snapshots(

@@ -1,7 +1,4 @@
-"""Reads a request and does nothing else with it: what is wrong with a text, while somebody is writing it.
-
-Nothing is planned, evaluated or kept, and no data are looked at.
-"""
+"""Checks the text of a request that a user is writing: the broker parses it, and does nothing else with it."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,13 +14,13 @@ from tidings.sparql.algebra.complexity import check_parts, parts_of
 from tidings.sparql.parser import parse_query, parse_update
 
 SECONDS = 5.0
-"""For a text that is so long that it is read in a fork."""
+"""Time limit for a long text, which a fork parses."""
 
 
 async def check(
     core: Core, matching: Matching, forks: Forks, kind: Kind, text: str, dataset: Dataset | None, client: str | None
 ) -> tuple[str, ...]:
-    """What is doubtful about a request. Raises what is wrong with it."""
+    """Warnings about a request. Raises what is wrong with it."""
     read = partial(_read, core, matching, kind, text, dataset)
     return read() if len(text) <= LONG_QUERY else await forks.run(read, seconds=SECONDS, client=client)
 

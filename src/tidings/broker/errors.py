@@ -1,26 +1,26 @@
 """What the broker refuses, or cannot do; branches of the tree in `model/errors.py`.
 
 NotFound
-├── UnknownSubscription  unknown_spuid         404   no such subscription, or no longer
+├── UnknownSubscription  unknown_spuid         404   there is no such subscription, or no longer
 ├── NoEndpoint           no_endpoint           404   there is no store of record behind the broker
-├── UnknownDelayed       unknown_delayed       404   no such delayed update, or no longer
+├── UnknownDelayed       unknown_delayed       404   there is no such delayed update, or no longer
 ├── UnknownCommit        unknown_commit        404   last: there is no such commit yet
 └── NoLog                no_log                404   the broker keeps everything in memory
 LimitExceeded
 ├── TooManyRequests      too_many_requests     429   come back in a moment
 ├── TooManySubscriptions too_many_subscriptions 429  the broker holds as many as it may
 ├── TooManyDelayed       too_many_delayed      429   the same for delayed updates
-├── NotToldInTime        not_told_in_time      504   whoever works out the answer has not said anything
-├── TooMuchChanged       too_much_changed      503   a first answer was out of date before it was found
-├── TooExpensive         too_expensive         503   an answer takes more to keep than the broker spends on one
+├── NotToldInTime        not_told_in_time      504   the external engine has not sent the first answer in time
+├── TooMuchChanged       too_much_changed      503   too much changed while the broker worked out a first answer
+├── TooExpensive         too_expensive         503   keeping this answer up to date costs more than the broker allows
 ├── LakeTooSlow          lake_too_slow         504   the history lake does not answer in time
 └── ShuttingDown         shutting_down         503   the broker is stopping
 NotAllowed
 ├── NotYours             not_yours             403   the subscription belongs to another connection
-└── NotInContextMode     not_in_context_mode   403   it takes the whole graph, of which only a part is in memory
-WorkLost                 work_lost             500   a copy of the process died at work
-LakeLost                 lake_lost             502   the process that reads the history lake died, or talks nonsense
-LakeRefused              lake_refused          502   that process says what is wrong, mostly under a code of its own
+└── NotInContextMode     not_in_context_mode   403   the request needs the whole graph, and only a part is in memory
+WorkLost                 work_lost             500   a fork died at work
+LakeLost                 lake_lost             502   the process that reads the history lake died, or sent invalid lines
+LakeRefused              lake_refused          502   that process reports an error, mostly under a code of its own
 """
 
 from typing import Any
@@ -114,7 +114,7 @@ class LakeLost(TidingsError):
 
 
 class LakeRefused(TidingsError):
-    """What the process that reads the history lake says is wrong; `code` and `status` are those of its error."""
+    """An error that the process that reads the history lake reports; `code` and `status` are those of its error."""
 
     status = 502
     code = "lake_refused"

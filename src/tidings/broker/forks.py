@@ -1,8 +1,8 @@
-"""Long work in a copy of the process: a fork sees the whole store as it is at that moment, and holds nobody up.
+"""Long work in a fork, a copy of the process: it sees the whole store as of that moment, and does not block the loop.
 
-The operating system copies a page only when one of the two writes to it, so a snapshot of a city costs the loop
-2 ms (docs/decisions/0014-forks.md). The copy works on another core, ends by its time limit, and is killed when
-nobody waits for its outcome any more.
+The operating system copies a page of memory only when one of the two processes writes to it, so a fork with the store
+of a city costs the loop 2 ms (docs/decisions/0014-forks.md). The copy works on another core, ends at its time limit,
+and is killed when the caller that waits for its outcome is cancelled.
 """
 
 import asyncio
@@ -34,19 +34,19 @@ LATE = 5.0
 
 
 class Fork(Struct, Generic[T], frozen=True):
-    """A copy at work, and where its outcome comes from."""
+    """A copy at work, and the pipe through which it sends its outcome."""
 
     child: int
     pipe: int
 
 
 class Forks:
-    """At most so many copies at a time; who comes later waits. `memory` is how many bytes a copy may need beyond what
-    the original has."""
+    """Runs at most `most` copies at a time; further work waits. A copy may use `memory` bytes more than the original
+    has."""
 
     def __init__(self, most: int, memory: int | None = None) -> None:
         self.room = Room(most)
-        """For whoever launches a copy: `async with forks.room.taken(client)`."""
+        """Callers of `launch` take room first: `async with forks.room.taken(client)`."""
         self._memory = memory
         self.running: set[int] = set()
         """Process ids."""
@@ -62,8 +62,8 @@ class Forks:
         client: str | None = None,
         first: Callable[[], None] | None = None,
     ) -> T:
-        """The outcome of the work, which must be picklable; `keep` are the open files that it needs, `client` is
-        whose share of the room it takes, and `first` is done before the copy is made, when there is room for it."""
+        """The outcome of the work, which must be picklable. `keep` are the open files that the work needs. The copy
+        counts against the share of `client`. `first` is called when there is room, just before the copy is made."""
         async with self.room.taken(client):
             if first is not None:
                 first()
@@ -72,9 +72,8 @@ class Forks:
     def launch(
         self, work: Callable[[], T], keep: Iterable[int] = (), *, seconds: float | None = None, bounded: bool = True
     ) -> "Fork[T]":
-        """Make a copy, now, that does the work within some seconds, whatever it is doing: reading, planning,
-        evaluating; and, if `bounded`, within its memory. Its outcome must be waited for. Raises WorkLost,
-        ShuttingDown."""
+        """Make a copy now. It must do the work within `seconds`, parsing and planning included, and within its memory
+        if `bounded`. The caller must await `outcome`. Raises WorkLost, ShuttingDown."""
         if self._ending:
             raise ShuttingDown("the broker is stopping")
         reading, writing = os.pipe()
@@ -92,7 +91,7 @@ class Forks:
         return Fork(child, reading)
 
     async def outcome(self, fork: "Fork[T]", *, seconds: float | None) -> T:
-        """What became of the work. Raises what the work raised, WorkLost, ShuttingDown."""
+        """The outcome of the work. Raises what the work raised, WorkLost, ShuttingDown."""
         try:
             async with asyncio.timeout(None if seconds is None else seconds + LATE):
                 document = await _read_all(fork.pipe)
@@ -104,7 +103,7 @@ class Forks:
         finally:
             os.close(fork.pipe)
             self.running.discard(fork.child)
-            os.waitpid(fork.child, 0)  # it has closed its end of the pipe, or been killed: it is as good as gone
+            os.waitpid(fork.child, 0)  # does not block for long: the copy has closed its pipe, or was killed
         outcome: T = self._opened(document)
         return outcome
 
@@ -120,7 +119,7 @@ class Forks:
         return outcome
 
     def kill(self) -> None:
-        """End all copies: nobody waits for them any more."""
+        """End all copies, and make no more: the broker is stopping."""
         self._ending = True
         for child in self.running:
             with suppress(ProcessLookupError):
@@ -129,20 +128,20 @@ class Forks:
 
 def _fork() -> int:
     with warnings.catch_warnings():
-        # From Python 3.12 on, a fork beside threads is warned of. Ours only write files, and hold no lock of ours.
+        # Since Python 3.12, a fork in a process with threads warns. Our threads only write files, and hold no lock.
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
 def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float | None, memory: int | None) -> NoReturn:
-    """The copy's whole life. It leaves without ceremony: buffers, loops and locks of the original are not its own."""
+    """The whole life of the copy. It ends with `os._exit`: the buffers, the loop and the locks are the original's."""
     try:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        os.nice(_NICE)  # where the two share a core, the original comes first
-        gc.disable()  # a collection would touch, and so copy, everything
+        os.nice(_NICE)  # if the two share a core, the original has priority
+        gc.disable()  # a collection would write to all objects, and so copy all pages
         _close_others(keep)
         view = memoryview(_outcome(partial(_in_time, work, seconds), memory))
         while view:
@@ -152,7 +151,7 @@ def _work(work: Callable[[], Any], writing: int, keep: set[int], seconds: float 
 
 
 def _outcome(work: Callable[[], Any], memory: int | None) -> bytes:
-    """What becomes of the work, for the original."""
+    """The outcome or the error of the work, pickled for the original."""
     failure: TidingsError
     _bound_memory(memory)
     try:
@@ -163,14 +162,14 @@ def _outcome(work: Callable[[], Any], memory: int | None) -> bytes:
         failure = WorkLost("memory ran out") if memory is None else MemoryLimitExceeded(memory)
     except Exception as error:  # noqa: BLE001 -- told to the original, which treats it as its own
         failure = WorkLost(f"{type(error).__name__}: {error}")
-    _bound_memory(None)  # it is as good as over, and saying so takes some
+    _bound_memory(None)  # pickling the error takes some memory, too
     failure.__traceback__ = None
     return pickle.dumps((False, failure), pickle.HIGHEST_PROTOCOL)
 
 
 def _bound_memory(more: int | None) -> None:
-    """Let the process have so many bytes of addresses beyond those it has; None is as many as there are. What is asked
-    for in vain is a MemoryError, while the original and its neighbours still have theirs."""
+    """Limit the process to `more` bytes of address space beyond what it has; None removes the limit. Beyond the limit,
+    the copy gets a MemoryError, long before the original and other processes run out of memory."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = hard
     if more is not None:
@@ -181,7 +180,7 @@ def _bound_memory(more: int | None) -> None:
 
 
 def _in_time(work: Callable[[], T], seconds: float | None) -> T:
-    """The work, under an alarm: a copy has nothing that an exception in the wrong place could spoil."""
+    """Do the work until SIGALRM raises TimeLimitExceeded, which may happen anywhere: the copy's state is discarded."""
     if not seconds:
         return work()
 
@@ -197,7 +196,7 @@ def _in_time(work: Callable[[], T], seconds: float | None) -> T:
 
 
 def _close_others(keep: set[int]) -> None:
-    """A socket that the original closes must be closed for its peer, whatever the copy is doing."""
+    """Close the copy's duplicates of open files: otherwise a socket that the original closes would stay open."""
     first = 3
     for number in sorted(keep):
         os.closerange(first, number)

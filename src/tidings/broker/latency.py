@@ -1,4 +1,4 @@
-"""How long something took, again and again: counts below fixed bounds, and the sum, as Prometheus has histograms.
+"""A histogram of durations as Prometheus defines it: counts below fixed bounds, and the sum.
 
 counts[i] = how often bounds[i-1] < seconds <= bounds[i]
 """
@@ -26,5 +26,5 @@ class Latency:
         self.seconds += seconds
 
     def buckets(self) -> Iterator[tuple[float, int]]:
-        """Each bound, and how often it took at most that long."""
+        """Each bound, and how many durations were at most that long."""
         yield from zip((*BOUNDS, float("inf")), accumulate(self._counts), strict=True)

@@ -1,7 +1,7 @@
-"""Whose a subscription or a delayed update is, and what its owner may still do.
+"""The owner of a subscription or of a delayed update, and the rights that the owner has now.
 
-An owner is a subject: whoever authenticates clients says which. Where nobody does, nothing has an owner, and a
-subscription belongs to the connection that has it.
+An owner is the subject of a client's token. With security off, nothing has an owner, and a subscription belongs to the
+connection that has it.
 """
 
 from collections.abc import Callable
@@ -10,16 +10,16 @@ from typing import TypeAlias
 from tidings.model.access import ALL_RIGHTS, Rights
 
 RightsOf: TypeAlias = Callable[[str | None], Rights]
-"""What a subject may do at this moment; None is whoever has not said who they are."""
+"""The rights of a subject at this moment; None stands for clients without a token."""
 
 
 def everything(_: str | None) -> Rights:
-    """Where nobody is asked who they are."""
+    """The rights of every client with security off."""
     return ALL_RIGHTS
 
 
 class Ownership:
-    """Asks for the rights of owners when these matter later than the request that brought them."""
+    """Looks up the rights of an owner for work that is done later than the request for it."""
 
     __slots__ = ("rights_of",)
 
@@ -27,16 +27,16 @@ class Ownership:
         self.rights_of = rights_of
 
     def still(self, owner: str | None, rights: Rights) -> Rights:
-        """What of the rights that a request came with its sender has at this moment."""
+        """Those of the rights of a request that its sender still has."""
         current = self.rights_of(owner)
         return rights if current is ALL_RIGHTS else rights & current
 
 
 def may_manage(owner: str | None, asker: str | None, rights: Rights) -> bool:
-    """Whether somebody may see whose something is, and what it is."""
+    """Whether the asker may see a subscription or a delayed update and its owner."""
     return rights.administer or (owner is not None and owner == asker)
 
 
 def is_anothers(owner: str | None, asker: str | None, rights: Rights) -> bool:
-    """Whether something has an owner, who is not the asker, and the asker is no administrator."""
+    """Whether there is an owner other than the asker, and the asker is no administrator."""
     return owner is not None and owner != asker and not rights.administer

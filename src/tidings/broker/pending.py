@@ -1,23 +1,23 @@
-"""What waits in the line of the log, as values: each is settled once it is durable, or else undone.
+"""Values that wait for the log: the broker settles each once it is durable, or undoes it if it cannot be.
 
-                        settled                                         undone, the last first
-PendingUpdate           publisher answered, subscribers notified        the commit is taken back, publisher refused
+                        settled, in order                               undone, the last first
+PendingUpdate           publisher answered, subscribers notified        the commit is reversed, publisher refused
 PendingAnswer           publisher answered                              publisher refused
-PendingSeed             subscribers notified                            the commit is taken back
-PendingReconciled       subscribers notified                            the commit is taken back
-PendingBarrier          whoever waits goes on                           whoever waits hears why not
-PendingDelayed          on the schedule, accepted                       refused
-PendingCancellation     cancelled                                       back on the schedule, refused
-PendingSubscription     first answer sent                               removed, refused
-PendingRequest          asked for at the external engine                removed, refused
-PendingUnsubscription   client told                                     client told: it comes to the same
-PendingNotification     merged notification sent                        the client must come back for a fresh answer
-PendingContinuation     client told what it missed                      the client must come back for a fresh answer
-PendingResume           looked at what the client missed                refused
-PendingRights           told what it may see now, or no longer          the client must come back for a fresh answer
-PendingLate             told what a plan has worked out aside           the client must come back for a fresh answer
-PendingTick             told what changed by the clock                  the client must come back for a fresh answer
-PendingFacts            applied, whoever waits goes on                  whoever waits hears why not
+PendingSeed             subscribers notified                            the commit is reversed
+PendingReconciled       subscribers notified                            the commit is reversed
+PendingBarrier          the task that waits goes on                     the task that waits gets the error
+PendingDelayed          put on the schedule, publisher answered         publisher refused
+PendingCancellation     client answered                                 put back on the schedule, client refused
+PendingSubscription     first answer sent                               subscription removed, client refused
+PendingRequest          the external engine gets the subscription       subscription removed, client refused
+PendingUnsubscription   client answered                                 client answered all the same
+PendingNotification     merged notification sent                        the client must resume for a fresh answer
+PendingContinuation     missed changes sent to the client               the client must resume for a fresh answer
+PendingResume           what the client missed is determined and sent   client refused
+PendingRights           rows it may see now, or no longer, are sent     the client must resume for a fresh answer
+PendingLate             changes that a fork worked out are sent         the client must resume for a fresh answer
+PendingTick             changes caused by the clock are sent            the client must resume for a fresh answer
+PendingFacts            facts applied, the task that waits goes on      the task that waits gets the error
 """
 
 import asyncio
@@ -49,28 +49,29 @@ class PendingUpdate(Struct, frozen=True):
 
 
 class PendingAnswer(Struct, frozen=True):
-    """An update that changed nothing, or failed; it may have seen what is not durable yet."""
+    """An update that changed nothing, or failed. It waits as well, since it may have read commits that are not durable
+    yet."""
 
     update: Update
     outcome: Outcome
 
 
 class PendingSeed(Struct, frozen=True):
-    """A commit of what a broker begins with."""
+    """A commit of the initial data."""
 
     entry: Entry
     commit: Commit
 
 
 class PendingReconciled(Struct, frozen=True):
-    """A commit of what a store of record holds already."""
+    """A commit of changes that the store of record has already."""
 
     entry: Entry
     commit: Commit
 
 
 class PendingBarrier(Struct, frozen=True):
-    """Somebody who waits until everything before is durable."""
+    """A task that waits until everything before it is durable."""
 
     durable: "asyncio.Future[None]"
 
@@ -111,7 +112,7 @@ class PendingUnsubscription(Struct, frozen=True):
 
 
 class PendingNotification(Struct, frozen=True):
-    """Changes that were added up, with the number they got together."""
+    """Changes that were added up, with their common sequence."""
 
     subscriber: Subscriber
     sequence: int
@@ -119,7 +120,7 @@ class PendingNotification(Struct, frozen=True):
 
 
 class PendingContinuation(Struct, frozen=True):
-    """What a client missed that has come back."""
+    """The changes that a client missed while it was away."""
 
     subscriber: Subscriber
     parcel: Parcel
@@ -127,7 +128,7 @@ class PendingContinuation(Struct, frozen=True):
 
 
 class PendingResume(Struct, eq=False):
-    """A client that came back: it is told first what is on its way to the disk, and then what it missed."""
+    """A client that resumes a subscription. Everything before it in the line is settled first."""
 
     subscriber: Subscriber
     session: Session
@@ -135,37 +136,37 @@ class PendingResume(Struct, eq=False):
     answered: Answered
     refused: Refused
     encode: Encoder | None
-    """How its gate writes a fresh answer, should it need one."""
+    """How the gate encodes a fresh answer, if the client needs one."""
     asker: str | None
-    """Who came: the owner, or somebody who may take it over."""
+    """The client: the owner, or another one that may take the subscription over."""
     rights: Rights
-    """What they may do, which may change while they wait."""
+    """The rights of the client, which may change while it waits."""
 
 
 class PendingRights(Struct, frozen=True):
-    """A subscription that sees other graphs from here on, and by what its answer differs."""
+    """The difference that other rights make to the answer of a subscription."""
 
     subscriber: Subscriber
     parcel: Parcel
 
 
 class PendingLate(Struct, frozen=True):
-    """What a plan that was behind has to tell, and how many commits that is about."""
+    """The changes of a plan that was behind, over several commits."""
 
     commit: int
-    """The last of them."""
+    """The last of these commits."""
     time: int
     spu: Spu
     late: Late
     subscribers: tuple[Subscriber, ...]
-    """All that the plan has, told or not."""
+    """All subscribers of the plan, with or without a change."""
 
 
 class PendingTick(Struct, frozen=True):
-    """What changed without a commit, as time went on."""
+    """Changes of answers that only the clock caused."""
 
     commit: int
-    """The last one before it."""
+    """The last commit before them."""
     time: int
     tick: Commit
 

@@ -1,7 +1,7 @@
-"""Queries, beside the updates: on the loop for a slice of time, and what takes longer in a fork.
+"""Answers queries: on the event loop for a slice of time, and in a fork if they take longer.
 
-Most queries are look-ups that end within the slice. One that does not is begun anew in a copy of the process, which
-sees the store as it is at that moment: updates go on meanwhile, and it holds up nobody.
+Most queries are look-ups that end within the slice. The broker begins a longer one anew in a fork, which sees the store
+of that moment, and goes on with updates meanwhile.
 """
 
 import tempfile
@@ -27,19 +27,19 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Limits
 
 LONG_QUERY = 1 << 15
-"""Queries of more characters are read in a fork: they may be all patterns, and are read at 1 MB a second."""
+"""A fork parses queries of more characters: the parser reads dense patterns at about 1 MB a second."""
 
 LONG_SUBSCRIPTION = 1 << 12
-"""Subscriptions of more characters are read and planned in a fork first: more is made of them than of a query."""
+"""A fork first parses and plans subscriptions of more characters: planning one takes longer than planning a query."""
 
 _OFTEN = 2
-"""What is done again and again may take so much less time than what is done once."""
+"""Work that is repeated after commits may take this many times less than work that is done once."""
 
 Writer: TypeAlias = Callable[[Result], tuple[str, Iterable[bytes]]]
 """Turns a result into a document: its media type, and its bytes."""
 
 Written: TypeAlias = tuple[str, int, tuple[str, ...]]
-"""What a fork says of an answer that it has written."""
+"""What a fork reports of an answer that it has written: media type, size, and warnings."""
 
 
 class Queries:
@@ -65,9 +65,9 @@ class Queries:
         self._whole = Limits(seconds=seconds, rows=rows, clock=clock)
         self._planning_seconds = planning
         self.most_bytes = answer
-        """What an answer may have."""
+        """The largest answer, in bytes."""
         self.lake: HistoryLake | None = None
-        """Has what the log no longer has."""
+        """Answers queries about commits that the log no longer has."""
         self.done = 0
         self.aside = 0
 
@@ -80,19 +80,20 @@ class Queries:
         client: str | None = None,
         at: int | None = None,
     ) -> Spool:
-        """The answer as a document, as it is or as it was after the commit `at`. If the caller is cancelled, so is the
-        evaluation. `client` is whose share of the forks it takes. Raises NoLog, UnknownCommit, HistoryGone."""
+        """The answer as a document, for the present state or the state after the commit `at`. If the caller is
+        cancelled, so is the evaluation. A fork counts against the share of `client`. Raises NoLog, UnknownCommit,
+        HistoryGone."""
         if at is not None:
             check_past(self._commit_log, at)
         spool = self._at_once(text, dataset, write, rights) if at is None else None
         if spool is None:
             spool = await self._elsewhere(text, dataset, write, rights, at, client)
-        await self._commit_log.settled()  # nobody is shown what a crash could still undo
+        await self._commit_log.settled()  # an answer must not show commits that a crash could still undo
         self.done += 1
         return spool
 
     def _at_once(self, text: str, dataset: Dataset | None, write: Writer, rights: Rights) -> Spool | None:
-        """The answer, if it can be read, planned and found within a slice of time."""
+        """The answer, if parsing, planning and evaluating the query fit into a slice of time; otherwise None."""
         if len(text) > LONG_QUERY:
             return None
         try:
@@ -106,7 +107,7 @@ class Queries:
     async def _elsewhere(
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, at: int | None, client: str | None
     ) -> Spool:
-        """The answer by a fork; if that is about what the log no longer has, by the lake, if there is one."""
+        """The answer of a fork, or of the history lake, if there is one, for commits that the log no longer has."""
         first = None if at is None else self._commit_log.group_commit.write_out
         try:
             return await self._aside(partial(self._write, text, dataset, write, rights, at), client, first)
@@ -135,7 +136,7 @@ class Queries:
     def _write(
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, at: int | None, file: BinaryIO
     ) -> Written:
-        """In the fork: the media type and the size of the answer, and what is doubtful about the query."""
+        """Runs in the fork: writes the answer to the file."""
         self._engine.begin_apart(self._now())
         if at is not None:
             self._engine.core.check_query(text, dataset)
@@ -150,23 +151,24 @@ class Queries:
         return media_type, size, self._engine.core.warnings_of(text, dataset)
 
     def first_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row] | None:
-        """What a subscription is told first; None if that takes longer than a slice. Raises what is wrong with it."""
+        """The first answer of a subscription; None if it takes longer than a slice. Raises what is wrong with it."""
         try:
             return self._engine.first_answer(text, dataset, now=self._now(), limits=self._slice, rights=rights)
         except TimeLimitExceeded:
             return None
 
     def whole_answer(self, text: str, dataset: Dataset | None, rights: Rights) -> list[Row]:
-        """The same, however long that takes within the limits."""
+        """The same within the limits of a whole query."""
         return self._engine.first_answer(text, dataset, now=self._now(), limits=self._whole, rights=rights)
 
     def parts(self, text: str, dataset: Dataset | None) -> int | None:
-        """How much there is to plan in a subscription; None if it takes too long to tell. Raises what is wrong."""
+        """How many parts a subscription has, to estimate how long planning takes; None if the text is too long to parse
+        here. Raises what is wrong with the text."""
         return None if len(text) > LONG_SUBSCRIPTION else self._engine.planning.template(text, dataset)[0].parts
 
     async def check_planning(self, text: str, dataset: Dataset | None, client: str | None = None) -> None:
-        """Find out, in a fork, how long it takes to read and plan a subscription: that is done on the loop. Raises a
-        TidingsError."""
+        """Measure in a fork how long the event loop would be blocked by parsing and planning a subscription. Raises
+        RequestTooComplex if that is too long, or what is wrong with the text."""
         work, seconds = partial(self._planning, text, dataset), self._whole.seconds
         spent = await self._forks.run(work, seconds=seconds, client=client)
         if spent > self._planning_seconds:
@@ -177,22 +179,22 @@ class Queries:
             raise RequestTooComplex(f"{said} is {limit:g} s", measured=round(spent, 3), limit=limit)
 
     def _planning(self, text: str, dataset: Dataset | None) -> float:
-        """In the fork: seconds of the processor."""
+        """Runs in the fork: the seconds of processor time that planning takes."""
         begun = time.process_time()
         template, values = self._engine.planning.template(text, dataset)
         spu, member = template.spu(values, ALL_RIGHTS.subscribe)
         planned = time.process_time() - begun
-        if isinstance(spu, ReevaluatedSpu):  # it is evaluated on the loop after each commit that concerns it
+        if isinstance(spu, ReevaluatedSpu):  # the event loop evaluates it anew after each commit that concerns it
             list(spu.admit(member))
         return max(planned, _OFTEN * (time.process_time() - begun - planned))
 
     def begin(self, newcomer: Newcomer) -> Beginning:
-        """In a fork: the first answer of a newcomer, however long that takes within the limits."""
+        """Runs in a fork: the first answer of a newcomer, within the limits of a whole query."""
         self._engine.begin_apart(self._now())
         return newcomer.begin(self._whole)
 
     def abort(self) -> None:
-        """Nobody waits for an answer any more."""
+        """End all evaluations in forks and in the lake: the broker is stopping."""
         self._forks.kill()
         if self.lake is not None:
             self.lake.abort()

@@ -1,6 +1,6 @@
-"""Room for so many at a time, shared fairly: who has some of it gets more only while some is left for another.
+"""A semaphore that clients share fairly: a client that holds a place gets another only while one more stays free.
 
-Those who wait are let in client by client, and each client's own in the order in which they came.
+When places become free, clients take turns, and the requests of one client go in the order in which they came.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 
 
 class Room:
-    """For `async with room.taken(client)`. Those who come without a name share nothing, and wait for room only."""
+    """Used as `async with room.taken(client)`. A request without a client's name only waits until a place is free."""
 
     def __init__(self, most: int) -> None:
         self._free = most
         self._taken: Counter[str] = Counter()
         self._waiting: dict[str | None, deque[asyncio.Future[None]]] = {}
-        """Who waits, the client first whose turn is next."""
+        """The requests that wait, by client; the client whose turn is next comes first."""
 
     @asynccontextmanager
     async def taken(self, client: str | None = None) -> AsyncIterator[None]:
@@ -30,7 +30,7 @@ class Room:
             self._leave(client)
 
     def _may_have_more(self, client: str | None) -> bool:
-        """The last place is for one who has none."""
+        """The last free place is reserved for a client that has none."""
         return self._free > (1 if client is not None and self._taken[client] else 0)
 
     def _take(self, client: str | None) -> None:
@@ -47,18 +47,18 @@ class Room:
         self._let_in()
 
     async def _turn(self, client: str | None) -> None:
-        """Until there is room, which is taken then."""
+        """Wait for a place, and take it."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(client, deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():
-                self._leave(client)  # it had its turn, and does not need it any more
+                self._leave(client)  # it had got its place already
             raise
 
     def _let_in(self) -> None:
-        """Whoever may have room now; who had a turn is last from here on."""
+        """Give free places to those who wait. A client that had its turn goes to the end."""
         while allowed := [client for client in self._waiting if self._may_have_more(client)]:
             client = allowed[0]
             line = self._waiting.pop(client)

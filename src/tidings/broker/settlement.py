@@ -1,6 +1,6 @@
-"""What happens to a value that waited in the line of the log: settled when it is durable, undone when it cannot be.
+"""What the broker does with a value that waited for the log: `settle` once it is durable, `undo` if it cannot be.
 
-Everything is settled in the order in which it was appended, and undone the last first.
+`GroupCommit` settles values in the order in which they were appended, and undoes them in reverse.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Settlement:
-    """Hands every value to whoever it concerns."""
+    """Hands each value to the part of the broker that it concerns."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Settlement:
         self._facts = facts
 
     def settle(self, pending: Pending) -> None:
-        """It is durable."""
+        """The value is durable: answer and notify."""
         match pending:
             case PendingUpdate(entry, commit, update, done):  # the commonest first
                 self._updates.answer(update, done)
@@ -93,7 +93,7 @@ class Settlement:
                 _resolve(cancelled, delayed)
             case PendingSubscription(subscriber, first, answered):
                 answered(subscriber, first, False)
-                self._outboxes.flush_if_room(subscriber)  # what changed while the first answer was being found
+                self._outboxes.flush_if_room(subscriber)  # changes since the first answer was worked out
             case PendingRequest(subscriber):
                 self._admission.request(subscriber)
             case PendingUnsubscription(ended):
@@ -119,7 +119,7 @@ class Settlement:
                 assert_never(pending)
 
     def undo(self, pending: Pending, error: TidingsError) -> None:
-        """It cannot be made durable: as if it had never been."""
+        """The value cannot be made durable: reverse its effects, and report the error."""
         match pending:
             case PendingUpdate(entry, commit, update):
                 self._commit_log.take_back(entry)
@@ -146,7 +146,7 @@ class Settlement:
             case PendingRequest(subscriber):
                 self._admission.withdraw_request(subscriber, error)
             case PendingUnsubscription(ended):
-                # The subscription is back after a restart, with nobody there, and ends again.
+                # After a restart, the subscription is back without a client, and ends after the time of `grace`.
                 if ended is not None:
                     ended()
             case PendingNotification(subscriber) | PendingContinuation(subscriber):

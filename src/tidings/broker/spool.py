@@ -1,7 +1,7 @@
-"""An answer that is written in full before its first byte is sent: in memory while it is small, else in a file.
+"""An answer that is complete before its first byte is sent: in memory while it is small, otherwise in a file.
 
-So a client that reads slowly holds nothing but its file, an error in the last row is still an honest status, and the
-length is known.
+So a client that reads slowly occupies nothing but a file, an error in the last row can still set the status of the
+response, and the length is known.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ class Spool:
     file: BinaryIO
     size: int
     warnings: tuple[str, ...] = ()
-    """What is doubtful about the text that it answers."""
+    """Warnings about the text of the query."""
 
     @classmethod
     def of(cls, media_type: str, chunks: Iterable[bytes], most: int | None = None) -> "Spool":

@@ -1,4 +1,4 @@
-"""How a broker is: what it holds and what it has counted since its start, as one value."""
+"""The state of a broker and its counters since its start, as one value."""
 
 from typing import TYPE_CHECKING
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class LogStatus(Struct, frozen=True):
-    """Of the log on disk."""
+    """The state of the log on disk."""
 
     durability: Durability
     commit: int
-    """The last that is durable."""
+    """The last durable commit."""
     oldest: int
-    """The first that it has; those before it are in snapshots only."""
+    """The first commit that the log has; earlier ones are in snapshots only."""
     bytes: int
     broken: bool
     snapshot: int
-    """The commit that the newest snapshot of this run shows; 0 if there is none."""
+    """The last commit in the newest snapshot of this run; 0 if there is none."""
     snapshots_written: int
     snapshots_failed: int
     behind: int
@@ -36,10 +36,10 @@ class LogStatus(Struct, frozen=True):
 
 
 class ExternalStatus(Struct, frozen=True):
-    """Of another engine that works out the answers of subscriptions, as a job on Spark does."""
+    """The state of an external engine that works out the answers of subscriptions, such as a job on Spark."""
 
     batch: int
-    """The last that was told in full; -1 before the first."""
+    """The last batch whose notifications were all sent; -1 before the first."""
     waiting: int
     """Subscriptions that have no first answer yet."""
 
@@ -58,7 +58,7 @@ class BrokerStatus(Struct, frozen=True):
 
     subscriptions: int
     plans: int
-    """By which their answers are kept; many share one."""
+    """The plans that keep their answers; many subscriptions share one."""
     absent: int
     """Subscriptions whose client is away."""
     notified: int
@@ -69,14 +69,14 @@ class BrokerStatus(Struct, frozen=True):
     released: int
 
     behind: int
-    """Plans that are behind: what they have to tell comes later."""
+    """Plans that are behind: their notifications come later."""
     rounds_aside: int
     """Forks that brought such plans up to date."""
     let_go: int
-    """Subscriptions that were ended, as they cost too much."""
+    """Subscriptions that the broker ended because they cost too much."""
 
     approximate: int
-    """Subscriptions that are."""
+    """Approximate subscriptions."""
     events: int
     matches: int
     events_skipped: int
@@ -84,13 +84,13 @@ class BrokerStatus(Struct, frozen=True):
 
     updates_waiting: int
     updates_limit: int
-    """How many may wait; others are refused."""
+    """How many updates may wait; the broker refuses more."""
     updates_done: int
     updates_failed: int
     updates_refused: int
     updates_aside: int
     updates_bound: int
-    """Those that came as the values of a prepared one."""
+    """Updates that came as values for a prepared update."""
     delayed_waiting: int
     delayed_done: int
     delayed_failed: int
@@ -116,7 +116,7 @@ class BrokerStatus(Struct, frozen=True):
 
 
 def status_of(broker: "Broker", rights: Rights = ALL_RIGHTS) -> BrokerStatus:
-    """What a broker holds of what may be read, and what it has counted."""
+    """The size of the graphs that the rights allow to read, and the state and counters of the broker."""
     store, readable = broker.store, rights.read
     quads, graphs = len(store), len(store.named)
     if not readable.everything:

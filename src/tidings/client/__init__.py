@@ -1,13 +1,13 @@
-"""For applications: talk to a broker, follow answers as they change, and build agents from a profile.
+"""The client for applications: requests to a broker, live answers, and agents from a profile.
 
 connection    connect, query, update, schedule, prepare, subscribe; read this first
 subscription  a live answer, and its changes
 answers       what a broker says, in types
 terms         RDF terms as strings that know what they are, and Python values
 endpoint      any SPARQL endpoint over HTTP
-http          HTTP as everybody speaks it who talks to a broker or a store
-login         who a client is, to a broker that asks
-trust         whom to believe over TLS
+http          HTTP clients for brokers and stores
+login         credentials and tokens, for a broker with security
+trust         certificate authorities and certificates for TLS
 sync          the same without `await`
 jsap          application profiles
 agents        producers, consumers, aggregators

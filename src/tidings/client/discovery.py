@@ -1,6 +1,6 @@
-"""How a broker is found: where it takes subscriptions, if only its HTTP address is known, and when it is there.
+"""Finds a broker: its address for subscriptions from its HTTP address, and waits until it is up.
 
-Its service description says the former. Who is asked to wait for it tries again, with growing pauses.
+The service description of the broker has the address. Waiting means trying again, with growing pauses.
 """
 
 import asyncio

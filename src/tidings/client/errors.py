@@ -1,4 +1,4 @@
-"""What a client can run into; branches of the tree in `model/errors.py`.
+"""Errors of a client; branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── Refused              refused               the broker's own code and status, and whatever it said

@@ -1,9 +1,9 @@
-"""HTTP as everybody speaks it who talks to a broker or a store: applications, commands, benchmarks, tasks of Spark.
+"""HTTP clients for brokers and stores, in applications, commands, benchmarks and tasks of Spark.
 
-HttpClient       waits; for commands and for tasks of Spark, at one broker
+HttpClient       blocks; for commands and for tasks of Spark, at one broker
 AsyncHttpClient  for applications and benchmarks, at any address
 
-Connections are kept. What goes wrong is CannotConnect, NoAnswer, ConnectionLost or, if the other side says so, Refused.
+Connections are kept open. The errors are CannotConnect, NoAnswer, ConnectionLost, and Refused if the server refuses.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """One WebSocket to a broker: requests out, answers matched to them by alias, notifications handed on.
 
-A link lives as long as its socket. Who wants to go on after that makes another one (`connection`).
+A link lives as long as its socket. After that, `connection` makes another one.
 """
 
 import asyncio

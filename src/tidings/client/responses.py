@@ -1,4 +1,4 @@
-"""What HTTP says, in words of a client: headers, documents, and everything that can go wrong."""
+"""Reads HTTP responses for a client: headers, documents, and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,8 @@
-"""Whom a client believes to be the broker, over TLS, and the certificate that it shows itself.
+"""The certificate authorities that a client trusts over TLS, and its own certificate.
 
     connect("wss://broker:9443/subscribe", trust=Trust(ca="ca.pem"))
 
-Without anything said, the authorities of the system count, or those of the file that SSL_CERT_FILE names.
+The default are the authorities of the system, or those of the file that SSL_CERT_FILE names.
 """
 
 import ssl

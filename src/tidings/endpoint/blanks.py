@@ -1,4 +1,4 @@
-"""Blank nodes on the way to an endpoint and back. SPARQL has no name for them, so they go there as IRIs.
+"""Translates blank nodes on the way to an endpoint and back: SPARQL cannot name them, so they become IRIs there.
 
 ours    _:p1n7          <->  <urn:tidings:blank:p1n7>     shown as a blank node again
 theirs  _:endpoint.b0    ->  whatever the dialect calls it, if it can

@@ -1,9 +1,9 @@
-"""What others change in an endpoint, as it happens: the log of a broker that is, or is in front of, that endpoint.
+"""Follows the changes that others make in an endpoint which is a broker, or is behind one, through the broker's log.
 
-    GET /log?follow=true  ->  commits of others  ->  a commit here, so that subscribers are told
+    GET /log?follow=true  ->  commits of others  ->  a commit here, with its notifications
 
-One's own commits come back as well, by the name that they were published under. They are news only for quads that
-others have changed lately: those are brought to the order in which the endpoint had them.
+Our own commits come back, too, and are recognised by their publisher. They matter only for quads that others have
+changed lately, to apply these changes in the order of the endpoint.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""SEPA's configuration of an endpoint: a JSON document with one address for everything, and paths by protocol.
+"""Reads SEPA's configuration of an endpoint (JPAR): a JSON document with one host, and a path for each protocol.
 
     {"host": "localhost", "sparql11protocol": {"protocol": "http", "port": 8890,
      "query": {"path": "/sparql", "method": "URL_ENCODED_POST"}, "update": {"path": "/sparql", …}}}

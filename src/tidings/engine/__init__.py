@@ -1,17 +1,17 @@
-"""The live knowledge graph: the quad store, the exact delta of every update, and the subscriptions it concerns.
+"""The engine: the quad store, the exact delta of every update, and the changes that it makes to subscriptions' answers.
 
 In reading order:
 
-    engine     THE STORY: subscribe, apply, advance; `commit` has what comes out of it, as values
+    engine     THE STORY: subscribe, apply, advance; `commit` has the results as values
     updates    from the text of an update to its exact delta
     store      the quads, now and before the last delta
-    contexts   a store that is smaller than the graph; `keys` is what has to be in it
-    lutt       which triple patterns of which plans a quad matches; `routing` files them there
+    contexts   a store that is smaller than the graph; `keys` says which quads it needs
+    lutt       finds the triple patterns that a quad matches; `routing` enters those of the plans
     plans      from a query to the plan that keeps its answer up to date
     operators  one delta rule each
-    clock      what time it is for answers that compare with NOW(), and when they change; `due_times` has the order
-    behind     plans whose steps would hold up the others, and how they catch up
-    explain, timing, pauses   what can be seen from outside: plans, counters, pauses
+    clock      the instant for answers that compare with NOW(), and when they change; `due_times` orders the instants
+    behind     plans whose steps take too long, and how they catch up
+    explain, timing, pauses, warnings   what the engine reports: plans, counters, pauses, warnings about texts
 
-`leaves` is what the indexes of store, LUTT and members end in.
+`leaves` are the leaves of the indexes in the store, the LUTT and the plans.
 """

@@ -1,9 +1,9 @@
-"""What time it is for the answers of subscriptions that compare with NOW(), and when one of them changes next.
+"""The instant for answers of subscriptions that compare with NOW(), and when one of these answers changes next.
 
-    commit at t   the instant goes on to t, but never past a change that nobody has been told of
-    tick at t     the instant is t: whatever changes by that is told
+    commit at t   the instant advances to t, but not to or past an instant at which some answer changes by the clock
+    tick at t     the instant advances to t, and the answers that change by that are brought up to date
 
-A commit tells what its data change and a tick what time changes, so that a commit can be taken back.
+So a commit has only changes by its data, and can be reversed; a tick has only changes by the clock.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,19 +15,19 @@ from tidings.sparql.evaluate.context import Moment
 
 
 def _nobody() -> None:
-    """Nobody waits."""
+    """The default of `wake`: there is no timer."""
 
 
 class Clock:
-    """The instant, and the plans whose answers change with it. Unless it `is_kept`, by somebody who has it tick, no
-    answer depends on it."""
+    """The instant, and the plans whose answers change with it. Plans depend on it only if it `is_kept`, which says that
+    somebody makes its ticks. Otherwise queries with NOW() are evaluated after every commit."""
 
     __slots__ = ("_due_times", "_plans", "is_kept", "moment", "past", "wake")
 
     def __init__(self) -> None:
         self.moment = Moment()
         self.past = Moment()
-        """For what is looked up in the state before: the instant before the last tick, or that of the last commit."""
+        """For look-ups in the state before: the instant before the last tick, or that of the last commit."""
         self.is_kept = False
         self._plans: set[Routed] = set()
         self._due_times: DueTimes[Routed] = DueTimes()
@@ -38,7 +38,7 @@ class Clock:
         return spu in self._plans
 
     def __bool__(self) -> bool:
-        """Whether any answer changes with it."""
+        """Whether any answer changes with the clock."""
         return bool(self._plans)
 
     @property
@@ -46,11 +46,11 @@ class Clock:
         return self.moment.now
 
     def next(self) -> int | None:
-        """When an answer changes next, unless a commit changes it before."""
+        """When an answer will change next by the clock; None if none will."""
         return self._due_times.next()
 
     def go_on(self, now: int) -> None:
-        """Time has passed until now; if a change is due, only until then."""
+        """Advance the instant to `now`, but not as far as the next change by the clock."""
         if self._plans and (due := self._due_times.next()) is not None and now >= due:
             now = due - 1
         moment = self.moment
@@ -58,14 +58,14 @@ class Clock:
         self.past.now = moment.now
 
     def strike(self, now: int) -> list[Routed]:
-        """It is now: the plans whose answers may change by that."""
+        """Advance the instant to `now`. Returns the plans whose answers may change by that."""
         self.past.now = self.moment.now
         self.moment.now = max(self.moment.now, now)
         return [spu for spu, _ in self._due_times.due(self.moment.now)]
 
     @contextmanager
     def since(self, instant: int) -> Iterator[None]:
-        """While somebody catches up who knows the answers of an earlier instant."""
+        """Within this context, the state before has this earlier instant: a newcomer catches up from there."""
         before, self.past.now = self.past.now, instant
         try:
             yield
@@ -73,7 +73,7 @@ class Clock:
             self.past.now = before
 
     def look(self, spu: Spu) -> None:
-        """A plan may have other instants to wait for than before."""
+        """Ask a plan when its answers change next; call this whenever that may be another instant than before."""
         if spu.is_clocked:
             self._plans.add(spu)
             earliest, at = self._due_times.next(), spu.due()
@@ -82,10 +82,10 @@ class Clock:
                 self.wake()
 
     def wait(self, spu: Routed) -> None:
-        """A plan is behind: nothing is due before it has caught up."""
+        """A plan is behind: it is not due before it has caught up."""
         self._due_times.put(spu, None)
 
     def forget(self, spu: Routed) -> None:
-        """Nobody has a plan any more."""
+        """A plan has no subscriber any more."""
         self._plans.discard(spu)
         self._due_times.put(spu, None)

@@ -1,4 +1,4 @@
-"""What an update did, as values: its delta, who has to be told what, and whose plan failed over it."""
+"""The effects of an update as values: its delta, the notifications, and the plans that failed or fell behind."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Notification(Struct, frozen=True):
-    """What one subscriber is told of one commit."""
+    """The change of one subscription's answer by one commit."""
 
     subscription: Subscription
     sequence: int
@@ -22,14 +22,14 @@ class Notification(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A plan that could not be brought up to date: its subscriptions have been ended, their answers are not known."""
+    """A plan that failed. Its subscriptions have ended, because their answers are not known."""
 
     subscriptions: tuple[Subscription, ...]
     error: Exception
 
 
 class Commit(Struct, frozen=True):
-    """What one update did, who has to be told, whose plan failed over it, and whose is behind from here on."""
+    """What one update did: its delta, the notifications, the plans that failed, and those that are behind now."""
 
     delta: ZSet[Quad]
     notifications: list[Notification]
@@ -38,11 +38,11 @@ class Commit(Struct, frozen=True):
 
 
 NOTHING = Commit(ZSet(), [])
-"""What nobody has to be told of."""
+"""A commit without any effect."""
 
 
 def notifications_of(told: Iterable[tuple[Routed, dict[Row, Changes]]]) -> list[Notification]:
-    """What the subscribers of members are told whose answers have changed."""
+    """A notification for each subscription whose member has a changed answer."""
     notifications: list[Notification] = []
     for spu, changed in told:
         for member, changes in changed.items():

@@ -1,9 +1,9 @@
-"""A store that is smaller than the graph: it keeps what is selected by patterns that somebody holds, and nothing else.
+"""Keeps a store that is smaller than the graph: it has the quads that subscriptions need, selected by held patterns.
 
     store  =  { quad of the graph : some held pattern selects it }
 
-By that, the answer of a subscription whose patterns are held is the same over the store as over the graph. Of a delta,
-only the part that is selected concerns the store; for what concerns nobody, a look-up says so.
+If the patterns of a subscription are held, its answer over the store is the same as over the graph. Only the selected
+part of a delta is applied to the store; a look-up in a LUTT finds it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,42 +18,42 @@ from tidings.sparql.evaluate.dataset import match
 from tidings.sparql.values.compare import equals
 
 PORTION = 1_000
-"""Quads that are forgotten at once."""
+"""How many quads are removed from the store at once."""
 
 
 class Contexts:
-    """The patterns that are held, each as often as somebody holds it."""
+    """The held patterns, with how many holders each has."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lutt: Lutt[Key] = Lutt()
         self._holders: dict[Key, int] = {}
         self._incomplete: frozenset[Key] = frozenset()
-        """Those that are held, and of which not everything is here yet."""
+        """Held patterns whose quads are still being fetched."""
         self._watchers: list[dict[Quad, bool]] = []
         self.most: int | None = None
-        """Quads that there is room for, if that is limited."""
+        """How many quads the store may have; None is no limit."""
         self.overfull: Callable[[], None] = _nothing
-        """Called when a delta may have brought more than that; it must not change anything at once."""
+        """Called when a delta may exceed this limit. It must not change the store itself, only schedule that."""
 
     def __len__(self) -> int:
         return len(self._holders)
 
     def keys(self) -> list[Key]:
-        """The patterns that are held, each once."""
+        """The held patterns, each once."""
         return list(self._holders)
 
     def covers(self, key: Key) -> bool:
-        """Whether what a pattern selects is kept already."""
+        """Whether a held pattern selects everything that this pattern does."""
         return any(each in self._holders for each in _wider(key))
 
     def has(self, key: Key) -> bool:
-        """Whether everything that a pattern selects is here."""
+        """Whether the store has everything that a pattern selects."""
         return any(each in self._holders and each not in self._incomplete for each in _wider(key))
 
     @contextmanager
     def fetching(self, keys: Iterable[Key]) -> Iterator[None]:
-        """While what these select is being fetched, of which one at a time is."""
+        """Within this context, the quads of these patterns are being fetched. There is one such context at a time."""
         self._incomplete = frozenset(keys)
         try:
             yield
@@ -61,14 +61,14 @@ class Contexts:
             self._incomplete = frozenset()
 
     def hold(self, keys: Iterable[Key]) -> None:
-        """From here on, changes of what these select are kept up with."""
+        """Hold these patterns: from here on, the store gets the changes that they select."""
         for key in keys:
             if key not in self._holders:
                 self._lutt.put(key, key)
             self._holders[key] = self._holders.get(key, 0) + 1
 
     def release(self, keys: Iterable[Key]) -> list[Key]:
-        """They are held once less; those that nobody holds any more, whose quads are to be forgotten."""
+        """Release these patterns once. Returns those without a holder: their quads are to be forgotten."""
         left: list[Key] = []
         for key in keys:
             self._holders[key] -= 1
@@ -82,8 +82,8 @@ class Contexts:
         return bool(self._lutt.find(((quad, 1),)))
 
     def part(self, delta: ZSet[Quad]) -> ZSet[Quad]:
-        """What of a delta of the graph is one of the store. Where the graph spells a literal otherwise than it was
-        published, the store's own spelling is meant."""
+        """The part of a graph's delta that changes the store. If the graph spells a literal otherwise than its
+        publisher did, the part has the spelling of the store."""
         for states in self._watchers:
             states.update((quad, weight > 0) for quad, weight in delta.items())
         store, found = self._store, self._lutt.find(self._spelled(delta).items()).values()
@@ -109,7 +109,7 @@ class Contexts:
 
     @contextmanager
     def watched(self, states: dict[Quad, bool]) -> Iterator[None]:
-        """Have all changes of the graph noted, whoever they concern: which quads are there, and which are not."""
+        """Within this context, note all changes of the graph in `states`: whether each changed quad is there now."""
         self._watchers.append(states)
         try:
             yield
@@ -117,20 +117,20 @@ class Contexts:
             self._watchers.remove(states)
 
     def size(self, key: Key) -> float:
-        """About how many quads a pattern selects."""
+        """An estimate of how many quads a pattern selects."""
         s, p, o, g = key
         graphs = map(self._store.graph, _graphs(self._store, g))
         return sum(graph.count(s, p, o) for graph in graphs if graph is not None)
 
-    # -- what is kept -----------------------------------------------------------------------------------------------
+    # -- the store --------------------------------------------------------------------------------------------------
 
     def learn(self, quads: Iterable[Quad]) -> None:
-        """Take in quads that were there all along: they concern nobody who is here already."""
+        """Add quads that the graph has had all along. They change no answer of the present subscriptions."""
         for s, p, o, g in quads:
             self._store.add(s, p, o, g)
 
     def forget(self, keys: Iterable[Key]) -> Iterator[int]:
-        """Let go of what these selected and nothing else does, in portions: how many quads that were."""
+        """Remove the quads that only these patterns selected, in portions. Yields the size of each portion."""
         for key in keys:
             unseen = [quad for quad in matching(self._store, key) if not self.selects(quad)]
             for start in range(0, len(unseen), PORTION):
@@ -144,7 +144,7 @@ def _nothing() -> None:
 
 
 def _wider(key: Key) -> Iterator[Key]:
-    """The patterns that select all that a pattern does: that one, and those that leave more open."""
+    """The patterns that select everything that a pattern does: itself, and those with more variables."""
     s, p, o, g = key
     graphs = (g, ANY_NAMED) if g != DEFAULT_GRAPH else (g,)
     subjects, predicates, objects = ((each, None) if each is not None else (None,) for each in (s, p, o))

@@ -1,4 +1,4 @@
-"""Who has something to do next, and when: the earliest instant is found at once, whoever else waits."""
+"""Keys ordered by the instant at which each is due: a heap that finds the earliest one at once."""
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
@@ -8,17 +8,17 @@ from typing import Generic, TypeVar
 K = TypeVar("K")
 
 _SLACK = 64
-"""Places of those who have changed their mind that are tolerated."""
+"""How many void places the heap may have beyond as many as there are keys."""
 
 
 class DueTimes(Generic[K]):
-    """Instants, each of somebody."""
+    """At most one instant for each key."""
 
     __slots__ = ("_at", "_heap", "_numbers")
 
     def __init__(self) -> None:
         self._at: dict[K, tuple[int, int]] = {}
-        """The instant of each, and the number of its place in the heap; its other places are void."""
+        """The instant of each key, and the number of its place in the heap; its other places are void."""
         self._heap: list[tuple[int, int, K]] = []
         self._numbers = count()
 
@@ -26,16 +26,16 @@ class DueTimes(Generic[K]):
         return len(self._at)
 
     def items(self) -> Iterator[tuple[K, int]]:
-        """Each, with its instant, in no order."""
+        """The keys with their instants, in no order."""
         return ((key, at) for key, (at, _) in self._at.items())
 
     def at(self, key: K) -> int | None:
-        """When it is somebody's turn."""
+        """The instant of a key; None if it has none."""
         found = self._at.get(key)
         return None if found is None else found[0]
 
     def put(self, key: K, at: int | None) -> None:
-        """Somebody has something to do at an instant, whatever was said before; or nothing any more."""
+        """Set the instant of a key, in place of its former one; None removes it."""
         known = self._at.get(key)
         if known is not None and known[0] == at:
             return
@@ -51,14 +51,14 @@ class DueTimes(Generic[K]):
             heapify(self._heap)
 
     def next(self) -> int | None:
-        """The earliest instant."""
+        """The earliest instant; None if there is none."""
         heap = self._heap
         while heap and self._at.get(heap[0][2]) != heap[0][:2]:
             heappop(heap)
         return heap[0][0] if heap else None
 
     def due(self, now: int) -> Iterator[tuple[K, int]]:
-        """Those whose turn has come, in order, with their instants; each is taken off as it is read."""
+        """The keys that are due, with their instants, in order. Each is removed as it is read."""
         while (at := self.next()) is not None and at <= now:
             key = heappop(self._heap)[2]
             del self._at[key]

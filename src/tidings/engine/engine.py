@@ -1,9 +1,9 @@
 """THE STORY of one update: text -> delta -> commit -> route -> SPU -> notifications.
 
-    subscribe(query)  a subscription with its first answer
-    apply(update)     who has to be told what: for each subscription whose answer changed, the Z-set of its rows
+    subscribe(query)  returns a subscription and its first answer
+    apply(update)     returns a notification for each subscription whose answer changed: a Z-set of rows
 
-The engine does no input or output, and knows no clock but the instants it is told.
+The engine does no input or output, and reads no clock: each call passes the present instant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ class Engine:
         self._plans = self.planning.plans
         self.stragglers = Stragglers(self._plans, self.before, self._routing)
         self.contexts: Contexts | None = None
-        """If the store keeps only a part of the graph."""
+        """The patterns of the quads to keep, if the store has only a part of the graph."""
         self._next = 0
 
     @property
@@ -74,12 +74,12 @@ class Engine:
 
     @property
     def clock(self) -> Clock:
-        """What time it is for answers that compare with NOW()."""
+        """The instant for answers that compare with NOW(), and when they change."""
         return self._plans.clock
 
     @property
     def plans(self) -> int:
-        """How many there are; subscriptions that differ in constants only share one."""
+        """How many plans there are. Subscriptions that differ only in constants share one."""
         return len(self._sizes)
 
     # -- subscribing --------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Engine:
     def subscribe(
         self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS
     ) -> tuple[Subscription, list[Row]]:
-        """A subscription and its first answer. Subscribers of the same query over the same graphs share one SPU."""
+        """A new subscription and its first answer. Subscribers of the same query over the same graphs share one SPU."""
         subscription, answer = self.enroll(text, dataset, now=now, rights=rights)
         try:
             return subscription, list(answer)
@@ -98,15 +98,15 @@ class Engine:
     def enroll(
         self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS
     ) -> tuple[Subscription, Iterable[Row]]:
-        """As `subscribe`; the first answer is found as it is read, which must be before anything changes. Raises
-        PlanIsBehind, and Overrun if its plan has more to remember than is found within a slice."""
+        """As `subscribe`, with a lazy first answer, which must be read before the store changes. Raises PlanIsBehind,
+        and Overrun if building the state of its plan takes longer than a slice."""
         template, spu, member, answer = self._admitted(text, dataset, now, rights)
         return self._seat(spu, member, template.variables), answer
 
     def move(
         self, subscription: Subscription, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights
     ) -> Iterable[Row]:
-        """Go on with a subscription to this query under other rights; its answer with these, found as it is read."""
+        """Give a subscription to this query other rights. Returns its answer with these, evaluated lazily."""
         _, spu, member, answer = self._admitted(text, dataset, now, rights)
         if spu is not subscription.spu:
             self._part(subscription)
@@ -117,7 +117,7 @@ class Engine:
     def _admitted(
         self, text: str, dataset: Dataset | None, now: int, rights: Rights
     ) -> tuple[QueryTemplate, Spu, Row, Iterable[Row]]:
-        """The plan for a query over the graphs that may be subscribed to, its member, and the answer of that."""
+        """The plan for a query over the graphs that the rights let it subscribe to, the member, and its answer."""
         self._tell_time(now)
         template, spu, member = self.planning.find(text, dataset, rights)
         self.stragglers.check(spu)
@@ -142,7 +142,7 @@ class Engine:
         put(spu.members, member, subscription)
 
     def _admit(self, spu: Spu, member: Row) -> Iterable[Row]:
-        """A new member's first answer; if it cannot be had, nothing of the member is left."""
+        """Admit a new member to a plan. Returns its first answer; if that fails, nothing of the member is left."""
         try:
             spu.meter.begin(self.stragglers.slice)
             answer = spu.admit(member)
@@ -164,8 +164,8 @@ class Engine:
         self, text: str, dataset: Dataset | None = None, *, now: int, rights: Rights = ALL_RIGHTS, most: int,
         apart: Apart | None = None,
     ) -> Newcomer:  # fmt: skip
-        """Somebody who is to be subscribed: `begin` finds the first answer, in a fork of now. Until it is welcome, or
-        given up, what concerns it is added up, `most` quads of it. Its plan may have been made `apart`."""
+        """A newcomer, whose first answer a fork of this moment finds by `Newcomer.begin`. Until `welcome` or `give_up`,
+        it adds up the changes that concern it, at most `most` quads. Its plan may have been made `apart`."""
         self._tell_time(now)
         template, spu, member = self.planning.find(text, dataset, rights)
         make = self._plans.maker(spu)
@@ -180,7 +180,7 @@ class Engine:
         return newcomer
 
     def give_up(self, newcomer: Newcomer) -> None:
-        """Nothing is added up any more; if that is so already, nothing happens."""
+        """Remove a newcomer; do nothing if it was welcomed or given up before."""
         if newcomer in self._routing:
             self._unroute(newcomer)
             self._plans.release(newcomer.shared)
@@ -190,9 +190,8 @@ class Engine:
         self._routing.leave(newcomer)
 
     def welcome(self, newcomer: Newcomer, *, now: int) -> tuple[Subscription, ZSet[Row]]:
-        """A subscription, and what has changed since its first answer; if it cannot be had, nothing is left of it.
-
-        All that the fork found must have been taken up."""
+        """Make a newcomer a subscription, and return the change since its first answer. If that fails, nothing of it is
+        left. The newcomer must have taken everything that the fork found."""
         self._tell_time(now)
         wish = newcomer.wish
         template, spu, member = self.planning.find(wish.text, wish.dataset, wish.rights)
@@ -215,7 +214,7 @@ class Engine:
             self._plans.release(newcomer.shared)
 
     def unsubscribe(self, number: int) -> None:
-        """End a subscription. The last one of a member takes its state with it, the last of a plan the plan."""
+        """End a subscription. The state of a member ends with its last subscription, a plan with its last member."""
         subscription = self.subscriptions.pop(number, None)
         if subscription is None:
             raise NotFound(f"there is no subscription {number}")
@@ -228,7 +227,7 @@ class Engine:
         drop(spu.members, member, subscription)
         if member in spu.members:
             return
-        if spu not in self.stragglers:  # what that remembers is of no use any more
+        if spu not in self.stragglers:  # the state of a plan that is behind will be replaced as a whole
             spu.dismiss(member)
             self.clock.look(spu)
         self._routing.unfile(spu, member)
@@ -249,7 +248,7 @@ class Engine:
         return self._routing.always_concerns(quad) or bool(self.lutt.find(((quad, 1),)))
 
     def depends_on_chance(self, subscription: Subscription) -> bool:
-        """Whether the same data may give another answer next time: its query asks for the moment, or for chance."""
+        """Whether another evaluation on the same data may give another answer, because of NOW, RAND or the like."""
         return not self._plans.naive and self.is_evaluated_every_time(subscription)
 
     def explain(self, number: int) -> Explained:
@@ -263,14 +262,14 @@ class Engine:
         return Explained(spu.explain(), spu.routes, spu.variables, members, size, warnings, times, cost)
 
     def is_evaluated_every_time(self, subscription: Subscription) -> bool:
-        """Whether only its plan knows the answer: it depends on chance, or on an instant that only the plan knows."""
+        """Whether only the plan knows the answer, because it depends on chance or on the instant of its evaluation."""
         return subscription.spu in self._routing.every_commit or subscription.spu.is_clocked
 
     def first_answer(
         self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> list[Row]:  # fmt: skip
-        """What a subscription would be told first, found by full evaluation within limits; nobody is subscribed."""
+        """The first answer that a subscription would get, by full evaluation within limits, without subscribing."""
         deadline = limits.deadline()
         query, parameters = self.planning.understood(text, dataset)
         query = narrowed(query, rights.subscribe)
@@ -282,7 +281,7 @@ class Engine:
         self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> Result:  # fmt: skip
-        """The answer of a query at an instant; rows are found as they are read."""
+        """The answer of a query at an instant, evaluated lazily."""
         return self.core.query(text, dataset, now=now, limits=limits, rights=rights)
 
     # -- updates ------------------------------------------------------------------------------------------------
@@ -291,11 +290,11 @@ class Engine:
         self, text: str, dataset: Dataset | None = None, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> Commit:  # fmt: skip
-        """Carry out an update; its delta and the notifications it causes. No effect, no commit."""
+        """Carry out an update. Returns its delta and the notifications that it causes."""
         return self.execute(*self.prepare(text, dataset), now=now, limits=limits, rights=rights)
 
     def prepare(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
-        """An update, read and checked, and the constants of its text."""
+        """Parse and check an update. Returns it with the constants of its text."""
         clock = self.timing.clock or _no_clock
         start = clock()
         prepared = self.core.prepare_update(text, dataset)
@@ -303,14 +302,14 @@ class Engine:
         return prepared
 
     def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
-        """An update whose variables may be bound to terms, each time to others."""
+        """Parse an update whose variables can be bound to terms, to others each time."""
         return self.core.prepare_template(text, dataset)
 
     def execute(
         self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> Commit:  # fmt: skip
-        """Carry out an update that has been read already."""
+        """Carry out a prepared update."""
         timing = self.timing
         clock = timing.clock or _no_clock
         start = clock()
@@ -323,16 +322,16 @@ class Engine:
         self, request: PreparedUpdate, parameters: Parameters, *, now: int, limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:  # fmt: skip
-        """In a fork: the delta of an update, for the original to absorb. The answers are not brought up to date."""
+        """Runs in a fork: the delta of an update, for the original process to absorb. The answers do not advance."""
         self.begin_apart(now)
         return self.core.execute(request, parameters, now=now, limits=limits, rights=rights)
 
     def begin_apart(self, now: int) -> None:
-        """In a fork: blank nodes made here must differ from those that the original makes meanwhile."""
+        """Runs in a fork: make sure that new blank nodes differ from those that the original process makes."""
         self.core.moment = Moment(now)
 
     def absorb(self, delta: ZSet[Quad], *, now: int) -> Commit:
-        """Take up a delta that was worked out elsewhere: by a replayed commit, or in a fork. It must be exact."""
+        """Apply an exact delta that was worked out elsewhere: in a fork, or by a commit that is replayed."""
         self.core.tell_time(now)
         part = delta if self.contexts is None else self.contexts.part(delta)
         self.core.store.apply(part)
@@ -341,12 +340,12 @@ class Engine:
         return commit if part is delta else replace(commit, delta=delta)
 
     def tick(self, now: int) -> Commit:
-        """It is now this instant: bring the answers up to date that this changes. There is no delta."""
+        """Bring the answers up to date that change by the clock until this instant. There is no delta."""
         self.core.tell_time(now)
         return self.advance(ZSet(), self.clock.strike(now))
 
     def advance(self, delta: ZSet[Quad], struck: Sequence[Routed] = ()) -> Commit:
-        """Bring all answers up to date with a delta that the store has just taken up, or with a tick of the clock."""
+        """Bring all answers up to date with a delta that was just applied to the store, or with a tick of the clock."""
         timing = self.timing
         clock = timing.clock or _no_clock
         begun = clock()
@@ -368,7 +367,7 @@ class Engine:
         for spu, hits in touched.items():
             try:
                 changed = step(spu, hits) if is_sliced else spu.advance(hits)
-            except Exception as error:  # noqa: BLE001 -- one plan that fails must not cost the others their news
+            except Exception as error:  # noqa: BLE001 -- a plan that fails must not keep others from their changes
                 failures += (self._end_failed(spu, error),)
             else:
                 if changed:

@@ -1,4 +1,4 @@
-"""EXPLAIN of a subscription: its plan as a tree, for people as text and for programs as JSON."""
+"""EXPLAIN of a subscription: its plan as a tree, as text for people and as JSON for programs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from tidings.engine.operators.base import Explanation, Route, shown
 
 
 class Explained(Struct, frozen=True):
-    """A plan, the triple patterns that wake it up, and with how many others it is shared."""
+    """A plan, the triple patterns that wake it up, and how many subscriptions share it."""
 
     plan: Explanation
     routes: tuple[Route, ...]
@@ -20,12 +20,12 @@ class Explained(Struct, frozen=True):
     subscribers: int
     warnings: tuple[str, ...] = ()
     aside: int = 0
-    """How often it was brought up to date in a fork, because that took longer than the others may be held up."""
+    """How often a fork brought it up to date, because a step would have taken longer than a slice."""
     cost: Cost | None = None
-    """What it has cost, if it is this engine that works it."""
+    """What it has cost; None if another engine works out its answers."""
 
     def alone(self) -> "Explained":
-        """For somebody who is not to know what others subscribe to."""
+        """The same for a client that must not learn how many others share the plan."""
         return replace(self, members=1, subscribers=1)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What has to be seen of a graph, as patterns of quads: by a subscription that begins, by the WHERE of an update."""
+"""The patterns of the quads that a subscription, or the WHERE of an update, needs from a graph."""
 
 from tidings.engine.engine import Engine
 from tidings.engine.lutt import Key
@@ -10,7 +10,7 @@ from tidings.sparql.algebra import Dataset, Node
 
 
 def keys_for(engine: Engine, text: str, dataset: Dataset | None, rights: Rights, *, now: int) -> list[Key]:
-    """The patterns of all quads that may concern a subscription that is to begin. Raises what is wrong with it."""
+    """The patterns of all quads that may concern a new subscription. Raises what is wrong with its text."""
     engine.core.tell_time(now)
     _, spu, member = engine.planning.find(text, dataset, rights)
     try:

@@ -1,8 +1,8 @@
 """The leaves of indexes: most keys have one value, so a leaf is that value itself, and a dict only from the second on.
 
-It is a quarter of the memory of a set for each key, and to replace a value touches nothing but its slot. Leaves are
-changed as sets (`put`, `drop`), where a value is there or not, or as bags (`put_again`, `drop_once`), where it is there
-as often as it was put. A value must not be a dict, nor None.
+This takes a quarter of the memory of a set for each key, and replacing a value only changes its slot. `put` and `drop`
+treat leaves as sets; `put_again` and `drop_once` treat them as bags, which count how often a value was put. A value
+must not be a dict, nor None.
 """
 
 from collections.abc import Hashable, Iterable
@@ -12,11 +12,11 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", bound=Hashable)
 
 Leaf: TypeAlias = V | dict[V, int]
-"""One value, once; or values, each with how often it is there."""
+"""One value that was put once, or a dict of values with their counts."""
 
 
 def put(leaves: dict[K, Leaf[V]], key: K, value: V) -> bool:
-    """Add a value under a key; whether it is new there."""
+    """Add a value under a key. Returns whether it is new there."""
     leaf = leaves.get(key)
     if leaf is None:
         leaves[key] = value
@@ -32,7 +32,7 @@ def put(leaves: dict[K, Leaf[V]], key: K, value: V) -> bool:
 
 
 def drop(leaves: dict[K, Leaf[V]], key: K, value: V) -> bool:
-    """Take a value from under a key; whether it was there."""
+    """Remove a value from under a key. Returns whether it was there."""
     leaf = leaves.get(key)
     if leaf is None:
         return False
@@ -50,7 +50,7 @@ def drop(leaves: dict[K, Leaf[V]], key: K, value: V) -> bool:
 
 
 def put_all(leaves: dict[K, Leaf[V]], more: dict[K, Leaf[V]]) -> None:
-    """Add the values of other leaves, which are of no use afterwards."""
+    """Add the values of other leaves; `more` must not be used afterwards."""
     for key in leaves.keys() & more.keys():
         mine, theirs = leaves[key], more.pop(key)
         if type(mine) is dict:
@@ -74,7 +74,7 @@ def put_again(leaves: dict[K, Leaf[V]], key: K, value: V) -> None:
 
 
 def drop_once(leaves: dict[K, Leaf[V]], key: K, value: V) -> None:
-    """Take a value that is there from under a key, once."""
+    """Remove a value from under a key once. It must be there."""
     leaf = leaves[key]
     if not isinstance(leaf, dict):
         del leaves[key]

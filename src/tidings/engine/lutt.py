@@ -1,10 +1,11 @@
-"""The LUTT: which triple patterns of which plans does a quad match? A handful of hash look-ups, however many there are.
+"""The LUTT (Look-Up Triples Table) finds the triple patterns that a quad matches, by a handful of hash look-ups.
 
-Patterns are filed by graph, then by predicate, then by which of subject and object are fixed:
+The table is indexed by graph, then by predicate, then by which of subject and object the pattern fixes:
 
     graph name | prefix of names | any named graph  ->  predicate | any  ->  (? ?) (s ?) (? o) (s o)
 
-It may over-report, as a hit need not change an answer; it never misses.
+The number of look-ups does not depend on the number of patterns. A hit need not change an answer, but no pattern that a
+quad matches is missed.
 """
 
 from collections.abc import Collection, Hashable
@@ -17,21 +18,21 @@ from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, fold, is_tagged
 T = TypeVar("T", bound=Hashable)
 
 ANY_NAMED = None
-"""In the place of a graph's name: every graph but the default one."""
+"""Stands for every graph but the default graph."""
 
 _MOST_PLACES = 4096
-"""Graphs with a predicate whose places are known."""
+"""For how many pairs of a graph and a predicate the places are cached."""
 
 Items: TypeAlias = list[tuple[Quad, int]]
 """Changed quads, each with its weight."""
 
 Key: TypeAlias = tuple[Term | None, Term | None, Term | None, Term | None]
 """Subject, predicate, object and graph of a pattern, None where it has a variable. A graph that begins with `<` and
-does not end with `>` stands for all whose names begin so."""
+does not end with `>` is a prefix: it stands for all graphs whose names begin with it."""
 
 
 def everything_in(readable: Graphs | None) -> list[Key]:
-    """Patterns that every quad matches one of that is in a readable graph; None means all graphs."""
+    """Patterns that together match every quad of the readable graphs; None stands for all graphs."""
     if readable is None:
         return [(None, None, None, DEFAULT_GRAPH), (None, None, None, ANY_NAMED)]
     graphs = (*readable.names, *(f"<{prefix}" for prefix in readable.prefixes))
@@ -39,7 +40,7 @@ def everything_in(readable: Graphs | None) -> list[Key]:
 
 
 class _Place(Generic[T]):
-    """The entries of one predicate in one graph, each as often as it was put."""
+    """The entries for one predicate in one graph, with how often each was put."""
 
     __slots__ = ("any", "by_both", "by_object", "by_subject")
 
@@ -74,7 +75,7 @@ class _Place(Generic[T]):
                 del self.any[entry]
 
     def note(self, items: Items, found: dict[T, Items]) -> None:
-        """Put quads of this predicate and graph under every entry that they match."""
+        """Add quads of this predicate and graph to `found`, under every entry whose pattern they match."""
         for entry in self.any:
             if entry in found:
                 found[entry] += items
@@ -112,13 +113,13 @@ class Lutt(Generic[T]):
     def __init__(self) -> None:
         self._graphs: dict[Term | None, dict[Term | None, _Place[T]]] = {}
         self._lengths: dict[int, int] = {}
-        """How long the prefixes of names are, and how many of them are so long."""
+        """The lengths of the prefixes, with how many prefixes have each."""
         self._places: dict[tuple[Term, Term], tuple[_Place[T], ...]] = {}
-        """The places found for a graph and a predicate, as long as none comes; one that has gone finds nothing."""
+        """Caches the places for a graph and a predicate, until a place is added. Removed places are empty."""
         self.lookups = 0
-        """Quads looked up."""
+        """How many quads were looked up."""
         self.hits = 0
-        """Entries found, each once a commit."""
+        """How many entries were found, each counted once for a commit."""
 
     def put(self, key: Key, entry: T) -> None:
         s, p, o, g = key
@@ -147,18 +148,18 @@ class Lutt(Generic[T]):
                     del self._lengths[len(g)]
 
     def __len__(self) -> int:
-        """How many places are taken: none if nothing is filed."""
+        """How many keys there are; 0 if the table is empty."""
         return sum(len(place) for level in self._graphs.values() for place in level.values())
 
     def find(self, delta: Collection[tuple[Quad, int]]) -> dict[T, Items]:
-        """Every entry whose pattern a quad matches, with the quads that do, and their weights."""
+        """Every entry whose pattern some quad matches, with these quads and their weights."""
         self.lookups += len(delta)
         alike: dict[tuple[Term, Term], Items] = {}
         items: Items = []
         last_p = last_g = None
         for item in delta:
             _, p, _, g = item[0]
-            if p is not last_p or g is not last_g:  # mostly a commit is about one predicate
+            if p is not last_p or g is not last_g:  # most commits have one predicate
                 items = alike.setdefault((g, p), [])
                 last_p, last_g = p, g
             items.append(item)
@@ -174,10 +175,10 @@ class Lutt(Generic[T]):
         return found
 
     def _noted(self, g: Term, p: Term) -> tuple[_Place[T], ...]:
-        """All places for a predicate in a graph; they are known the next time."""
+        """Find all places for a predicate in a graph, and cache them."""
         levels: tuple[dict[Term | None, _Place[T]] | None, ...]
         levels = (self._graphs.get(g), self._graphs.get(ANY_NAMED) if g else None)
-        if self._lengths:  # a look-up for each length there is, however many prefixes have it
+        if self._lengths:  # one look-up for each length, however many prefixes have it
             levels += tuple([self._graphs.get(g[:length]) for length in self._lengths if length < len(g)])
         there = [level.get(predicate) for level in levels if level is not None for predicate in (p, None)]
         if len(self._places) >= _MOST_PLACES:
@@ -191,5 +192,5 @@ def _is_prefix(graph: Term | None) -> TypeGuard[Term]:
 
 
 def _folded(o: Term) -> Term:
-    """Language tags match whatever their case."""
+    """A term with its language tag in lower case: the case of tags makes no difference."""
     return fold(o) if is_tagged(o) else o

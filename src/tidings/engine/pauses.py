@@ -1,8 +1,8 @@
-"""Short pauses with a large heap: what lives long is taken out of the garbage collector's sight.
+"""Keeps the pauses of the garbage collector short, by exempting objects that live long from collections.
 
-A million subscriptions are millions of objects that a full collection would look at, for nothing: they are freed by
-their reference counts when they end. `gc.freeze` moves them where no collection goes. The process decides when: after
-loading, and now and then while subscriptions are made, or what their plans remember.
+A million subscriptions are millions of objects that a full collection would traverse in vain, because their reference
+counts free them when they end. `gc.freeze` exempts them. The broker calls it after loading, and repeatedly while
+subscriptions begin and plans build their state.
 """
 
 import gc
@@ -13,7 +13,7 @@ _EVERY = 5_000
 
 
 class Pauses:
-    """Keeps collections short, and knows the longest one seen."""
+    """Keeps collections short, and records the longest one."""
 
     __slots__ = ("_clock", "_count", "_started", "longest")
 
@@ -24,12 +24,12 @@ class Pauses:
         self.longest = 0.0
 
     def settle(self) -> None:
-        """What is there now will stay: collect what is dead, and never look at the rest again."""
+        """Collect garbage, and exempt all other objects from later collections: they will stay."""
         gc.collect()
         gc.freeze()
 
     def count(self, made: int = 1) -> None:
-        """More long-lived things were made; every so often they are put out of sight."""
+        """Count new long-lived objects; after every so many, exempt them from collections."""
         self._count += made
         if self._count >= _EVERY:
             self._count = 0

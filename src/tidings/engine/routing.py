@@ -1,4 +1,4 @@
-"""Whoever the LUTT leads to, and by which triple patterns: plans, and newcomers to them."""
+"""Enters the triple patterns of plans and newcomers in the LUTT, and finds those that a delta may concern."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Wake(Struct, eq=False):
-    """An entry of the LUTT: a triple pattern, and the plan it belongs to."""
+    """An entry of the LUTT: a triple pattern (route), and its plan or newcomer."""
 
     spu: Routed
     route: Route
@@ -25,7 +25,7 @@ def _sees(spu: Routed, graph: Term) -> bool:
 
 
 class Routing:
-    """Files the routes of plans in the LUTT, and finds them there."""
+    """Enters the routes of plans in the LUTT, and looks them up."""
 
     __slots__ = ("_wakes", "every_commit", "lutt", "sizes")
 
@@ -34,7 +34,7 @@ class Routing:
         self.sizes: dict[Routed, int] = {}
         """How many subscribers each plan has."""
         self.every_commit: dict[Routed, None] = {}
-        """Those that are concerned by every commit, whatever it does to graphs that they may read."""
+        """Plans that are evaluated after every commit in the graphs that they may read."""
         self._wakes: dict[Routed, dict[Route, Wake]] = {}
 
     def __contains__(self, spu: Routed) -> bool:
@@ -44,7 +44,7 @@ class Routing:
         return len(self._wakes)
 
     def enter(self, spu: Routed, *, every_commit: bool) -> None:
-        """File the routes that are the same for all members."""
+        """Enter a plan, with the routes that are the same for all members."""
         self.sizes[spu] = 0
         if every_commit:
             self.every_commit[spu] = None
@@ -63,7 +63,7 @@ class Routing:
         self.every_commit.pop(spu, None)
 
     def file(self, spu: Routed, member: Row) -> None:
-        """File the routes that have constants of the member's own."""
+        """Enter the routes that have constants of this member."""
         for route, wake in self._wakes[spu].items():
             if wake.own:
                 for key in keys_of(spu, route, member, spu.dataset):
@@ -76,18 +76,18 @@ class Routing:
                     self.lutt.drop(key, wake)
 
     def exchange(self, spu: Routed) -> None:
-        """A plan has other routes than before, for the same patterns."""
+        """Replace the routes of a plan that was made anew; their patterns are the same."""
         wakes = self._wakes[spu].values()
         for wake, route in zip(wakes, spu.routes, strict=True):
             wake.route = route
         self._wakes[spu] = dict(zip(spu.routes, wakes, strict=True))
 
     def always_concerns(self, quad: Quad) -> bool:
-        """Whether any is concerned by whatever becomes of this quad."""
+        """Whether a plan that is evaluated after every commit may read the graph of this quad."""
         return any(_sees(spu, quad[3]) for spu in self.every_commit)
 
     def find(self, delta: ZSet[Quad]) -> tuple[dict[Routed, Hits], int]:
-        """Which plans may be concerned, and by which quads; and how many subscribers that are."""
+        """The plans that a delta may concern, with the quads that hit their routes, and the number of subscribers."""
         touched: dict[Routed, Hits] = {}
         if self.every_commit:
             graphs = {quad[3] for quad, _ in delta.items()}

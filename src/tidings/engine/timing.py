@@ -1,9 +1,9 @@
 """The timing components and counters of the SPS paper (section IV): where the time of an update goes.
 
-    T_UPDATE   text to committed delta        T_LUTT    which plans may be concerned
-    T_BOOSTER  the plans' incremental step    T_NOTIFY  notifications made of changes
+    T_UPDATE   from the text to the applied delta    T_LUTT    finding the plans that it may concern
+    T_BOOSTER  advancing these plans                 T_NOTIFY  making notifications of the changes
 
-Counters are always kept. Times are taken only if there is a clock to take them from.
+The engine always counts, and measures times only if it has a clock.
 """
 
 from collections.abc import Callable

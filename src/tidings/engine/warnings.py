@@ -1,4 +1,4 @@
-"""What is doubtful about the texts that an engine has read: told once each, and not for ever."""
+"""Collects warnings about the texts that an engine has parsed, and reports each once."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,9 +7,9 @@ _LONGEST = 500
 
 
 class Warnings:
-    """Collects what the parser warns of. `tell` is called with each warning when it first comes up.
+    """Collects the warnings of the parser, and calls `tell` with each when it first occurs.
 
-    Texts come from anybody, so that only so many warnings, and only so much of each, is kept and told.
+    Any client may send texts, so the number and the length of the warnings are limited.
     """
 
     __slots__ = ("_seen", "tell")
@@ -19,7 +19,7 @@ class Warnings:
         self.tell: Callable[[str], None] | None = None
 
     def __bool__(self) -> bool:
-        """Whether any text read so far was doubtful."""
+        """Whether there was any warning so far."""
         return bool(self._seen)
 
     def note(self, warnings: Iterable[str]) -> None:

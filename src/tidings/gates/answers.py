@@ -1,4 +1,4 @@
-"""What the broker says, as answers of the protocol: for every gate that speaks the Subscribe language."""
+"""Turns outcomes of the broker into answers of the protocol, for every gate that speaks the Subscribe language."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -47,12 +47,12 @@ def delayed_answer(delayed: Delayed, alias: Alias = None) -> DelayedAccepted:
 
 
 def encode_body(parcel: Parcel) -> bytes:
-    """What all notifications of a change have in common."""
+    """The part of a notification that is the same for all subscribers who have this answer."""
     return wire.body(parcel.variables, parcel.changes, parcel.commit, parcel.time, parcel.reason)
 
 
 def body_of(parcel: Parcel) -> bytes:
-    """The same, made once."""
+    """The same bytes, encoded once for each parcel."""
     body = parcel.encodings.get(encode_body)
     if body is None:
         body = parcel.encodings[encode_body] = encode_body(parcel)
@@ -60,7 +60,7 @@ def body_of(parcel: Parcel) -> bytes:
 
 
 def head_of(subscriber: Subscriber) -> bytes:
-    """How all notifications to a subscriber begin, made once."""
+    """The part with which all notifications to a subscriber begin, encoded once for each subscriber."""
     head = subscriber.head
     if head is None:
         head = subscriber.head = wire.head(subscriber.spuid, subscriber.alias)
@@ -68,5 +68,6 @@ def head_of(subscriber: Subscriber) -> bytes:
 
 
 def first_answer(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> bytes:
-    """The notification that answers a request; `resumed` is said to one who came back."""
+    """The notification that answers a subscribe request. `resumed` tells a client that asked to resume whether it did;
+    None if the client did not ask."""
     return wire.first_answer(head_of(subscriber), subscriber.sequence, body_of(parcel), resumed)

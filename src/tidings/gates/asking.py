@@ -1,8 +1,8 @@
-"""Who asks, and what they may do: what a gate wants to know before it does anything for anybody.
+"""The guard tells a gate who sends a request and what that client may do, before the gate handles the request.
 
-    Authorization header, or member of a message -> Guard -> Asker -> rights, which the broker is handed
+    Authorization header, or member of a message -> Guard -> Asker -> its rights, which the gate passes to the broker
 
-Where nobody is asked who they are, everybody is `EVERYBODY`, and finding that out costs a call.
+With security off, every client is `EVERYBODY`, and the guard says so in one call.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,29 +17,29 @@ from tidings.model.errors import TidingsError
 
 
 class Asker(Struct, frozen=True):
-    """Somebody, as far as a gate has to know."""
+    """Who sends a request: the subject of its token, and its rights."""
 
     subject: str | None
-    """None for one who has not said who they are."""
+    """None for a client without a token."""
     rights: Rights
     expires: int | None = None
-    """When what they have shown does, in microseconds since 1970."""
+    """When the token expires, in microseconds since 1970."""
 
     def publisher(self, said: str | None) -> str | None:
-        """The name that the log gets: a client's word counts only where nobody is asked for more than that."""
+        """The name of the publisher for the log: the subject, or with security off what the client says (`said`)."""
         return said if self is EVERYBODY else self.subject
 
 
 EVERYBODY = Asker(None, ALL_RIGHTS)
-"""Where nobody is asked."""
+"""Every client, with security off."""
 
 
 class Deed(Struct, frozen=True):
-    """Something that somebody did or was refused, for those who keep a record."""
+    """Something that a client did, or that it was refused, for the audit log."""
 
     what: str
     where: str = ""
-    """The address that it came from."""
+    """The address of the client."""
     target: str = ""
     commit: int | None = None
     reads: bool = False
@@ -47,48 +47,50 @@ class Deed(Struct, frozen=True):
 
 
 class Resident(Struct, frozen=True):
-    """One whom the settings name, and who is asked for no token: a gate that speaks for all its clients."""
+    """A subject that the settings name and that needs no token: a gate that acts for all its clients."""
 
     subject: str
 
 
 Shown: TypeAlias = str | Resident | None
-"""What tells who somebody is: an Authorization header or the like, the settings, or nothing."""
+"""What identifies a client: an Authorization header or the like, a subject of the settings, or nothing."""
 Changed: TypeAlias = Callable[[Rights, str], None]
-"""Somebody who stays has other rights from here on, and why."""
+"""The guard calls it with the new rights of a client that has subscriptions, and with the reason."""
 Leave: TypeAlias = Callable[[], None]
+"""The gate calls it when the client has left."""
 
 
 class Guard(Protocol):
-    """Knows who shows what."""
+    """Identifies clients by their tokens."""
 
     @property
     def asks(self) -> bool:
-        """Whether anybody is asked who they are."""
+        """Whether security is on: whether clients have to show a token."""
 
     @property
     def refusals(self) -> Mapping[str, int]:
-        """How many were refused for want of a token or of rights, by the codes of their errors."""
+        """How many requests were refused for want of a token or of rights, by the codes of their errors."""
 
     def figures(self) -> Iterable[Figure]:
-        """What there is to count beside that."""
+        """Further figures of security."""
 
     def recall(self, authorization: Shown) -> Asker | None:
-        """Who shows this, at once; None if it has to be found out, by `identify`. Raises what is wrong with it."""
+        """The client with this token, if the guard knows it already; None if only `identify` can tell. Raises what is
+        wrong with the token."""
 
     async def identify(self, authorization: Shown) -> Asker:
-        """Who shows this. Raises what is wrong with it: 401, with a code of the protocol."""
+        """The client with this token. Raises what is wrong with the token: status 401, and a code of the protocol."""
 
     def attend(self, authorization: Shown, asker: Asker, changed: Changed) -> Leave:
-        """Somebody stays: have them told when what they showed no longer counts, or gives them other rights."""
+        """A client begins to have subscriptions: call `changed` whenever its token ends or gives it other rights."""
 
     def judge(self, asker: Asker | None, deed: Deed, error: TidingsError | None = None) -> TidingsError | None:
-        """Keep a record of what was done or refused; the error as its client is to hear it. `asker` is None if that
-        is not known."""
+        """Write a deed or its refusal to the audit log. Returns the error as the client is to get it. `asker` is None
+        if the client is not identified."""
 
 
 class OpenGuard:
-    """Lets everybody do everything."""
+    """The guard when security is off: it lets every client do everything."""
 
     asks = False
     refusals: Mapping[str, int] = MappingProxyType({})
@@ -110,7 +112,7 @@ class OpenGuard:
 
 
 def _nothing() -> None:
-    """There is nothing to leave."""
+    """`OpenGuard` keeps nothing about clients, so none has to leave."""
 
 
 OPEN = OpenGuard()

@@ -1,9 +1,9 @@
-"""One client of a gate, as the broker meets it: everything that it may ask for, and nothing else of the broker.
+"""One client of a gate: the methods of the broker that a gate may call for it.
 
     update, submit, query, subscribe, resume, unsubscribe, publish, delay, rehearse, leave
 
-Who it is, what it may do, how much it may have, whether anything may be changed at all, what is counted and what goes
-on record is seen to here, once for all gates. Errors are those that the client is to hear.
+For all gates alike, `Caller` identifies the client, passes its rights to the broker, enforces its quotas and the
+setting `read_only`, counts its requests and writes to the audit log. It raises errors as the client is to get them.
 """
 
 import asyncio
@@ -34,17 +34,17 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.prepared import Parameters
 
 MOST_BYTES = 64 << 20
-"""What an answer may have that is made as a whole."""
+"""The largest answer to a query that a gate sends in one message."""
 
 Begun: TypeAlias = Callable[[Subscriber, Parcel, bool | None], None]
-"""Called with the first answer of a subscription, before anything that changes it; whether it goes on where it was,
-None if nobody wanted that. Does not wait."""
+"""Called with the first answer of a subscription, before any change of it, and with whether the subscription was
+resumed (None if the client did not ask for that). Must not block."""
 Bound: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
 class Caller:
-    """`link` is the way to it; `shown` tells who it is, and `where` from which address it comes. One that stays has an
-    `origin`, and is listed among those who are connected."""
+    """`link` delivers notifications to the client, `shown` identifies it, and `where` is its address. A client with an
+    `origin` appears in the list of connections."""
 
     def __init__(
         self, premises: Premises, link: ClientLink, counts: Counts, *, shown: Shown = None, where: str = "",
@@ -57,13 +57,13 @@ class Caller:
         self._counts = counts
         self._where = where
         self.shown = shown
-        """What was shown last; a gate may set it whenever its client shows something else."""
+        """What the client showed last. The gate sets it when the client shows another token."""
         self.client = client_of(None, where)
-        """Whose quota it is that requests take."""
+        """The client whose quota the requests count against."""
         self.session = self._broker.connect(link, self.client if self._guard.asks else None)
         self.session.origin = origin
         self._present: dict[str | None, Leave] = {}
-        """Whose subscriptions are here: they are told when they have other rights."""
+        """The subjects that have subscriptions here. The guard tells this caller when their rights change."""
 
     def leave(self) -> None:
         """The client is gone. Its subscriptions wait for it, for as long as the setting `grace` says."""
@@ -73,23 +73,23 @@ class Caller:
         self._broker.disconnect(self.session)
 
     def filled(self) -> None:
-        """It takes nothing more for now: what changes is added up."""
+        """The client takes nothing more for now: the broker adds up its notifications."""
         if not self.session.full:
             self._broker.filled(self.session)
 
     def drained(self) -> None:
-        """It has room again."""
+        """The client has room again."""
         if self.session.full:
             self._broker.drained(self.session)
 
-    # -- who asks -----------------------------------------------------------------------------------------------
+    # -- identification -----------------------------------------------------------------------------------------
 
     async def identify(self) -> Asker:
-        """Who it is now. Raises what is wrong with what it shows."""
+        """Identify the client by what it showed last. Raises what is wrong with that."""
         return self.recall() or self._met(await self._guard.identify(self.shown))
 
     def recall(self) -> Asker | None:
-        """The same at once; None if that has to be found out."""
+        """The same without waiting; None if the guard does not know the client yet."""
         asker = self._guard.recall(self.shown)
         return None if asker is None else self._met(asker)
 
@@ -100,7 +100,8 @@ class Caller:
 
     @asynccontextmanager
     async def _asking(self, what: str) -> AsyncIterator[Asker]:
-        """While a request is in work."""
+        """Around a request: identifies the client, counts the request against its quotas, and turns errors into those
+        that the client is to get."""
         self._counts.requests += 1
         asker: Asker | None = None
         ticket: Ticket | None = None
@@ -119,7 +120,7 @@ class Caller:
                 ticket.leave()
 
     def refused(self, error: TidingsError, what: str, asker: Asker | None = None) -> TidingsError:
-        """Count a refusal; the error as the client is to hear it."""
+        """Count a refusal. Returns the error as the client is to get it."""
         self._counts.errors += 1
         self._quotas.note(error)
         return self._guard.judge(asker, Deed(what, self._where), error) or error
@@ -137,7 +138,7 @@ class Caller:
     # -- updates and queries ------------------------------------------------------------------------------------
 
     async def update(self, change: str | Bound, dataset: Dataset | None = None, publisher: str | None = None) -> Done:
-        """Carry an update out: its text, or one that was prepared with its variables bound."""
+        """Carry out an update: a text, or a prepared update with its variables bound."""
         async with self._asking("update") as asker:
             answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
             self._submit(asker, change, dataset, reply_to(answer), publisher)
@@ -148,7 +149,8 @@ class Caller:
     def submit(
         self, asker: Asker, change: str | Bound, dataset: Dataset | None, reply: Reply, publisher: str | None = None
     ) -> None:
-        """As `update`, in the order of the calls: `reply` is called with what came of it, also if it is refused."""
+        """As `update`, but without waiting: `reply` is called with the outcome or the refusal. The broker carries out
+        updates in the order of the calls."""
         self._counts.requests += 1
 
         def replied(outcome: Outcome) -> None:
@@ -196,7 +198,7 @@ class Caller:
             return delayed
 
     async def cancel(self, delayed: str) -> Delayed:
-        """Call off an update of its own that was accepted for later."""
+        """Cancel a delayed update of this client."""
         async with self._asking("cancel") as asker:
             self._check_writable()
             cancelled = await self._broker.cancel_delayed(delayed, asker.subject, asker.rights)
@@ -204,7 +206,7 @@ class Caller:
             return cancelled
 
     async def rehearse(self, text: str, dataset: Dataset | None = None) -> Rehearsal:
-        """What an update would do; nothing is done."""
+        """What an update would change. Nothing changes."""
         async with self._asking("rehearse") as asker:
             rehearsal = await self._broker.rehearse(text, dataset, asker.rights, self._share(asker))
             self._record(asker, "rehearse", reads=True)
@@ -224,7 +226,7 @@ class Caller:
                 return file.read()
 
     async def publish(self, events: Sequence[Any], graph: Term = DEFAULT_GRAPH, alias: Alias = None) -> EventsPublished:
-        """Tell of events, to be matched and forgotten."""
+        """Publish events: the broker matches them with approximate subscriptions, and does not store them."""
         async with self._asking("publish") as asker:
             self._check_writable()
             published = await publish_events(self._broker, events, graph, asker.rights, alias)
@@ -239,8 +241,8 @@ class Caller:
     async def subscribe(
         self, text: str, dataset: Dataset | None, begun: Begun, alias: Alias = None, encode: Encode | None = None
     ) -> Subscriber:
-        """Begin a subscription; it has been answered by the end. With `encode`, a first answer that takes long has that
-        encoding, and no rows."""
+        """Begin a subscription, and wait until `begun` was called with its first answer. With `encode`, the parcel of a
+        long first answer has that encoding instead of rows."""
         async with self._asking("subscribe") as asker:
             return await self._subscribe(asker, text, dataset, begun, alias, None, encode)
 
@@ -248,8 +250,8 @@ class Caller:
         self, spuid: str, sequence: int, begun: Begun, alias: Alias = None, otherwise: Subscribe | None = None,
         encode: Encode | None = None,
     ) -> Subscriber:  # fmt: skip
-        """Go on with a subscription after the notification of a number; if it is gone, begin another one. `encode` is
-        as for `subscribe`."""
+        """Resume a subscription after the notification with this sequence. If there is no such subscription, begin
+        `otherwise`. `encode` is as for `subscribe`."""
         async with self._asking("subscribe") as asker:
             answer, answered, refused = self._beginning(asker, begun)
             try:
@@ -280,7 +282,8 @@ class Caller:
     ) -> (
         "tuple[asyncio.Future[Subscriber], Callable[[Subscriber, Parcel, bool], None], Callable[[TidingsError], None]]"
     ):
-        """What is called with the first answer, or with what speaks against it, and who waits for either."""
+        """A future for the subscription, and the two functions that complete it: with the first answer, or with an
+        error."""
         answer: asyncio.Future[Subscriber] = asyncio.get_running_loop().create_future()
 
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
@@ -306,7 +309,7 @@ class Caller:
             self._present[asker.subject] = self._guard.attend(self.shown, asker, changed)
 
     async def unsubscribe(self, spuid: str) -> None:
-        """End a subscription of its own, for good."""
+        """End a subscription of this client for good."""
         async with self._asking("unsubscribe") as asker:
             ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._broker.unsubscribe(

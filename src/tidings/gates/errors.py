@@ -5,21 +5,21 @@ BadRequest
 ├── BodyTooLarge         body_too_large        413   bytes
 ├── BodyTooSlow          body_too_slow         408   the body did not arrive in time
 ├── HeadersTooLarge      headers_too_large     431   bytes
-├── BadForwarding        bad_forwarding        400   what a proxy says of its client makes no sense
-└── ClientLeft           client_left           499   nobody waits for the answer any more
+├── BadForwarding        bad_forwarding        400   the headers in which a proxy names its client are invalid
+└── ClientLeft           client_left           499   the client closed the connection before the answer
 NotFound
-└── UnknownPrepared      unknown_prepared      404   nothing was prepared under this name
+└── UnknownPrepared      unknown_prepared      404   there is no prepared update of this name on the connection
 LimitExceeded
 ├── RateExceeded         rate_exceeded         429   seconds: this client asks too often
 ├── TooManyConnections   too_many_connections  429   come back in a moment
-├── TooSlow              too_slow              503   the client took less than it was sent
-└── TooManyPrepared      too_many_prepared     429   on this connection
+├── TooSlow              too_slow              503   the client read more slowly than the broker sent
+└── TooManyPrepared      too_many_prepared     429   the connection has as many prepared updates as it may
 NotAllowed
-├── OriginNotAllowed     origin_not_allowed    403   pages of this origin may not ask
-├── HostNotAllowed       host_not_allowed      421   the broker is not known by this name
-├── TakenOver            taken_over            409   the subscription goes on over another connection
-└── ForAdministrators    for_administrators    403   the sender is not one of them
-SubscriptionLost         subscription_lost     500   the subscription failed here
+├── OriginNotAllowed     origin_not_allowed    403   pages of this origin may not use the broker
+├── HostNotAllowed       host_not_allowed      421   the Host header has a name that is not the broker's
+├── TakenOver            taken_over            409   another connection has resumed the subscription
+└── ForAdministrators    for_administrators    403   the sender is no administrator
+SubscriptionLost         subscription_lost     500   the broker could not go on with the subscription
 """
 
 import math
@@ -72,7 +72,7 @@ class UnknownPrepared(NotFound):
 
 
 class RateExceeded(LimitExceeded):
-    """`seconds` is when one more may come."""
+    """The client may send its next request after `seconds`."""
 
     status = 429
     code = "rate_exceeded"

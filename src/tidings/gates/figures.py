@@ -1,11 +1,11 @@
-"""Figures that others than the broker have for those who watch it: of security, of the certificate."""
+"""Figures for `/status` and `/metrics` that parts other than the broker count: security, the certificate, gates."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 
 class Figure(NamedTuple):
-    """A number, as it is now. One that only `grows` counts what has happened since the start."""
+    """A number at this moment. One that `grows` is a counter since the start; any other is a gauge."""
 
     name: str
     text: str
@@ -14,7 +14,7 @@ class Figure(NamedTuple):
 
 
 Figures: TypeAlias = Callable[[], Iterable[Figure]]
-"""Asked when somebody looks; it does not take long."""
+"""Called for each request to `/status` or `/metrics`, so it must be quick."""
 
 
 def no_figures() -> Iterable[Figure]:

@@ -1,10 +1,10 @@
-"""What a reverse proxy says of the client that it speaks for, believed if the proxy is trusted.
+"""Reads the headers in which a trusted reverse proxy names the client that it forwards.
 
     Forwarded: for=192.0.2.7;proto=https;host=tidings.example.org        (RFC 7239)
     X-Forwarded-For: 192.0.2.7   X-Forwarded-Proto: https   X-Forwarded-Host: tidings.example.org
 
-Each proxy adds the one that it was called by, at the end. So the lists are read from their end, as long as those who
-wrote them are trusted: what comes before was written by the client, and may be anything.
+Each proxy appends the address that called it. So the lists are read from their end, for as long as the writer of an
+element is trusted. The client may have written everything before that.
 """
 
 import re
@@ -29,7 +29,7 @@ _MOST = 4096
 
 
 class Hop(Struct, frozen=True):
-    """What one proxy said: who called it, how, and by which name."""
+    """What one proxy wrote: the address that called it, whether over TLS, and the Host header that it got."""
 
     client: str
     secure: bool | None = None
@@ -37,7 +37,7 @@ class Hop(Struct, frozen=True):
 
 
 class Proxies:
-    """Those that are trusted, by address or network."""
+    """The proxies that the settings trust, by address or network."""
 
     def __init__(self, networks: Iterable[str]) -> None:
         self._networks: list[IPv4Network | IPv6Network] = [ip_network(each) for each in networks]
@@ -55,7 +55,8 @@ class Proxies:
         return any(found in network for network in self._networks)
 
     def origin(self, address: str, headers: Iterable[Header]) -> Hop | None:
-        """What the outermost trusted proxy says; None if there is none, or it says nothing. Raises BadForwarding."""
+        """What the outermost trusted proxy wrote; None if there is no trusted proxy, or it wrote nothing. Raises
+        BadForwarding."""
         if not self._networks or not self.trusts(address):
             return None
         hops = _hops(headers)
@@ -65,7 +66,7 @@ class Proxies:
         return _checked(hops[0]) if hops else None
 
     def peer(self, peer: Peer, headers: Iterable[Header]) -> Peer:
-        """The client itself. Raises BadForwarding."""
+        """The client, with the address that the proxies report. Raises BadForwarding."""
         hop = self.origin(peer.address, headers)
         return peer if hop is None else structs.replace(peer, address=hop.client)
 
@@ -74,7 +75,7 @@ NOBODY = Proxies(())
 
 
 def _hops(headers: Iterable[Header]) -> list[Hop]:
-    """In the order of the headers: the nearest proxy wrote the last."""
+    """All hops in the order of the headers: the nearest proxy wrote the last one."""
     found: dict[str, str] = {}
     for raw, value in headers:
         if (name := raw.lower()) in _NAMES:
@@ -91,7 +92,7 @@ def _hops(headers: Iterable[Header]) -> list[Hop]:
 
 
 def _of_lists(clients: list[str], schemes: list[str], hosts: list[str]) -> list[Hop]:
-    """Proxies may write one scheme and one host for a list of clients: the last then counts for all."""
+    """Proxies may write one scheme and one host for several clients: the last one then holds for all."""
 
     def beside(values: list[str], number: int) -> str | None:
         return None if not values else values[max(number - len(clients), -len(values))]
@@ -112,13 +113,13 @@ def _element(text: str) -> Hop:
     for part in re.findall(r'(?:[^";]|"(?:[^"\\]|\\.)*")+', text):
         match = _PAIR.fullmatch(part)
         if match is None:
-            return Hop("", None, None)  # refused if it counts: the client may have written it
+            return Hop("", None, None)  # `_checked` refuses it if it is used; otherwise the client may have written it
         pairs[match[1].lower()] = match[3] if match[2] is None else re.sub(r"\\(.)", r"\1", match[2])
     return Hop(_address(pairs.get("for", "")), _scheme(pairs.get("proto")), pairs.get("host"))
 
 
 def _address(node: str) -> str:
-    """Without a port; as it is, if it cannot be understood."""
+    """The address without its port; the text as it is, if it has no address."""
     try:
         return str(ip_address(node))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the process wants of a gate that can be switched on: a name, a life, and what it counts."""
+"""The interface of a gate that can be switched on: its name, its address, its lifetime and its figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -19,11 +19,12 @@ class Counts:
         self.errors = 0
         """Requests that were refused."""
         self.notifications = 0
-        """Handed to whoever takes them to a client."""
+        """Notifications that the gate has handed to its clients or to its transport."""
 
 
 class Gate(Protocol):
-    """Built before the broker runs, so that it may keep facts; runs while the broker does."""
+    """The server builds a gate before the broker starts, so that the gate can register the facts that it keeps in the
+    log, and runs it while the broker runs."""
 
     @property
     def name(self) -> str:
@@ -31,26 +32,26 @@ class Gate(Protocol):
 
     @property
     def address(self) -> str:
-        """Where its clients find it, as an address; while it runs."""
+        """The address at which clients find it while it runs."""
 
     @property
     def counts(self) -> Counts: ...
 
     @property
     def clients(self) -> int:
-        """How many are connected, or would be told of something."""
+        """How many clients are connected, or registered for notifications."""
 
     def figures(self) -> Iterable[Figure]:
-        """What it has to tell beside that, at this moment."""
+        """Further figures of this gate at this moment."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        """What the HTTP gate serves for it."""
+        """Paths that the HTTP gate serves for it."""
 
     def paths(self) -> Mapping[str, Any]:
-        """The same for the OpenAPI description, by path."""
+        """The OpenAPI descriptions of these routes, by path."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Takes requests meanwhile. Raises what keeps it from that, as that it cannot listen."""
+        """The gate takes requests within this context. Entering it raises an error if, say, the port is taken."""
 
 
 def gate_status(gate: Gate) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection: its address, and the subject of the certificate that it showed."""
+"""The other end of a connection: the address of the client, and the subject of its certificate."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Peer(Struct, frozen=True):
-    """`subject` is as RFC 4514 writes it (`CN=lamp-7,O=City`); None if no certificate was asked for, or shown."""
+    """`subject` is in the notation of RFC 4514 (`CN=lamp-7,O=City`); None if the client showed no certificate."""
 
     address: str
     subject: str | None = None
@@ -19,7 +19,7 @@ def peer_of(transport: Any) -> Peer:
 
 
 def subject_of(transport: Any) -> str | None:
-    """The subject of the client's certificate, which the handshake has verified."""
+    """The subject of the client's certificate, which the TLS handshake has verified."""
     tls = transport.get_extra_info("ssl_object")
     document = None if tls is None else tls.getpeercert(binary_form=True)
     if not document:
@@ -30,5 +30,5 @@ def subject_of(transport: Any) -> str | None:
 
 
 def tls_extension(transport: Any) -> dict[str, Any]:
-    """What ASGI tells applications of a connection with TLS, as far as it is of use here."""
+    """The part of ASGI's extension `tls` that this broker uses."""
     return {"client_cert_name": subject_of(transport)}

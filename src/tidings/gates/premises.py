@@ -8,15 +8,15 @@ from tidings.gates.quotas import Quotas
 
 
 class Premises(Struct, frozen=True):
-    """The broker, who guards it, how much one client may have of it, and what a request may be."""
+    """The broker, its guard, the quotas of clients, and the limits of requests."""
 
     broker: Broker
     quotas: Quotas
     base: str
-    """What relative IRIs are relative to."""
+    """The base against which relative IRIs are resolved."""
     guard: Guard = OPEN
     read_only: bool = False
     max_body: int = 16 << 20
     """Bytes that a request or message may have."""
     high_water: int = 1 << 18
-    """Bytes on their way to a client before it counts as slow."""
+    """Unsent bytes for a client above which it counts as slow."""

@@ -1,7 +1,7 @@
-"""How much of a broker one client may have, so that nobody is turned away because of somebody else.
+"""Limits on what one client may use of a broker, so that no client is refused because of another one.
 
-A client is whoever it has shown to be; one who has not said who it is goes by its address, together with the
-neighbours that the owner of an IPv6 address has as well. What is refused costs its client a moment, and us little.
+A client with a token is its subject. A client without one is its address; IPv6 addresses count by network, because one
+owner has a whole network of them. Refusing a request costs the broker little.
 """
 
 from collections import Counter
@@ -16,11 +16,11 @@ from tidings.model.errors import LimitExceeded, TidingsError
 from tidings.security.limits import Limiter, Rate, neighbourhood
 
 _AT_ONCE = 2.0
-"""Seconds' worth of requests that may come at once."""
+"""A burst may have as many requests as the rate allows in this many seconds."""
 
 
 class Quota(Struct, frozen=True):
-    """What one client may have. `rate` is in requests and messages a second; 0 is no limit."""
+    """The limits of one client. `rate` is in requests and messages a second; 0 is no limit."""
 
     rate: float = 0.0
     requests: int = 10_000
@@ -29,7 +29,7 @@ class Quota(Struct, frozen=True):
 
 
 class Tally:
-    """Counts what clients have at the moment; of each kind at most so many. `refusal` is what the next one hears."""
+    """Counts what each client has at the moment: at most `most`. `refusal` makes the error for one more."""
 
     __slots__ = ("_most", "_refusal", "counts")
 
@@ -39,7 +39,7 @@ class Tally:
         self.counts: dict[str, int] = {}
 
     def enter(self, client: str) -> None:
-        """Raises what the refusal is."""
+        """Count one more. Raises the refusal."""
         count = self.counts.get(client, 0)
         if count >= self._most:
             raise self._refusal()
@@ -54,7 +54,7 @@ class Tally:
 
 
 class Ticket:
-    """A place that a client has; it is left once, whoever says so first."""
+    """One count of a client in a tally. Only the first call of `leave` gives it back."""
 
     __slots__ = ("_client", "_tally")
 
@@ -78,7 +78,7 @@ class Quotas:
         self.updates = Tally(quota.updates, lambda: TooManyRequests(_WAITING.format(quota.updates)))
         self.connections = Tally(quota.connections, lambda: TooManyConnections(_CONNECTED.format(quota.connections)))
         self.refusals: Counter[str] = Counter()
-        """Requests, messages and connections that met a limit, of whatever kind, by the codes of their errors."""
+        """Requests, messages and connections that were refused because of any limit, by the codes of their errors."""
 
     def take(self, client: str) -> None:
         """Count a request or a message. Raises RateExceeded."""
@@ -86,7 +86,7 @@ class Quotas:
             raise RateExceeded(wait)
 
     def note(self, error: TidingsError) -> None:
-        """Count a refusal, if it is one because of a limit."""
+        """Count an error in `refusals` if it is about a limit."""
         if isinstance(error, LimitExceeded):
             self.refusals[error.code] += 1
 
@@ -97,7 +97,7 @@ _CONNECTED = "{:,} connections of your address are open, the limit of client_con
 
 
 def client_of(asker: Asker | None, address: str) -> str:
-    """Whose quota a request takes."""
+    """The name under which a client's requests are counted: its subject, or the network of its address."""
     if asker is not None and asker.subject is not None:
         return asker.subject
     return f"@{neighbourhood(address)}"

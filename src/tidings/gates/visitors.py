@@ -1,11 +1,11 @@
-"""Whose requests a gate takes: a browser carries those of any page to it, also of pages that mean no good.
+"""Checks that a request does not come from a hostile web page: a browser sends the requests of any page it shows.
 
-    Host            the name that the client has for the broker. A page of evil.example that has its name resolved to
-                    127.0.0.1 is of the broker's own origin to a browser (DNS rebinding); the name gives it away.
-    Origin          the page that asks. Programs have none; the broker's own page has the broker's.
-    Sec-Fetch-Site  where a request without an Origin comes from, such as that of an image.
+    Host            the name under which the client addressed the broker. If evil.example resolves its own name to
+                    127.0.0.1, a browser takes its page for the broker's (DNS rebinding); the Host header reveals it.
+    Origin          the origin of the page. Programs send none; the broker's own page sends the broker's.
+    Sec-Fetch-Site  tells whether a request without an Origin, such as that for an image, comes from another site.
 
-Addresses and localhost are names of everybody's own machine, and no page can have them for its own.
+IP addresses and localhost are always allowed as Host: no web site can have them as its name.
 """
 
 from collections.abc import Iterable
@@ -15,16 +15,16 @@ from tidings.gates.errors import HostNotAllowed, OriginNotAllowed
 
 ANY = "*"
 SECURE = "/secure"
-"""What is below is for those who say who they are."""
+"""Paths below this one require a token."""
 OF_SECURITY = (f"{SECURE}/", "/admin/", "/oauth/")
-"""What is there only if everybody is asked who they are."""
+"""Paths that exist only with security on."""
 SECURE_IS_OFF = "there is nothing at {}: it is served with security on (--secure), and this broker runs without it"
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _FOREIGN = frozenset({"cross-site", "same-site"})
 
 
 class Visitors:
-    """Lets requests in by the names in their headers. `pages` are ports at which this broker has pages of its own."""
+    """Accepts or refuses requests by these headers. `pages` are the ports at which this broker serves its own pages."""
 
     def __init__(self, *, hosts: Iterable[str], origins: Iterable[str], pages: Iterable[int] = ()) -> None:
         names = frozenset(host.lower().rstrip(".") for host in hosts)
@@ -35,7 +35,7 @@ class Visitors:
         self._any_origin = ANY in self._origins
         self._pages = frozenset(pages)
         self.let_in: set[bytes | None] = {None}
-        """Host headers that were let in before: most requests need no more than a look at these."""
+        """Host headers that were accepted before, for a quick check of most requests."""
 
     def check(
         self, host: str | None, origin: str | None = None, site: str | None = None, mode: str | None = None
@@ -53,7 +53,7 @@ class Visitors:
             )
 
     def check_host(self, host: str | None) -> None:
-        """Raises HostNotAllowed. What is no browser may leave the name out."""
+        """Raises HostNotAllowed. A request without a Host header does not come from a browser, and is accepted."""
         if host and not self._any_host and not self._is_ours(_name(host)):
             raise HostNotAllowed(
                 f"this broker is not known as {_name(host)}; the setting allowed_hosts lists the names that it has"
@@ -69,7 +69,7 @@ class Visitors:
         return True
 
     def _takes(self, origin: str, host: str) -> bool:
-        """Whether pages of an origin may ask what the client calls `host`."""
+        """Whether pages of an origin may use the broker under the name `host`."""
         if self._any_origin or origin in self._origins:
             return True
         scheme, _, authority = origin.partition("://")

@@ -1,4 +1,4 @@
-"""Takes bytes out of the log: cut off if a crash tore them, moved to DIR/damaged if they may be worth something."""
+"""Takes bytes out of the log: cuts off what a crash tore, and moves to DIR/damaged what may still be of use."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from tidings.log.layout import damaged_of, sync_folder
 
 
 def cut_off(path: Path, offset: int) -> None:
-    """End a segment here; one with nothing left in it goes."""
+    """Truncate a segment here; delete it if nothing is left of it."""
     if not offset:
         path.unlink()
         sync_folder(path.parent)
@@ -18,7 +18,7 @@ def cut_off(path: Path, offset: int) -> None:
 
 
 def move_aside(folder: Path, path: Path) -> Path:
-    """Move a whole file to the damaged ones."""
+    """Move a whole file to DIR/damaged."""
     target = _free(folder, path.name)
     path.replace(target)
     sync_folder(target.parent)
@@ -27,7 +27,7 @@ def move_aside(folder: Path, path: Path) -> Path:
 
 
 def move_end_aside(folder: Path, path: Path, offset: int) -> Path:
-    """Move the end of a segment to the damaged ones: durable there before it is gone here."""
+    """Move the end of a segment to DIR/damaged. It is durable there before it is cut off here."""
     if not offset:
         return move_aside(folder, path)
     target = _free(folder, f"{path.name}.from-{offset}")
@@ -43,7 +43,7 @@ def move_end_aside(folder: Path, path: Path, offset: int) -> Path:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A name that nothing set aside before has."""
+    """A name in DIR/damaged that is not in use."""
     damaged = damaged_of(folder)
     if not damaged.is_dir():
         damaged.mkdir()

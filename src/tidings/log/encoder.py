@@ -1,6 +1,6 @@
-"""Where the log ends, and the lines that go there: entries become bytes, segment by segment.
+"""Encodes entries as bytes for the end of the log, segment by segment. It does not write them.
 
-Lines are chained to those before them, so that whoever encodes has to know where the log ends. Nothing here writes.
+The checksum of a line depends on the line before it, so the encoder keeps the place at which the log ends.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Encoder:
-    """Encodes entries from a place on. A segment has so many bytes and is so many microseconds old, and then ends."""
+    """Encodes entries from a place on. A segment ends at `most_bytes`, or when it is `oldest` microseconds old."""
 
     __slots__ = (
         "_commit", "_crc", "_finished", "_most_bytes", "_offset", "_oldest", "_opened", "_pending", "_segment", "_time"
@@ -34,11 +34,11 @@ class Encoder:
 
     @property
     def place(self) -> Place:
-        """Behind all that was added."""
+        """The place behind the last entry that was added."""
         return Place(self._commit, self._time, self._segment, self._offset, self._crc, self._opened)
 
     def add(self, entry: Entry) -> None:
-        """Put an entry behind the others. Raises TypeError, ValueError if it cannot be encoded."""
+        """Add an entry. Raises TypeError, ValueError if it cannot be encoded."""
         if not self._segment:
             self._rotate(entry)
         data, crc = encode(entry, self._crc)
@@ -50,13 +50,13 @@ class Encoder:
         self._crc, self._commit, self._time = crc, entry.commit, entry.time
 
     def _is_full(self, more: int, time: int) -> bool:
-        # A segment without a commit has the name that the next one would have: it goes on.
+        # A segment without a commit has the name that the next segment would get, so it cannot end.
         if self._segment > self._commit:
             return False
         return self._offset + more > self._most_bytes or time - self._opened >= self._oldest
 
     def _rotate(self, entry: Entry) -> None:
-        """Begin a segment with this entry: its lines are chained to the name."""
+        """Begin a segment with this entry. The checksum of its first line depends on the name."""
         first = self._commit + 1
         if self._pending:
             self._finished.append(Part(self._segment, b"".join(self._pending)))
@@ -64,7 +64,7 @@ class Encoder:
         self._segment, self._offset, self._opened, self._crc = first, 0, entry.time, seed(first)
 
     def take(self) -> tuple[Part, ...]:
-        """All that was added since the last time."""
+        """All bytes since the last call."""
         if self._pending:
             self._finished.append(Part(self._segment, b"".join(self._pending)))
         parts = tuple(self._finished)

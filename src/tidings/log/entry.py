@@ -1,4 +1,4 @@
-"""A place in the log, which is a sequence of entries; these are the protocol's, and have their name here as well."""
+"""Places in the log. The log is a sequence of the protocol's entries, which this module re-exports."""
 
 import msgspec
 
@@ -8,18 +8,18 @@ __all__ = ["PUBLISHER", "START", "Entry", "Note", "Place", "published_by"]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A place between two entries: the end of one, where the next is written."""
+    """A place between two entries: the end of one, and the beginning of the next."""
 
     commit: int = msgspec.field(default=0, name="seq")
     """The last commit before this place."""
     time: int = 0
     segment: int = 0
-    """The first commit of the segment, which names it; 0 where there is none yet."""
+    """The first commit of the segment, which is its name; 0 if there is no segment yet."""
     offset: int = 0
     crc: int = 0
-    """Of the line that ends here: what the next line's is chained to."""
+    """The checksum of the line that ends here, on which that of the next line depends."""
     opened: int = 0
-    """The time of the segment's first entry, by which it grows old."""
+    """The time of the segment's first entry, for the age of the segment."""
 
 
 START = Place()

@@ -4,8 +4,8 @@ TidingsError
 ├── FolderUnusable       folder_unusable       500   no permission, a file in the way, another format
 ├── FolderInUse          folder_in_use         500   pid
 ├── LogDamaged           log_damaged           500   file, line, what
-├── LogWriteFailed       log_write_failed      507   the disk is full, or worse; nothing was committed
-├── LogBroken            log_broken            503   what is on disk is uncertain: restart
+├── LogWriteFailed       log_write_failed      507   the disk is full or fails; nothing was committed
+├── LogBroken            log_broken            503   the content of the log is uncertain: restart the broker
 └── HistoryGone          history_gone          410   first
 """
 
@@ -31,7 +31,7 @@ class FolderInUse(TidingsError):
 
 
 class LogDamaged(TidingsError):
-    """Damage that no crash explains; to go on from it would lose commits silently."""
+    """Damage that cannot come from a crash. Going on from there would lose commits silently."""
 
     code = "log_damaged"
 
@@ -63,7 +63,7 @@ class LogBroken(TidingsError):
 
 
 class HistoryGone(TidingsError):
-    """Entries that were pruned: what they led to is in a snapshot."""
+    """The entries were pruned; only a snapshot has their result."""
 
     status = 410
     code = "history_gone"

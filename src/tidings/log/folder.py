@@ -12,17 +12,17 @@ from tidings.log.layout import log_of, snapshots_of, sync_folder, write_whole
 
 FORMAT = {"format": "tidings", "version": 1}
 _OURS = {"lock", "format.json.tmp", "lost+found"}
-"""What may be in a folder without a format: a crash came while it was made, or it is a volume of its own."""
+"""Files that a folder without a format may have: after a crash while it was made, or on a volume of its own."""
 
 
 class Folder:
-    """A folder that is ours until it is released. Raises FolderUnusable, FolderInUse."""
+    """A data folder, locked until `release`. Raises FolderUnusable, FolderInUse."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: int | None = None
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is published is for the broker's user alone
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)  # only the broker's user may read the data
             made = is_made(path)
             self._lock = _locked(path)
             if not made:
@@ -38,7 +38,7 @@ class Folder:
             raise
 
     def release(self) -> None:
-        """Let others have it. The file stays: to remove it could take away the lock of whoever comes next."""
+        """Release the lock. The file stays, because removing it could remove the lock of the next process."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -60,7 +60,7 @@ def check_format(path: Path) -> None:
 
 
 def check_free(path: Path) -> None:
-    """Raise FolderInUse if somebody has a folder. It stays as it is, and is nobody's for longer than the question."""
+    """Raise FolderInUse if another process has locked the folder. Does not change the folder, nor keep a lock on it."""
     try:
         lock = os.open(path / "lock", os.O_RDONLY)
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def check_free(path: Path) -> None:
 
 
 def is_made(path: Path) -> bool:
-    """Whether a folder has our format, rather than nothing at all. Raises FolderUnusable, OSError."""
+    """Whether a folder has our format; False if it is empty. Raises FolderUnusable, OSError."""
     try:
         found = _parsed((path / "format.json").read_bytes())
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def _locked(path: Path) -> int:
 
 
 def _holder(lock: int) -> int | None:
-    """The process that has the lock, as it says in it."""
+    """The id of the process that holds the lock, from the file."""
     pid = os.pread(lock, 20, 0).strip()
     return int(pid) if pid.isdigit() else None
 

@@ -1,10 +1,10 @@
-"""Writes the log. Appending is cheap and happens on the event loop; writing waits for the disk in another thread.
+"""The journal writes the log. The event loop appends, which is cheap; another thread writes, and waits for the disk.
 
-    append … append --> take --> write      one write makes all that was appended meanwhile durable
-                          \\--> discard     a write failed: back to the last durable entry, and on from there
+    append … append --> take --> write      one write makes durable everything that was appended before it
+                          \\--> discard     a write failed: go back to the last durable entry, and on from there
 
-To encode a large entry takes long, and is left to `write`. What follows it is chained to its last line, and so waits
-with it: until that is written, nothing is encoded here.
+Encoding a large entry takes long, so `write` does it. The checksums of later entries depend on its last line, so these
+are encoded after it, too.
 
 Only the last segment can be torn by a crash: a segment is synced, whatever the durability, before the next is begun.
 """
@@ -26,7 +26,7 @@ Durability = Literal["none", "os", "fsync"]
 """What a write waits for: the operating system to have the bytes, or the disk."""
 
 LARGE = 4_096
-"""Changes of an entry that take longer to encode than the event loop may be held: 1.5 to 2.5 µs each."""
+"""The thread encodes entries of more changes, which would block the event loop: a change takes 1.5 to 2.5 µs."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -36,19 +36,19 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What is written at once. It may cross from one segment into the next."""
+    """The entries that one write makes durable, in one segment or several."""
 
     number: int
-    """Batches are written in order, each once."""
+    """Batches are written in the order of their numbers, each once."""
     parts: tuple[Part, ...]
     end: Place | None
-    """Of the parts; None if that is wherever the batch before ends."""
+    """The end of the parts; None for the end of the batch before."""
     later: tuple[Entry, ...] = ()
-    """What follows the parts, and is still to be encoded: that takes long."""
+    """Entries after the parts that `write` has to encode, because that takes long."""
 
 
 class Journal:
-    """The writing end of a log: `durable` is the end of what was written."""
+    """Appends entries to a log, and writes them. `durable` is the place up to which the log is durable."""
 
     def __init__(self, folder: Path, place: Place, settings: Settings | None = None) -> None:
         self.folder = folder
@@ -57,12 +57,12 @@ class Journal:
         self.broken = False
         self.durable = place
         self.written = 0
-        """Bytes made durable since this journal was opened."""
+        """How many bytes were made durable since this journal was opened."""
         self._file: int | None = None
         self._begun: list[int] = []
-        """Segments made by the write under way."""
+        """The segments that the present write has created."""
         self._taken = self._done = 0
-        """The numbers of the last batch that was taken, and of the last that was written or discarded."""
+        """The numbers of the last batch that was taken, and of the last one that was written or discarded."""
         self._go_to_the_durable_end()
         if place.segment:
             try:
@@ -72,7 +72,7 @@ class Journal:
 
     def _go_to_the_durable_end(self) -> None:
         self._encoder: Encoder | None = self._encoder_at(self.durable)
-        """None while it is not known where the log ends, because a large entry is being written."""
+        """None while the end of the log is not known, because the thread still encodes a large entry."""
         self.last_commit, self._time = self.durable.commit, self.durable.time
         self._later: list[Entry] = []
 
@@ -83,16 +83,16 @@ class Journal:
 
     @property
     def has_more(self) -> bool:
-        """Whether anything was appended while something was written that is large."""
+        """Whether entries wait to be encoded behind a large one."""
         return bool(self._later)
 
     @property
     def place(self) -> Place:
-        """The end of what was appended and encoded."""
+        """The end of the entries that were appended and encoded."""
         return self.durable if self._encoder is None else self._encoder.place
 
     def append(self, entry: Entry) -> None:
-        """Put an entry behind the others; ValueError if it cannot follow them. Raises LogBroken."""
+        """Append an entry. Raises LogBroken, and ValueError if its number or time cannot follow the last entry."""
         if self.broken:
             raise LogBroken
         commits = bool(entry.delta)
@@ -105,7 +105,7 @@ class Journal:
         self.last_commit, self._time = entry.commit, entry.time
 
     def take(self) -> Batch | None:
-        """All that was appended since the last time, for `write`. Raises a TidingsError if it cannot be encoded."""
+        """Everything appended since the last call, for `write`. Raises a TidingsError if it cannot be encoded."""
         if self._encoder is None and self._done == self._taken:
             self._encoder = self._encoder_at(self.durable)
         encoder, later = self._encoder, tuple(self._later)
@@ -122,7 +122,7 @@ class Journal:
         return Batch(self._taken, parts, None if encoder is None else encoder.place, later)
 
     def discard(self) -> None:
-        """After a write that failed: forget what is not durable, taken or not. No write may be under way."""
+        """After a failed write: forget all entries that are not durable. No write may be under way."""
         self._done = self._taken
         self._go_to_the_durable_end()
 
@@ -155,7 +155,7 @@ class Journal:
             raise LogWriteFailed(error) from error
         self.durable = end
         self.written += sum(len(part.data) for part in parts)
-        self._done = batch.number  # last: from here on, the event loop may go on from `durable`
+        self._done = batch.number  # the last step: from here on, the event loop may encode from `durable` on
 
     def _begin(self, segment: int) -> None:
         if self._file is not None:
@@ -172,10 +172,10 @@ class Journal:
             view = view[os.write(self._file, view) :]
 
     def _undo(self) -> None:
-        """Back to the last durable entry. If that fails as well, nobody knows what the disk has."""
+        """Restore the log to the last durable entry. If that fails as well, the log is broken."""
         try:
             self._close()
-            for segment in reversed(self._begun):  # so that a crash on the way leaves no hole
+            for segment in reversed(self._begun):  # the last one first: a crash in between leaves no hole
                 segment_path(self.folder, segment).unlink()
             if self._begun:
                 self._sync_names()
@@ -200,7 +200,7 @@ class Journal:
         try:
             os.fsync(self._file)
         except OSError:
-            # Linux drops the pages it could not write, and a second fsync would say that all is well.
+            # Linux drops the pages that it could not write, and a second fsync would wrongly succeed.
             self.broken = True
             raise
 
@@ -212,7 +212,7 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Sync, whatever the durability, and let go of the file. What was not written is not saved."""
+        """Sync, with any durability, and close the file. Entries that were not written are lost."""
         if self._file is None:
             return
         try:
@@ -227,5 +227,5 @@ def _encode(encoder: Encoder, entries: Iterable[Entry]) -> None:
     try:
         for entry in entries:
             encoder.add(entry)
-    except (TypeError, ValueError) as error:  # it should not have come this far
+    except (TypeError, ValueError) as error:  # a defect: what is committed can be encoded
         raise TidingsError(f"this cannot be written down: {error}") from error

@@ -1,8 +1,8 @@
-"""The names of files in a data folder, and what it takes for a name to survive a power cut.
+"""The names of files in a data folder, and how to make files and their names durable.
 
-A segment is named after its first commit. Segments are begun by commits only, never by an entry of notes, so that all
-notes between two commits follow the former in its segment and names are unique. The one exception is a log that has no
-segment: notes open that of the commit to come.
+A segment is named after its first commit. Only a commit begins a segment, so notes between two commits are in the
+segment of the first, and names are unique. The one exception is a log without any segment: there, notes begin the
+segment of the next commit.
 """
 
 import os
@@ -29,7 +29,7 @@ def segment_path(folder: Path, first: int) -> Path:
 
 
 def segments(folder: Path) -> list[int]:
-    """The first commits of all segments, in order; files of other names are none of ours."""
+    """The first commits of all segments, in order. Files with other names are ignored."""
     try:
         names = os.listdir(log_of(folder))
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def segments(folder: Path) -> list[int]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable: a file that is synced may still lose its name."""
+    """Make the names in a folder durable: without this, a synced file may lose its name in a power cut."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -47,7 +47,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make all that anybody wrote to a file durable."""
+    """Make the content of a file durable, whichever process wrote it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -56,7 +56,7 @@ def sync_file(path: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """A small file that is there in full or not at all."""
+    """Write a small file atomically: after a crash, it is complete or absent."""
     partial = path.with_name(path.name + ".tmp")
     with partial.open("wb") as file:
         file.write(data)

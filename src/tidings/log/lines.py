@@ -3,8 +3,7 @@
     {"seq":7,"time":1794732833718878,"op":"add","s":"<…>","p":"<…>","o":"\\"100\\"","g":"","left":0,"crc":"9f3a01c2"}
     {"seq":7,"time":1794732833718878,"op":"subscribed","note":{…},"left":0,"crc":"1b0c77e5"}
 
-The checksum chains the lines of a segment, so that none can be altered, removed,
-moved or put in unseen:
+The checksum chains the lines of a segment, so that a line that is altered, removed, moved or inserted is detected:
 
     crc(n) = crc32(line n up to its crc member, crc(n - 1))      crc(0) = crc32(the segment's name)
 """
@@ -21,7 +20,7 @@ SEAL = len(',"crc":"00000000"}')
 
 
 def seed(first: int) -> int:
-    """What the first line of a segment is chained to: the name, so that a renamed segment is found out."""
+    """The checksum before the first line of a segment: that of its name, so that a renamed segment is detected."""
     return crc32(b"%020d" % first)
 
 
@@ -36,7 +35,7 @@ def encode(entry: Entry, crc: int) -> tuple[bytes, int]:
 
 
 def _unsealed(entry: Entry) -> Iterable[bytes]:
-    """Most entries have no note but whose they are: as in the feed, their changes say so."""
+    """The lines of an entry, without checksums. If its only note is the publisher, each change names it instead."""
     notes = entry.notes
     if not notes:
         return change_lines(entry)
@@ -51,7 +50,7 @@ def sealed(body: bytes, crc: int = 0) -> bytes:
 
 
 def is_sealed(line: bytes, crc: int = 0) -> bool:
-    """Whether a line, without its end, is what was written after a line of this checksum."""
+    """Whether a line, without its end, has the right checksum after a line with this checksum."""
     return len(line) > SEAL and line.endswith(b',"crc":"%08x"}' % crc32(line[:-SEAL], crc))
 
 

@@ -1,4 +1,4 @@
-"""Forgets the oldest history, but never what a restart or a repair may need."""
+"""Removes the oldest segments, but none that a restart or a repair may need."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from tidings.log.snapshot import manifests
 
 
 def prune(folder: Path, keep_bytes: int, up_to: int) -> list[int]:
-    """Remove the oldest segments while the log has more bytes than these; the segments that went.
+    """Remove the oldest segments while the log has more than `keep_bytes`. Returns the removed segments.
 
-    One goes only if it holds nothing after commit `up_to` and nothing after the oldest snapshot that is kept, from
-    which a repair starts if the newer one is damaged.
+    A segment is removed only if it has nothing after commit `up_to`, and nothing after the oldest snapshot that is
+    kept, from which a repair starts if the newer one is damaged.
     """
     oldest = next((name.commit for name in manifests(folder)), 0)
     covered = min(up_to, oldest)

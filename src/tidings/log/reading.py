@@ -1,7 +1,7 @@
 """Reads the log from a commit on, also while a broker is writing it.
 
-Only segments that may hold what is asked for are opened. The end of the last segment may be in the making: a reader
-stops before what is not whole yet, and finds it when it reads again.
+It opens only segments that may have the commits. The broker may be writing the end of the last segment: a reader stops
+before an incomplete entry, and finds it when it reads again.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tidings.log.snapshot import manifests
 
 
 def read(folder: Path, after: int = 0) -> Iterator[Entry]:
-    """Every entry of a later number, in order. Raises HistoryGone at once, LogDamaged on the way."""
+    """All entries after commit `after`, in order. Raises HistoryGone at once, LogDamaged while reading."""
     firsts = segments(folder)
     if not firsts:
         newest = max((name.commit for name in manifests(folder)), default=0)
@@ -42,7 +42,7 @@ def _entries(folder: Path, after: int, start: Place) -> Iterator[Entry]:
             firsts = segments(folder)
             if firsts and firsts[0] > start.segment:
                 raise HistoryGone(start.commit, firsts[0]) from None
-            return  # begun by a write that failed, and taken back
+            return  # a write that failed created the segment, and removed it
         end = scan.place
         if following is None:
             wrong = scan.flaw is not None and not scan.flaw.torn
@@ -50,8 +50,8 @@ def _entries(folder: Path, after: int, start: Place) -> Iterator[Entry]:
                 raise scan.damaged()
             if not wrong and next_segment(folder, end.segment) is None:
                 return
-            # The segment was finished between the scan and this look, or what a broker took back and wrote anew was
-            # read half old, half new: look again from the last whole entry on.
+            # The broker finished the segment after the scan, or it rewrote its end during the scan: scan again from the
+            # last complete entry on.
             start = again = end
             continue
         if scan.flaw:
@@ -61,7 +61,7 @@ def _entries(folder: Path, after: int, start: Place) -> Iterator[Entry]:
 
 
 def next_segment(folder: Path, segment: int) -> int | None:
-    """The segment after this one. Where there is one, this one is finished."""
+    """The next segment, if any. If there is one, this segment is finished."""
     return next((first for first in segments(folder) if first > segment), None)
 
 

@@ -1,7 +1,7 @@
-"""What a broker starts from: the newest snapshot, and the entries after it.
+"""Recovers the state from which a broker starts: the newest snapshot, and the entries after it.
 
-A crash may tear the end of the last segment: that is cut off, and said. Any other damage is refused, because to start
-without commits that were acknowledged is worse than not to start.
+A crash may tear the end of the last segment: it is cut off and reported. With any other damage, the broker refuses to
+start, because starting without acknowledged commits would be worse.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tidings.log.snapshot import Snapshot, leftovers, read_snapshot
 
 
 class Recovered:
-    """Take the snapshot, then every entry once. After the last, `place` is where a journal goes on."""
+    """Read the snapshot, and then all entries, once. After the last entry, `place` is where the journal goes on."""
 
     def __init__(self, folder: Path, snapshot: Snapshot | None) -> None:
         self.folder = folder
@@ -28,7 +28,7 @@ class Recovered:
         self.cut = 0
         """Bytes cut from a torn end."""
         self.aside: Path | None = None
-        """Where they are, if there were whole lines among them."""
+        """The file to which they were moved, if there were complete lines among them."""
 
     @property
     def last_commit(self) -> int:
@@ -39,7 +39,7 @@ class Recovered:
         return self.place.time
 
     def entries(self) -> Iterator[Entry]:
-        """The entries after the snapshot; what is torn is cut off at the end. Raises LogDamaged."""
+        """The entries after the snapshot. At the end, it cuts off what is torn. Raises LogDamaged."""
         start = first_place(self.folder, self.place)
         while start is not None:
             following = next_segment(self.folder, start.segment)
@@ -56,16 +56,16 @@ class Recovered:
             start = beginning(following, scan.place.time)
 
     def _finish(self, scan: Scan) -> None:
-        """Leave a last segment that ends with a whole entry, or none."""
+        """Make the last segment end with a complete entry, or remove it if it has none."""
         offset = scan.place.offset
         self.cut = scan.path.stat().st_size - offset
         if scan.flaw and scan.flaw.behind:
-            # Zeros with whole lines behind them, which are not ours to delete.
+            # Zeros with complete lines behind them, which must not be deleted.
             self.aside = move_end_aside(self.folder, scan.path, offset)
         elif self.cut or not offset:
             cut_off(scan.path, offset)
         else:
-            sync_file(scan.path)  # a broker that was killed left it to the operating system
+            sync_file(scan.path)  # a broker that was killed may not have synced it
         if offset:
             self.place = scan.place
 
@@ -78,7 +78,7 @@ def recover(folder: Path) -> Recovered:
 
 
 def first_place(folder: Path, place: Place) -> Place | None:
-    """Where to read on from a snapshot's place; None if there is nothing. Raises LogDamaged if it is out of reach."""
+    """Where to read on after a snapshot; None if the log has no more. Raises LogDamaged if entries are missing."""
     firsts = segments(folder)
     if place.segment:
         path = segment_path(folder, place.segment)

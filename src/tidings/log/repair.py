@@ -1,9 +1,10 @@
-"""Makes a damaged log usable again: keeps the longest sound prefix, and puts the rest aside in DIR/damaged.
+"""Repairs a damaged log: keeps the longest sound prefix, and moves the rest to DIR/damaged.
 
-    kept = the newest sound snapshot + the entries that can be read on from it, up to the first damage
+    kept = the newest sound snapshot + the entries after it, up to the first damage
 
-Nothing is deleted. History before the snapshot is not needed for a restart: damaged segments of it are put aside with
-all older ones, so that the log has no hole; damage in the segment that the snapshot goes on from stays, and is said.
+Nothing is deleted. A restart does not need the history before the snapshot: a damaged segment of it is moved together
+with all older ones, so that the log has no hole. Damage before the snapshot within its own segment stays, and is
+reported.
 """
 
 import re
@@ -25,7 +26,7 @@ _SEQ = re.compile(rb'^\{"seq":(\d{1,19}),', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a repair found, kept and put aside; a dry run says the same and does nothing."""
+    """What a repair found, kept and moved. A dry run makes the same report, and changes nothing."""
 
     snapshot: int | None
     """The commit of the snapshot that is kept."""
@@ -34,7 +35,7 @@ class Report:
     last_commit: int
     """The last commit that is kept."""
     lost_commit: int | None
-    """The last commit that can be made out in what is lost; None if none is lost."""
+    """The last commit that can be recognised in the lost part; None if none is lost."""
     findings: tuple[str, ...]
     moved: tuple[str, ...]
 
@@ -50,7 +51,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be done, so that a dry run can stop here."""
+    """The files to move; a dry run stops with it."""
 
     folder: Path
     place: Place = START
@@ -65,7 +66,7 @@ class _Plan:
 
 
 def repair(folder: Path, *, dry_run: bool = False) -> Report:
-    """Keep what is sound; the folder must be locked. After it, `recover` works. Raises FolderUnusable."""
+    """Repair the log, so that `recover` works; the folder must be locked. Raises FolderUnusable."""
     plan = _Plan(folder)
     base = _choose_snapshot(plan)
     if base:
@@ -81,7 +82,7 @@ def repair(folder: Path, *, dry_run: bool = False) -> Report:
 
 
 def _choose_snapshot(plan: _Plan) -> tuple[Name, Manifest] | None:
-    """The newest sound snapshot; the unsound ones are to go."""
+    """Find the newest sound snapshot; plan to move the damaged ones."""
     base = None
     for name in manifests(plan.folder):
         try:
@@ -96,7 +97,7 @@ def _choose_snapshot(plan: _Plan) -> tuple[Name, Manifest] | None:
 
 
 def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
-    """Read on from the snapshot as far as the log is sound; what comes behind is to go."""
+    """Read from the snapshot on as far as the log is sound; plan to move the rest."""
     firsts = segments(plan.folder)
     try:
         start = first_place(plan.folder, plan.place)
@@ -129,7 +130,7 @@ def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
 
 
 def _check_history(plan: _Plan, start: Place, firsts: list[int]) -> None:
-    """What is before the snapshot: the newest damage in it, and all that is older, is to go."""
+    """Check the history before the snapshot; plan to move the newest damaged segment in it, and all older ones."""
     older = [first for first in firsts if first < start.segment]
     bad = None
     for first, following in pairwise([*older, start.segment]):
@@ -170,7 +171,7 @@ def _report(plan: _Plan, base: tuple[Name, Manifest] | None) -> Report:
 
 
 def _last_commit(path: Path, offset: int) -> int:
-    """The highest number that still reads as one at the start of a line."""
+    """The highest commit number that can be read at the start of a line."""
     with path.open("rb") as file:
         file.seek(offset)
         return max((int(match[1]) for match in _SEQ.finditer(file.read())), default=0)
@@ -180,5 +181,6 @@ def _carry_out(plan: _Plan) -> None:
     for path, offset in plan.moves:
         move_end_aside(plan.folder, path, offset) if offset else move_aside(plan.folder, path)
     if plan.rebase:
-        # Last: until then the snapshot goes on from a segment that is missing, and another repair ends here again.
+        # The last step: if the repair is interrupted before it, the snapshot's segment is missing, and another repair
+        # does the same again.
         write_manifest(plan.folder, *plan.rebase)

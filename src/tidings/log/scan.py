@@ -1,8 +1,8 @@
-"""Reads one segment from a place on, entry by entry, and says why it stopped.
+"""Reads one segment from a place on, entry by entry, and tells why it stopped.
 
-What a crash may leave at the end of the last segment is *torn*, and may be cut: the rest of a line or of an entry,
-a line of garbage with nothing whole behind it, or sectors of zeros where the file grew but its bytes did not arrive.
-Everything else is damage, and no crash explains it.
+What a crash may leave at the end of the last segment is *torn*, and may be cut off: a part of a line or of an entry, a
+line of garbage with no complete line behind it, or sectors of zeros where the file grew but its bytes were not written.
+Everything else is damage, which cannot come from a crash.
 """
 
 import os
@@ -31,16 +31,16 @@ class Flaw(msgspec.Struct, frozen=True):
     """What is wrong behind the last sound entry."""
 
     offset: int
-    """Where the line begins that cannot be read on from."""
+    """The beginning of the line with the flaw."""
     what: str
     torn: bool
-    """Whether a crash explains it, in the last segment."""
+    """Whether a crash can have caused it, if this is the last segment."""
     behind: bool = False
-    """Whether whole lines follow it."""
+    """Whether complete lines follow it."""
 
 
 class _Wrong(Exception):
-    """A line that is whole but makes no sense where it stands."""
+    """A line with the right checksum that cannot follow the line before it."""
 
 
 class Scan:
@@ -83,7 +83,7 @@ class Scan:
                 self.flaw = Flaw(self._line[1], "an incomplete entry", torn=True)
 
     def _lines(self, file: int, offset: int, crc: int) -> Iterator[Line]:
-        """Lines whose checksums are right. `_line` says of the last where it begins and ends, and its checksum."""
+        """The lines with right checksums. `_line` has the beginning, the end and the checksum of the last one."""
         rest = b""
         while chunk := os.pread(file, CHUNK, offset + len(rest)):
             texts = (rest + chunk).split(b"\n")
@@ -122,9 +122,9 @@ def _refuse(what: str) -> NoReturn:
 
 
 def _flaw(file: int, offset: int, crc: int) -> Flaw:
-    """Judge a line whose checksum is wrong by what it is and what follows it."""
+    """Judge a line with a wrong checksum by its content and by what follows it."""
     size = os.fstat(file).st_size
-    # The rest may have changed since it was read, where a broker is writing: then a reader looks again.
+    # If a broker is writing the segment, the rest may have changed since it was read: then a reader scans again.
     texts = _LINE_END.split(b"".join(_pieces(file, offset, size)))
     behind = _any_whole(texts, crc)
     if _is_hole(texts[0], offset, size):
@@ -141,7 +141,7 @@ def _pieces(file: int, offset: int, size: int) -> Iterator[bytes]:
 def _any_whole(texts: list[bytes], crc: int) -> bool:
     """Whether lines follow the first, and one is sealed by what the line before it states or should have stated."""
     if len(texts) > 1 and is_sealed(texts[0], crc):
-        return True  # it is its end that was altered
+        return True  # only the end of the line was altered
     before: set[int | None] = {crc32(texts[0][:-SEAL], crc)}
     for text, former in zip(texts[1:], texts, strict=False):
         before.add(stated(former))
@@ -152,7 +152,8 @@ def _any_whole(texts: list[bytes], crc: int) -> bool:
 
 
 def _is_hole(text: bytes, offset: int, size: int) -> bool:
-    """Whether a line has zeros from its start or a sector's to a sector's end or the file's: blocks never written."""
+    """Whether a line has zeros from its start, or a sector's, to the end of a sector or of the file: blocks that were
+    never written."""
     for run in _ZEROS.finditer(text):
         start, end = offset + run.start(), offset + run.end()
         if (start == offset or start % SECTOR == 0) and (end % SECTOR == 0 or end == size):

@@ -1,9 +1,9 @@
-"""Snapshots: all quads and notes at a place of the log, so that nobody has to read the log from its start.
+"""Snapshots: all quads and notes at a place of the log, so that a restart need not read the log from its start.
 
     snapshots/00000000000000001234.jsonl   {"op":KIND,"note":{…}} for each note, then {"s":…,"p":…,"o":…,"g":…}
-    snapshots/00000000000000001234.json    the manifest: place, counts, checksum; written last, it makes them exist
+    snapshots/00000000000000001234.json    the manifest: place, counts, checksum; written last, it makes them valid
 
-A second snapshot after the same commit (only notes came since) is called …1234-2, so that no sound one is replaced.
+A second snapshot after the same commit (with later notes) is named …1234-2, so that it does not replace a sound one.
 """
 
 import os
@@ -23,14 +23,14 @@ from tidings.log.lines import is_sealed, sealed
 from tidings.model.terms import Quad, intern
 
 KEPT = 2
-"""How many snapshots stay: should the newest turn out damaged, the one before it and the log lead to the same."""
+"""How many snapshots are kept: if the newest is damaged, the one before it and the log lead to the same state."""
 CHUNK = 1 << 20
 _MANIFEST = re.compile(r"(\d{20})(?:-(\d+))?\.json")
 _OURS = re.compile(r"\d{20}(-\d+)?\.jsonl?(\.tmp)?")
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a snapshot is made of, and whether it is whole."""
+    """The place, the size and the checksum of a snapshot."""
 
     place: Place
     quads: int
@@ -40,7 +40,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Snapshot(NamedTuple):
-    """A sound snapshot. The quads are read from the disk as they are asked for, once."""
+    """A sound snapshot. The quads are read from disk lazily, once."""
 
     commit: int
     time: int
@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
 
 
 class Name(NamedTuple):
-    """Names of snapshots are in the order of what they hold."""
+    """The name of a snapshot. Later snapshots have greater names."""
 
     commit: int
     edition: int
@@ -92,16 +92,16 @@ def manifests(folder: Path) -> list[Name]:
 
 
 def write_snapshot(folder: Path, place: Place, quads: Iterable[Quad], notes: Iterable[Note]) -> Name:
-    """Write what a broker holds at a durable place of its log; keep the newest two. Raises LogWriteFailed.
+    """Write all quads and notes at a durable place of the log; keep the newest two snapshots. Raises LogWriteFailed.
 
-    It may run in a forked child, which has the quads of the moment of the fork.
+    It usually runs in a fork, which has the quads of the moment of the fork.
     """
     taken = {name.edition for name in manifests(folder) if name.commit == place.commit}
     name = Name(place.commit, max(taken, default=0) + 1)
     partial = name.path(folder, ".jsonl.tmp")
     try:
         if place.segment:
-            # Else a power cut could take the end of the log, and leave a snapshot of commits that it does not have.
+            # Otherwise a power cut could lose the end of the log, but not a snapshot with commits of it.
             sync_file(segment_path(folder, place.segment))
         manifest = _write_data(partial, place, quads, notes)
         partial.replace(name.path(folder, ".jsonl"))
@@ -124,7 +124,7 @@ def _write_data(path: Path, place: Place, quads: Iterable[Quad], notes: Iterable
             crc = crc32(line, crc)
             size += file.write(line)
             if size - synced > CHUNK:
-                # A file system may make a commit to the log wait for all of this: it gets it in small portions.
+                # Sync in small portions: some file systems let a sync of the log wait for all data of this file, too.
                 os.fdatasync(file.fileno())
                 synced = size
         file.flush()
@@ -145,13 +145,13 @@ def write_manifest(folder: Path, name: Name, manifest: Manifest) -> None:
 
 
 def remove_snapshot(folder: Path, name: Name) -> None:
-    """The manifest first: without it, the data is a leftover."""
+    """Remove a snapshot: the manifest first, because data without a manifest are ignored."""
     name.path(folder, ".json").unlink(missing_ok=True)
     name.path(folder, ".jsonl").unlink(missing_ok=True)
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """What interrupted snapshots left behind."""
+    """Files that interrupted snapshots have left."""
     names = manifests(folder)
     kept = {name.path(folder, ending) for name in names for ending in (".json", ".jsonl")}
     files = snapshots_of(folder).glob("*.json*")
@@ -193,7 +193,7 @@ def read_manifest(folder: Path, name: Name) -> Manifest:
 
 
 def _check(folder: Path, path: Path, manifest: Manifest) -> None:
-    """Read it all for its checksum, which takes a fraction of the time that decoding it does."""
+    """Check the checksum of the whole file, which takes a fraction of the time of decoding it."""
     crc = size = 0
     try:
         with path.open("rb") as file:

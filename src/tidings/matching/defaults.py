@@ -1,7 +1,7 @@
 """The default backend and those beside it, with parameters chosen on the vocabularies `clinic` and `harbour`.
 
-A broker that tells too much is worse than one that tells too little: where F1 there was about the same, the higher
-threshold and floor were taken. docs/matching.md says what else was looked at.
+A broker with too many notifications is worse than one with too few: where F1 was about the same, the higher threshold
+and floor were chosen. docs/matching.md has the details.
 """
 
 from tidings.matching.alignment import Aligned, Curve

@@ -1,4 +1,4 @@
-"""How alike two words are, by what vectors and a thesaurus say of them together.
+"""The similarity of two words, by combining their vectors with a thesaurus.
 
     logit = Σ weight · evidence - doubt          similarity = 1 / (1 + exp(-logit))
 

@@ -1,7 +1,7 @@
-"""Words that rule each other out: "occupied" is related to "vacant" by any measure, and never meant by it.
+"""Pairs of opposites: "occupied" is related to "vacant" by any measure, but never means it.
 
-The list is written for events of sensors, cities, energy and machines, and is what there is without WordNet. Verbs
-stand for their forms: increase/decrease are also increased/decreased, increases/decreases, increasing/decreasing.
+The list is written for events of sensors, cities, energy and machines, and is used without WordNet. Verbs stand for all
+their forms: increase/decrease are also increased/decreased, increases/decreases, increasing/decreasing.
 """
 
 from collections.abc import Iterable, Iterator

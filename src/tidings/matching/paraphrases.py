@@ -1,4 +1,4 @@
-"""Descriptions of what the other side has a word for: a "heavy goods vehicle" is a truck, a "freight box" a container.
+"""Compares a description with a word for the same: a "heavy goods vehicle" is a truck, a "freight box" a container.
 
     description   two or three words beside each other that are no term of the thesaurus
     similarity    1 / (1 + exp(-(14 · cosine - 8))), of the vectors that a sentence transformer has of both

@@ -1,7 +1,7 @@
-"""Relatedness of phrases by the mean of their words' vectors: coarser than word by word, and kinder to other wordings.
+"""Relatedness of phrases by the mean of their words' vectors: coarser than word by word, and more tolerant.
 
-"empty parking slot" and "parking vacancy" do not agree word for word, and yet point the same way. Names of attributes
-are short, so this serves them well; of values it cannot tell "wheat harvested" from "maize harvested".
+"empty parking slot" and "parking vacancy" do not agree word for word, but their means are close. This works well for
+names of attributes, which are short; for values, it cannot distinguish "wheat harvested" from "maize harvested".
 """
 
 from collections.abc import Sequence

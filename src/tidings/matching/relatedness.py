@@ -1,9 +1,9 @@
-"""What the matcher asks a backend: how related phrases are. Backends are static vectors, WordNet and ESA.
+"""The interface of backends, which tell the matcher how related phrases are: static vectors, WordNet and ESA.
 
-A phrase is what a user wrote as an attribute or a value, in words: "parking occupied event". Its relatedness to another
-is 0 if they have nothing to do with each other, or if one of them has no word that the backend knows; 1 if they are the
-same, up to spelling (`words.spelled`). In between, larger means more related, on the backend's own scale; hence each
-backend brings its threshold.
+A phrase is an attribute or a value in words, such as "parking occupied event". The relatedness of two phrases is 0 if
+they are unrelated, or if one of them has no word that the backend knows; it is 1 if they are the same, up to spelling
+(`words.spelled`). In between, larger means more related, on the backend's own scale; so each backend has its own
+threshold.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,9 @@
-"""What a thesaurus of synonyms says of two words: whether it lists one for the other, and how much their lists share.
+"""Compares two words in a thesaurus of synonyms: whether it lists one for the other, and how much their lists overlap.
 
     overlap = |A ∩ B| / √(|A| · |B|)      for the lists A and B of two words
 
-Such a thesaurus lists what may stand for a word in some sense of it, and does not say in which: so this is evidence for
-`evidence.py` beside others, and that two words it knows are not listed for each other is some as well.
+Such a thesaurus lists synonyms of a word in any of its senses, without saying in which. So this is only one kind of
+evidence for `evidence.py`. If two known words are not listed for each other, that is evidence as well.
 """
 
 from collections.abc import Sequence

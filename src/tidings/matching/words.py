@@ -1,6 +1,6 @@
-"""Phrases in one spelling: `ParkingSpace_Status`, "parking-space status" and "Parking space  status" are the same.
+"""Normalises phrases: `ParkingSpace_Status`, "parking-space status" and "Parking space  status" become the same.
 
-Attributes come from programs as often as from people, so words are also split where programs join them.
+Many attributes come from programs, so words are also split where programs join them.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""What goes over the wire, without a socket: messages, notifications, SPARQL over HTTP, the feed of commits."""
+"""The wire formats, without any sockets: messages, notifications, SPARQL over HTTP, the feed of commits."""

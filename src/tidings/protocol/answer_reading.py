@@ -1,4 +1,4 @@
-"""Answers of the Subscribe language from bytes: the client's side of `answers`."""
+"""Reads the answers of the Subscribe language from bytes, in a client."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tidings.protocol.errors import BadMessage, error_of
 
 
 class _Response(msgspec.Struct):
-    """Which kind of answer it is shows in what it has."""
+    """An answer of any kind: its members tell which."""
 
     sequence: int | None = None
     time: int = 0
@@ -47,7 +47,7 @@ _DECODER = msgspec.json.Decoder(_Message)
 
 
 def decode_answer(document: bytes | memoryview) -> Answer | None:
-    """What a broker says; None if it is something that only newer clients know. Raises BadMessage."""
+    """Read an answer. Returns None if its kind is newer than this client. Raises BadMessage."""
     try:
         message = _DECODER.decode(document)
         if message.error is not None:

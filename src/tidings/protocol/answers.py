@@ -3,11 +3,11 @@
     {"notification": {"spuid": …, "alias": …, "sequence": …, "addedResults": {…}, "removedResults": {…}, …}}
     {"response": {"sequence": …, "time": …, "added": …, "removed": …, "alias": …}}          an update
     {"response": {"events": …, "matched": …, "alias": …}}                                   events
-    {"response": {"delayed" | "cancelled" | "prepared" | "head": …, "alias": …}}            whatever else was asked
+    {"response": {"delayed" | "cancelled" | "prepared" | "head": …, "alias": …}}            other requests
     {"unsubscribed": {"spuid": …}}        {"error": …}
 
-`encode` is for answers that are made one by one. What is sent to thousands of clients, or is long, is never a value:
-`notifications` and `query_answer` put its bytes together from parts that exist already.
+`encode` is for answers to one client. For notifications to thousands of clients and long answers to queries, no such
+value is made: `notifications` and `query_answer` join bytes that exist already.
 """
 
 from typing import Any, TypeAlias, assert_never
@@ -21,7 +21,7 @@ from tidings.protocol.instants import shown
 
 
 class Notification(msgspec.Struct, frozen=True, rename={"added": "addedResults", "removed": "removedResults"}):
-    """Rows that came and rows that went. Brokers of another make may tell neither commit nor time."""
+    """Rows that were added to an answer, and rows that were removed. Other brokers may send neither commit nor time."""
 
     spuid: str
     sequence: int
@@ -30,14 +30,14 @@ class Notification(msgspec.Struct, frozen=True, rename={"added": "addedResults",
     commit: int | None = None
     time: int | None = None
     resumed: bool | None = None
-    """Whether it goes on where its client was: said in the answer to one who came back."""
+    """In the answer to a client that asked to resume: whether the subscription was resumed."""
     alias: Alias = None
     reason: str | None = None
-    """Why the answer changed, if that was not the data: the subscriber may read other graphs than before."""
+    """Why the answer changed, if not because of the data: the rights of the subscriber have changed."""
 
 
 class Unsubscribed(msgspec.Struct, frozen=True):
-    """The end of a subscription; with a reason, its client did not ask for it."""
+    """The end of a subscription. If there is a reason, the broker ended it."""
 
     spuid: str
     alias: Alias = None
@@ -45,7 +45,7 @@ class Unsubscribed(msgspec.Struct, frozen=True):
 
 
 class UpdateDone(msgspec.Struct, frozen=True):
-    """The commit that has the update, when it was, and how many quads it added and removed."""
+    """The commit of the update, its time, and how many quads it added and removed."""
 
     sequence: int
     time: int
@@ -55,7 +55,7 @@ class UpdateDone(msgspec.Struct, frozen=True):
 
 
 class EventsPublished(msgspec.Struct, frozen=True):
-    """How many events there were, and how many subscriptions they were told to, added up."""
+    """How many events were published, and how many rows they added to subscriptions, in all."""
 
     events: int
     matched: int

@@ -1,4 +1,4 @@
-"""Commits as text: JSON lines, as in the log itself, for Spark; RDF Patch for stores that keep a copy."""
+"""Writes commits as text: JSON lines, as in the log, for Spark; RDF Patch for stores that keep a copy of the graph."""
 
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -16,7 +16,7 @@ Text = Callable[[Entry], Iterator[bytes]]
 
 
 def json_lines(commit: Entry) -> Iterator[bytes]:
-    """One line for each change; one that says so, if there is none to be seen."""
+    """One line for each change; a line without a change for a commit of which the reader may see nothing."""
     if not commit.delta:
         return iter((empty_line(commit),))
     return change_lines(commit, publisher=commit.publisher, option=orjson.OPT_APPEND_NEWLINE)
@@ -38,7 +38,7 @@ def rdf_patch(commit: Entry) -> Iterator[bytes]:
 
 
 class FeedFormat(Enum):
-    """The ways in which commits are written."""
+    """The formats of the feed."""
 
     JSON_LINES = Media(
         "jsonl", ("application/x-ndjson", "application/jsonl", "application/json"), ("jsonl",), ("ndjson", "json")
@@ -55,5 +55,5 @@ class FeedFormat(Enum):
 
     @property
     def heartbeat(self) -> bytes:
-        """What readers of the format skip."""
+        """Bytes that readers of the format skip."""
         return b"\n" if self is FeedFormat.JSON_LINES else b"#\n"

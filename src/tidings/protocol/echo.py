@@ -1,11 +1,11 @@
-"""What an answer repeats of its request, so that clients that share a socket know whose it is."""
+"""The members of a request that its answer repeats, so that the client can match the two."""
 
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
 Alias: TypeAlias = str | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | float | None
-"""What a client calls a request; it is echoed as it came."""
+"""The name that a client gives to a request; answers echo it."""
 
 
 class Echo(Struct, frozen=True):

@@ -1,7 +1,7 @@
-"""What the log is a sequence of, and the feed of commits as well.
+"""Entries: the elements of the log, and of the feed of commits.
 
-An entry with a delta is a commit, and has the number after that of the commit before it. An entry of notes only has
-the number of the last commit (0 before the first). Times are microseconds since 1970 and never go backwards.
+An entry with a delta is a commit; its number is one more than that of the commit before it. An entry with only notes
+has the number of the last commit (0 before the first). Times are microseconds since 1970, and never go backwards.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ PUBLISHER = "publisher"
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A durable fact of the broker that is no quad: a subscription, a delayed update, who published a commit."""
+    """A durable fact that is no quad: a subscription, a delayed update, the publisher of a commit."""
 
     kind: str
     content: dict[str, Any]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What becomes durable at once: whole, or not there."""
+    """The unit of durability: after a crash, the log has the whole entry or nothing of it."""
 
     commit: int
     time: int
@@ -31,9 +31,9 @@ class Entry(msgspec.Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
     def seen_by(self, readable: Graphs) -> "Entry":
-        """The same commit to one who may read these graphs: it has its number, and none of the other quads.
+        """The commit for a reader of these graphs: with its number, and without the quads of other graphs.
 
-        Who published it is nobody's business who sees nothing of it."""
+        A reader who may see none of its quads does not learn the publisher either."""
         if readable.everything:
             return self
         delta = within(self.delta, readable)
@@ -41,7 +41,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def publisher(self) -> str | None:
-        """Who published the commit, if that was said."""
+        """The publisher of the commit, if known."""
         for note in self.notes:
             if note.kind == PUBLISHER:
                 name: str = note.content["name"]
@@ -50,10 +50,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def within(delta: ZSet[Quad], graphs: Graphs) -> ZSet[Quad]:
-    """What of a delta is in these graphs."""
+    """The part of a delta that is in these graphs."""
     return ZSet.owning({quad: weight for quad, weight in delta.items() if graphs.has(quad[3])})
 
 
 def published_by(name: str) -> Note:
-    """For the entry of a commit: who published it. It is history, and no part of a snapshot."""
+    """A note for the entry of a commit that names its publisher. Snapshots do not have such notes."""
     return Note(PUBLISHER, {"name": name})

@@ -5,9 +5,9 @@
 
     {"seq":8,"time":1794732833718901,"op":"none","left":0}
 
-`left` lines of the entry follow, so that its end can be told. The log seals its lines; the feed has no notes, and says
-in each line `by` whom the commit was published, if that is known. A feed of some graphs only has the last of these for
-a commit that did nothing in any of them, so that no number is missing.
+`left` is how many more lines the entry has, so that a reader knows its end. The log adds a checksum to each line. The
+feed has no notes; each of its lines has a member `by` with the publisher, if known. A feed of some graphs has a line of
+the last kind for a commit that changed nothing in them, so that no number is missing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,12 +22,12 @@ from tidings.protocol.entries import Entry, Note, published_by
 
 WEIGHTS = {"add": 1, "remove": -1}
 NONE = "none"
-"""The operation of a line that says of a commit only that there was one."""
+"""The operation of the line for a commit without a change that the reader may see."""
 _OPS = {1: "add", -1: "remove"}  # a quad is there or not: it cannot change by more
 
 
 class Line(msgspec.Struct, gc=False, rename={"commit": "seq"}):
-    """A line as it is read. A change has terms, a note has content."""
+    """A line that was read: a change has terms, a note has content."""
 
     commit: int
     time: int
@@ -58,7 +58,7 @@ class IncompleteEntry(ValueError):
 
 
 class ForeignLine(IncompleteEntry):
-    """A line of another entry is where they should be."""
+    """A line of another entry follows, where lines of this one should be."""
 
     def __str__(self) -> str:
         return "it belongs to another entry than the lines before it"
@@ -68,7 +68,7 @@ class ForeignLine(IncompleteEntry):
 
 
 def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, option: int = 0) -> Iterator[bytes]:
-    """A line for each change; so many lines of notes will follow. `option` is for orjson."""
+    """A line for each change. `notes` lines of notes will follow. `option` is for orjson."""
     dumps = orjson.dumps
     commit, time = entry.commit, entry.time
     left = len(entry.delta) + notes
@@ -85,7 +85,7 @@ def change_lines(entry: Entry, notes: int = 0, publisher: str | None = None, opt
 
 
 def empty_line(entry: Entry) -> bytes:
-    """The line of a commit of which nothing can be seen."""
+    """The line for a commit of which the reader may see nothing."""
     return orjson.dumps(
         {"seq": entry.commit, "time": entry.time, "op": NONE, "left": 0}, None, orjson.OPT_APPEND_NEWLINE
     )
@@ -106,7 +106,7 @@ def note_lines(entry: Entry) -> Iterator[bytes]:
 
 
 def assemble(lines: Iterable[Line]) -> Iterator[Entry]:
-    """Entries of their lines. When one is yielded, no line behind it has been asked for.
+    """Assembles entries from their lines. It yields an entry before it reads a line behind it.
 
     Raises IncompleteEntry, ForeignLine; KeyError where a line is neither a change nor a note."""
     former: Line | None = None  # of the same entry
@@ -147,8 +147,8 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
 
 
 def read_feed(pieces: Iterable[bytes]) -> Iterator[Entry]:
-    """The commits of a feed in JSON lines, as `GET /log` sends it in pieces. One that was made in other graphs than the
-    feed is of has an empty delta.
+    """The commits of a feed in JSON lines, as `GET /log` sends it in pieces. A commit that changed only graphs outside
+    the feed has an empty delta.
 
     Raises IncompleteEntry, IncompleteLine, msgspec.DecodeError; KeyError where a line is no change."""
     return assemble(split_lines(pieces))

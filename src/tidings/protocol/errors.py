@@ -1,11 +1,11 @@
-"""Errors on the wire, the same over HTTP and WebSocket, and back: the envelope that every broker and client knows.
+"""Writes and reads errors on the wire: the same JSON envelope over HTTP and over WebSocket.
 
     {"error": code, "status_code": status, "error_description": text, …data…, "alias": …, "spuid": …}
 
-An error's data are members of their own, as in `"oldest": 7`: programs read these, and never the text.
+The data of an error are separate members, such as `"oldest": 7`, for programs, which should not parse the text.
 
 BadRequest
-└── BadMessage           bad_message           400   a message of the Subscribe language that makes no sense
+└── BadMessage           bad_message           400   a message of the Subscribe language is invalid
 """
 
 from typing import Any
@@ -17,15 +17,15 @@ from tidings.protocol.echo import NO_ECHO, Alias, Echo
 
 _ENVELOPE = frozenset({"error", "status_code", "error_description", "alias", "spuid"})
 UNNAMED = "refused"
-"""The code of an error that came without one, as from an endpoint of another make."""
+"""The code of an error that has none of its own, for example from an endpoint."""
 
 
 _LONGEST_TEXT = 2_000
-"""Characters of what somebody else says that people are shown: some send a whole page, or the request back."""
+"""The most characters of a foreign error text that a message quotes: some servers send a whole page."""
 
 
 def brief(text: str) -> str:
-    """A text of others for a message of ours: its beginning, and its end if it is too long."""
+    """A foreign text to be quoted in a message of ours: shortened to its beginning and its end if it is too long."""
     if len(text) <= _LONGEST_TEXT:
         return text
     cut = len(text) - _LONGEST_TEXT
@@ -37,7 +37,7 @@ class BadMessage(BadRequest):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An error as its client sees it."""
+    """An error as the client gets it."""
 
     code: str
     status: int
@@ -48,7 +48,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, error: TidingsError, echo: Echo = NO_ECHO) -> "Refusal":
-        """What went wrong, as the answer to a request."""
+        """An error as the answer to a request."""
         content = error.to_json()
         data = {name: value for name, value in content.items() if name not in _ENVELOPE}
         return cls(content["error"], content["status_code"], content["error_description"], data, echo.alias, echo.spuid)
@@ -63,7 +63,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def decode_error(document: bytes, status: int = 500) -> Refusal | None:
-    """The error that a document tells of, else None; `status` is that of the answer it came in."""
+    """Read an error from a document; None if the document is none. `status` is that of the HTTP response."""
     try:
         content = msgspec.json.decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -72,7 +72,7 @@ def decode_error(document: bytes, status: int = 500) -> Refusal | None:
 
 
 def error_of(content: dict[str, Any], status: int = 500) -> Refusal:
-    """The same for a document that has been read already."""
+    """The same for a document that is parsed already."""
     error, told, text = content["error"], content.get("status_code"), content.get("error_description")
     if isinstance(error, dict):  # the first brokers wrote {"error": {"body": text, "code": status}}
         told, text = error.get("code"), error.get("body")

@@ -2,8 +2,8 @@
 
     preamble  CRLF--boundary CRLF  headers CRLF CRLF  content  CRLF--boundary CRLF  …  CRLF--boundary--  epilogue
 
-The format is that of RFC 2046, section 5.1. Names of fields and files mean nothing here; the Content-Type of a part
-does.
+The format is that of RFC 2046, section 5.1. Only the Content-Type of a part counts; names of fields and files are
+ignored.
 """
 
 import re
@@ -18,10 +18,10 @@ _LINE = b"\r\n"
 
 
 class Part(Struct, frozen=True):
-    """One document."""
+    """One document of the body."""
 
     content_type: str
-    """Empty if it has none."""
+    """Empty if the part has no Content-Type."""
     content: bytes
 
 

@@ -13,7 +13,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _LAST = 253_402_300_799_999_999
-"""The end of the year 9999: nobody can write a later instant."""
+"""The end of the year 9999: ISO 8601 with four digits has no later instant."""
 _LONGEST = 100 * 366 * 86_400
 
 
@@ -40,7 +40,7 @@ Due: TypeAlias = At | After
 
 
 def read_due(at: str | int | None, delay: str | float | None) -> Due | None:
-    """When `at` or `delay` is; None if neither is given. Raises BadRequest."""
+    """The value of `at` or `delay`; None if neither is given. Raises BadRequest."""
     if at is not None and delay is not None:
         raise BadRequest("an update happens at an instant or after a delay, not both")
     if at is not None:
@@ -82,5 +82,5 @@ def read_delay(delay: str | float) -> float:
 
 
 def shown(instant: int) -> str:
-    """Microseconds since 1970 as people and programs read them."""
+    """An instant in microseconds since 1970, written as ISO 8601."""
     return (_EPOCH + timedelta(microseconds=instant)).isoformat().replace("+00:00", "Z")

@@ -4,8 +4,8 @@ several for each answer.
     {"ask":"answer","text":"SELECT …","at":1000,"graphs":["*"],…}    ->  ready, columns, rows, rows, …, done
     {"ask":"commits","after":10,"last":20,"graphs":["*"],…}          ->  ready, columns, rows, …, done, or refused
 
-Rows have terms in N-Triples, null where a variable is unbound; those of commits are (seq, time, op, s, p, o, g, by), in
-the order of commits. Whoever asks says which graphs may be read; of the others nothing is told.
+Rows have terms in N-Triples, null where a variable is unbound; the rows of commits are (seq, time, op, s, p, o, g, by),
+in the order of commits. A question names the graphs that its sender may read; the answer has no quads of other graphs.
 """
 
 from collections.abc import Iterable
@@ -23,28 +23,28 @@ COMMITS = ("seq", "time", "op", "s", "p", "o", "g", "by")
 
 
 class AskThen(msgspec.Struct, frozen=True, tag_field="ask", tag="answer", omit_defaults=True):
-    """A query about the graph after a commit. The graphs given with it replace FROM and FROM NAMED."""
+    """Asks a query for the state after a commit. `default` and `named` replace FROM and FROM NAMED."""
 
     text: str
     at: int
     graphs: tuple[str, ...]
-    """Those that may be read, as patterns."""
+    """Patterns of the graphs that the sender may read."""
     base: str | None = None
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
     has_dataset: bool = False
     rows: int | None = None
-    """How many the answer may have."""
+    """The most rows that the answer may have."""
 
 
 class AskCommits(msgspec.Struct, frozen=True, tag_field="ask", tag="commits", omit_defaults=True):
-    """What was committed after one commit, up to another."""
+    """Asks for the commits after `after`, up to `last`."""
 
     after: int
     last: int
     graphs: tuple[str, ...]
     every: bool = False
-    """Whether commits of which nothing may be read are told of, too."""
+    """Whether the answer has also those commits of which the sender may read nothing."""
     rows: int | None = None
 
 
@@ -52,7 +52,7 @@ Question: TypeAlias = AskThen | AskCommits
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="said", tag="ready"):
-    """Spark runs: from here on, the answer is being worked out."""
+    """Spark runs, and begins to work on the answer."""
 
 
 class Columns(msgspec.Struct, frozen=True, tag_field="said", tag="columns"):
@@ -74,10 +74,10 @@ class Done(msgspec.Struct, frozen=True, tag_field="said", tag="done"):
 
 
 class Refused(msgspec.Struct, frozen=True, tag_field="said", tag="refused"):
-    """There is none, or no more of it."""
+    """There is no answer, or it breaks off."""
 
     error: dict[str, Any]
-    """The envelope of the error, as `protocol/errors.py` has it."""
+    """The error in the envelope of `protocol/errors.py`."""
 
 
 Said: TypeAlias = Ready | Columns | Truth | Rows | Done | Refused
@@ -103,7 +103,7 @@ def written(line: Question | Said) -> bytes:
 
 
 def entries_of(rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
-    """The commits that rows tell of, in their order."""
+    """The commits from their rows, in order."""
     deltas: dict[int, dict[Quad, int]] = {}
     about: dict[int, tuple[int, str | None]] = {}
     for seq, time, op, s, p, o, g, by in rows:

@@ -1,7 +1,7 @@
-"""Messages of the Subscribe language from bytes, as all sorts of clients write them.
+"""Reads messages of the Subscribe language from bytes, and tolerates what different clients write.
 
-Members nobody knows are ignored: clients leak all sorts of things into their requests. Graphs are a text or a list,
-with hyphens or underscores; `authorization` and `publisher` stand in the request or beside it.
+Unknown members are ignored, because some clients send internal members. Graphs may be a text or a list, and their names
+may have hyphens or underscores. `authorization` and `publisher` may stand inside the request or beside it.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class _Members(msgspec.Struct, frozen=True, rename={
     "default_graphs": "default-graph-uri", "named_graphs": "named-graph-uri",
     "default_alike": "default_graph_uri", "named_alike": "named_graph_uri",
 }):  # fmt: skip
-    """What any request may say; each kind is made of what it needs."""
+    """All members that a request may have. Each kind of request takes those that it needs."""
 
     sparql: str | None = None
     alias: Alias = None
@@ -83,7 +83,7 @@ _DECODER = msgspec.json.Decoder(_Message)
 
 
 def decode(document: bytes | memoryview) -> Request:
-    """What a message asks for. Raises BadMessage, BadRequest; `echo_of` is what the answer to it repeats then."""
+    """Read the request in a message. Raises BadMessage, BadRequest; `echo_of` gives the echo for the error then."""
     message, kind, members = _only_member(document)
     if members.authorization is None and message.authorization is not None:
         members = msgspec.structs.replace(members, authorization=message.authorization)
@@ -93,7 +93,7 @@ def decode(document: bytes | memoryview) -> Request:
 
 
 def echo_of(document: bytes) -> Echo:
-    """What an error about a message that is not understood can still repeat: its alias and its spuid, if any."""
+    """The alias and the spuid of an invalid message, as far as they can be read, for the error that answers it."""
     try:
         _, _, members = _only_member(document)
     except BadMessage:
@@ -196,7 +196,7 @@ _KINDS: dict[str, Callable[[_Members], Request]] = {
 
 
 def _subscription_text(members: _Members) -> str:
-    """The query; or, with the member `matching`, the text that asks for words: in the notation, or as JSON."""
+    """The query; or, with the member `matching`, the text of an approximate subscription."""
     words = members.matching
     if words is None:
         return _sparql(members)
@@ -230,7 +230,7 @@ def _names(names: _Names) -> tuple[str, ...]:
 
 
 def _term(name: str, value: Any) -> Term:
-    # JSAP says "uri", as SPARQL results do; a plain JSON text or number is taken for the literal it looks like.
+    # JSAP says "uri", as SPARQL results do. A plain JSON string or number becomes the corresponding literal.
     try:
         return term_of_value(value if isinstance(value, dict) else {"type": "literal", "value": value})
     except ResultsSyntaxError as error:

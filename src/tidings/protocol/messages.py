@@ -1,4 +1,4 @@
-"""Requests of the Subscribe language: a message is one JSON object, whose one member says what is asked for.
+"""Requests of the Subscribe language: a message is a JSON object with one member, which names the kind of request.
 
     {"subscribe": {"sparql": …, "alias": …, "default-graph-uri": …, "resume": {"spuid": …, "sequence": …}}}
     {"unsubscribe": {"spuid": …}}
@@ -7,7 +7,7 @@
     {"publish": {"event": {…}, "graph": …}}
     {"prepare": {"sparql": …}}  then  {"update": {"prepared": …, "bindings": {…}}}
 
-Here each is a value of its own; `encode_request` is for clients, and `message_reading` is what a gate reads them with.
+Each kind is a value here. Clients write messages with `encode_request`; gates read them with `message_reading`.
 """
 
 from typing import Any, TypeAlias, assert_never
@@ -25,13 +25,13 @@ from tidings.sparql.algebra import Dataset
 
 
 class Graphs(Struct, frozen=True):
-    """The dataset of a request by the names, perhaps relative, that its client gave."""
+    """The graphs of a request, as the client names them; the names may be relative."""
 
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
 
     def dataset(self, base: str) -> Dataset | None:
-        """None leaves it to the request's text. Raises BadRequest."""
+        """The dataset with absolute names; None if the text of the request decides. Raises BadRequest."""
         if not self.default and not self.named:
             return None
         return Dataset(
@@ -51,12 +51,12 @@ class Subscribe(Struct, frozen=True):
 
 
 class Resume(Struct, frozen=True):
-    """Go on with a subscription after the notification of a number."""
+    """Resume a subscription after the notification with this sequence."""
 
     spuid: str
     sequence: int
     otherwise: Subscribe | None = None
-    """What to begin with if the subscription is gone."""
+    """The subscription to begin if there is no such subscription any more."""
     echo: Echo = NO_ECHO
     authorization: str | None = None
 
@@ -68,7 +68,7 @@ class Unsubscribe(Struct, frozen=True):
 
 
 class UnsubscribeByAlias(Struct, frozen=True):
-    """End the one subscription of the connection that has an alias."""
+    """End the subscription of this connection that has this alias."""
 
     alias: str | int | float
     echo: Echo = NO_ECHO
@@ -93,17 +93,17 @@ class DelayedUpdate(Struct, frozen=True):
 
 
 class UpdatePrepared(Struct, frozen=True):
-    """An update whose text was sent before: its name, and terms for its variables."""
+    """Carry out a prepared update: its name, and terms for its variables."""
 
     prepared: str
     bindings: dict[str, Term] = {}
-    """Their IRIs may be relative."""
+    """The terms by variable; IRIs may be relative."""
     publisher: str | None = None
     echo: Echo = NO_ECHO
     authorization: str | None = None
 
     def bound(self, base: str) -> dict[str, Term]:
-        """The bindings, with IRIs that are absolute."""
+        """The bindings with absolute IRIs."""
         return {
             name: f"<{resolve(base, term[1:-1])}>" if term[0] == "<" else term for name, term in self.bindings.items()
         }
@@ -126,18 +126,18 @@ class Prepare(Struct, frozen=True):
 
 
 class Publish(Struct, frozen=True):
-    """Tell of events: to be matched, and forgotten."""
+    """Publish events: the broker matches them with approximate subscriptions, and does not store them."""
 
     events: tuple[Any, ...]
-    """As JSON."""
+    """The events as JSON."""
     graph: str | None = None
-    """By its name, perhaps relative; None is the default graph."""
+    """The name of their graph, perhaps relative; None is the default graph."""
     echo: Echo = NO_ECHO
     authorization: str | None = None
 
 
 class Cancel(Struct, frozen=True):
-    """Call a delayed update off."""
+    """Cancel a delayed update."""
 
     delayed: str
     echo: Echo = NO_ECHO
@@ -160,7 +160,7 @@ Request: TypeAlias = (
 
 
 def encode_request(request: Request) -> bytes:
-    """The message that asks for it."""
+    """The message for a request."""
     kind, content = _members(request)
     echo = request.echo
     common = {"alias": echo.alias, "spuid": echo.spuid, "authorization": request.authorization}

@@ -1,4 +1,4 @@
-"""What a request of the SPARQL 1.1 Protocol asks for (W3C Recommendation, 21 March 2013, section 2).
+"""Reads requests of the SPARQL 1.1 Protocol (W3C Recommendation, 21 March 2013, section 2).
 
 query     GET ?query=          POST urlencoded query=     POST application/sparql-query
 update                         POST urlencoded update=    POST application/sparql-update
@@ -34,9 +34,9 @@ class QueryRequest(Struct, frozen=True):
     text: str
     dataset: Dataset | None = None
     formats: tuple[str, ...] = ()
-    """By name or media type, the one that is wanted first, then others that would do."""
+    """The formats that the client accepts, by name or media type, the preferred one first."""
     at: int | None = None
-    """The commit after which it is asked, if not the last one."""
+    """The commit whose state the query is about; None is the present state."""
 
 
 class UpdateRequest(Struct, frozen=True):
@@ -51,14 +51,14 @@ class DelayedUpdateRequest(Struct, frozen=True):
 
 
 class RehearsalRequest(Struct, frozen=True):
-    """What would an update do?"""
+    """Asks what an update would change."""
 
     text: str
     dataset: Dataset | None = None
 
 
 class DescriptionRequest(Struct, frozen=True):
-    """Nothing was asked, and the service may describe itself."""
+    """A request without a query or an update: the service may describe itself."""
 
 
 HttpRequest: TypeAlias = QueryRequest | UpdateRequest | DelayedUpdateRequest | RehearsalRequest | DescriptionRequest
@@ -116,7 +116,7 @@ def read_post(content_type: str, query_string: bytes, body: bytes, base: str) ->
     media_type = _media_type(content_type)
     if media_type == FORM:
         if not query_string and body.startswith(_UPDATE_ONLY) and b"&" not in body and body.isascii():
-            # What most programs send, read in a third of the time that a parameter of several takes.
+            # A form with one parameter, which most programs send, is read in a third of the time this way.
             return UpdateRequest(_decoded_value(body[len(_UPDATE_ONLY) :]))
         return _of_form(Parameters(query_string, body), base)
     kind = DIRECT.get(media_type)
@@ -161,7 +161,7 @@ def _commit(value: str | None) -> int | None:
 
 
 def _formats(parameters: Parameters) -> tuple[str, ...]:
-    """Some stores call it `output`; SPARQLWrapper gives both, and each twice: by name, then by media type."""
+    """The parameter `format`, which some stores call `output`. SPARQLWrapper sends both, by name and by media type."""
     wanted = (value.strip() for name in _FORMATS for value in parameters.all(name))
     return tuple(dict.fromkeys(value for value in wanted if value))
 
@@ -178,7 +178,7 @@ def _graphs(parameters: Parameters, name: str, base: str) -> tuple[Term, ...]:
 
 
 def graph(value: str, name: str, base: str) -> Term:
-    """A graph by the IRI, perhaps relative, that a client gave it."""
+    """The name of a graph from the IRI, perhaps relative, that a client sent."""
     if not value or not IRI_REFERENCE.fullmatch(value):
         raise BadRequest(f"{name} is not an IRI: {value!r}")
     return iri(resolve(base, value))

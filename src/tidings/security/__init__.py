@@ -1,4 +1,4 @@
-"""Who somebody is, and what they may do. The broker is handed the outcome only: the `Rights` of whoever asks.
+"""Identifies clients, and decides what they may do. The broker gets only the outcome: the `Rights` of a client.
 
 authority      THE STORY: settings, clock and ledger to everything below, put together; read this first
 passport       who is asking, once that is known

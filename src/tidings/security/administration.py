@@ -1,8 +1,8 @@
-"""Changes of who may do what, by administrators, while the broker runs. Each is a fact, durable before it holds.
+"""Changes of clients, grants and keys by administrators at run time. Each is a fact, durable before it takes effect.
 
-Nobody locks everybody out by mistake: after a change there is still somebody who may administer, be it a client that is
-registered or, from elsewhere, the one who asks. Changes come one after the other, so that no two of them together do
-what neither may; and whoever asks has to be an administrator still when it is their turn.
+A change that would lock all administrators out is refused: afterwards there must still be one, either a registered
+client, or the sender of the change if it comes from another issuer. Changes are made one after the other, so that two
+of them cannot do together what neither may; and the sender must still be an administrator when its change has its turn.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Administration:
 
     @asynccontextmanager
     async def _turn_of(self, asking: Asking) -> AsyncIterator[Passport]:
-        """Nobody else changes anything meanwhile."""
+        """Makes one change at a time."""
         async with self._line:
             yield await asking()
 
@@ -140,7 +140,7 @@ class Administration:
         return (client for client in self.authority.credentials if client.id != name)
 
     def _check_remains(self, asker: Passport, clients: Iterable[Client], grants: Iterable[Grant]) -> None:
-        """Raise LastAdministrator unless somebody may administer with these clients and grants."""
+        """Raise LastAdministrator unless there is an administrator among these clients, or the asker is one."""
         is_ours = asker.issuer == self.authority.issuer.expected.issuer
         outsiders = () if is_ours else (asker,)
         if not _somebody_administers(chain(outsiders, (client.passport() for client in clients)), grants):

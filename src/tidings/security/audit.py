@@ -21,11 +21,11 @@ from msgspec import Struct
 log = logging.getLogger("tidings")
 
 _LONGEST = 300
-"""Characters of a member."""
+"""The most characters of a member."""
 
 
 class Event(Struct, frozen=True, gc=False):
-    """Something that somebody did, or wanted to."""
+    """Something that a client did, or tried to do."""
 
     what: str
     who: str = ""
@@ -34,20 +34,20 @@ class Event(Struct, frozen=True, gc=False):
     reason: str = ""
     """The code of the error, if it was refused."""
     target: str = ""
-    """What it was done to: a client, a graph, the identifier of a token."""
+    """The object of the event: a client, a graph, the identifier of a token."""
     commit: int | None = None
 
 
 Audit: TypeAlias = Callable[[Event], None]
-"""Takes an event; it does not take long, and does not raise."""
+"""Takes an event. It must be quick, and must not raise."""
 
 
 def no_audit(_: Event) -> None:
-    """For those who keep none."""
+    """Keeps no audit log."""
 
 
 class AuditLog:
-    """Takes events on the loop; `write` is for a thread. `clock` tells microseconds since 1970."""
+    """Takes events on the event loop; a thread calls `write`. `clock` returns microseconds since 1970."""
 
     def __init__(
         self, path: Path, clock: Callable[[], int], *, queue: int = 10_000, most_bytes: int = 64 << 20, keep: int = 10

@@ -1,9 +1,9 @@
-"""THE STORY of security: who somebody is, and what they may do.
+"""THE STORY of security: identifies a client, and looks up its rights.
 
-    Authorization header -> identify -> Passport -> rights_of -> Rights, which the broker is handed with the request
+    Authorization header -> identify -> Passport -> rights_of -> Rights, which the gate passes to the broker
 
-Everything that must survive a crash is a fact in the ledger: it is written first, and holds once it is durable. So the
-authority is whatever its ledger says, and after a restart it says the same.
+Everything that must survive a crash is a fact in the ledger, which is written first, and takes effect once it is
+durable. So the state of the authority is always that of its ledger, also after a restart.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Authority:
         providers = [Provider(each, fetch, monotonic, tokens.leeway) for each in settings.provider]
         self.verification = Verification((own, *providers), clock, tokens.remembered)
         self.followers: set[Callable[[], None]] = set()
-        """Who is told when somebody may no longer be who they were, or may do more or less: identify them anew."""
+        """Called when identities or rights of clients may have changed, so that they must be identified anew."""
         self.keys.changed = self.revocations.changed = self.credentials.changed = self._forget
         self.policies.changed = self._tell
         self.server = AuthorisationServer(
@@ -103,16 +103,16 @@ class Authority:
         for follower in tuple(self.followers):
             follower()
 
-    # -- who somebody is, and what they may do --------------------------------------------------------------------
+    # -- identities and rights ------------------------------------------------------------------------------------
 
     def recall(self, authorization: str | None) -> Passport | None:
-        """As `identify`, for every message: None if the token has to be verified first, which may take its time."""
+        """As `identify`, for every message; None if the token has to be verified first, which may take long."""
         if authorization is None:
             return ANONYMOUS
         return self.verification.recall(bearer(authorization))
 
     async def identify(self, authorization: str | None) -> Passport:
-        """Who shows this Authorization header, or none. Raises what is wrong with it."""
+        """The identity of a client with this Authorization header, or without one. Raises what is wrong with it."""
         return await self.verification.identify(authorization)
 
     def rights_of(self, passport: Passport) -> Rights:
@@ -121,7 +121,7 @@ class Authority:
     # -- keys -----------------------------------------------------------------------------------------------------
 
     async def tidy(self) -> None:
-        """Now and then: a new key when it is time, and no key for longer than its tokens. Raises KeysUnusable."""
+        """Periodic work: rotate the key when due, and remove keys whose tokens have expired. Raises KeysUnusable."""
         age = self._clock() - self.keys.since
         if self.keys.signing is None or age >= self._settings.tokens.rotate * MICROS:
             await self.rotate()
@@ -129,7 +129,7 @@ class Authority:
             self.keys.forget(kid)
 
     async def rotate(self) -> str:
-        """Sign with a new key; those before it verify until their tokens have expired. Raises KeysUnusable."""
+        """Sign with a new key. Older keys verify tokens until these have expired. Raises KeysUnusable."""
         key = await asyncio.to_thread(SigningKey.generate, self._settings.tokens.algorithm)
         await asyncio.to_thread(self._vault.store, key)
         await self._ledger.write(self.keys.addition(key))
@@ -137,7 +137,7 @@ class Authority:
         return key.kid
 
     async def drop(self, kid: str) -> None:
-        """Somebody has found out a key: nothing that it signed counts any more. Another one signs."""
+        """Remove a compromised key: no token that it signed is valid any more. If it was the newest, make another."""
         await self._ledger.write(Note("key_dropped", {"kid": kid}))
         self._vault.forget(kid)
         self._audit(Event(what="drop", target=kid[:128]))

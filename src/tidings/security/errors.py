@@ -1,6 +1,6 @@
-"""Why somebody is not let in; branches of the tree in `model/errors.py`. Codes and statuses are those that clients of
-the SPARQL Event protocol act on: some get a new token after 401 `invalid_grant`, again and again, so that code is for
-what a new token cures.
+"""Errors of security; branches of the tree in `model/errors.py`. Codes and statuses are those that clients of the
+SPARQL Event protocol act on: some get a new token after 401 `invalid_grant`, again and again, so this code is used only
+for errors that a new token cures.
 
 TidingsError
 ├── InvalidRequest         invalid_request          401   no token, one that cannot be read, or not one for us

@@ -1,7 +1,7 @@
-"""Where facts are written that must survive a crash, and how they come back; whoever puts security to use has one.
+"""The interface of the ledger, which keeps the facts of security that must survive a crash. The broker provides it.
 
-A fact is a note. It is written, and once it is durable it is applied: by the same method, while the process lives and
-after a restart. So what is remembered is always what the log says, and never half of it.
+A fact is a note. It is written, and applied once it is durable, by the same method in normal operation and after a
+restart. So the state of security is always that of the log.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ class Ledger(Protocol):
     """Writes facts."""
 
     async def write(self, *notes: Note) -> None:
-        """Until they are durable, all or none, and have been applied. Raises what keeps them from being so."""
+        """Write facts, all or none, and wait until they are durable and applied. Raises the error if that fails."""
 
 
 class Keeper(Protocol):

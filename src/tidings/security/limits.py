@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Rate(Struct, frozen=True):
-    """How much somebody may do."""
+    """The limit of one key."""
 
     burst: float
     per_second: float

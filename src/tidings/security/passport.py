@@ -1,4 +1,4 @@
-"""Who is asking, once that is known: a value that says nothing of what they may do."""
+"""The identity of a client, once it is verified. It does not contain rights."""
 
 from msgspec import Struct
 
@@ -6,17 +6,17 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Passport(Struct, frozen=True):
-    """Somebody, as a token that was verified names them. Times are microseconds since 1970."""
+    """The identity from a verified token. Times are microseconds since 1970."""
 
     subject: str = ""
     client: str = ""
-    """The client id; that of an external issuer has the name of the issuer and a colon before it, as no id of ours."""
+    """The client id. An id from an external issuer is prefixed with the name of the issuer and a colon."""
     issuer: str = ""
     scopes: frozenset[str] = _NOTHING
     roles: frozenset[str] = _NOTHING
     expires: int = 0
     token: str = ""
-    """The identifier of the token, by which it can be revoked; it opens nothing."""
+    """The identifier of the token, by which it can be revoked. It is no secret."""
 
     @property
     def is_anonymous(self) -> bool:
@@ -24,4 +24,4 @@ class Passport(Struct, frozen=True):
 
 
 ANONYMOUS = Passport()
-"""Somebody who has shown no token."""
+"""A client without a token."""

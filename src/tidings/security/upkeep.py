@@ -1,4 +1,4 @@
-"""What has to be done now and then while a broker runs: write the audit log, change keys when it is time."""
+"""Periodic work while a broker runs: writing the audit log, and rotating keys."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ class Written(Protocol):
 
 
 async def upkeep(authority: Tidy, audit: Written, pause: float = PAUSE) -> None:
-    """Until it is cancelled, and then what waits is written. A key that cannot be changed is tried again."""
+    """Work until cancelled; then write the events that wait. If rotating a key fails, try it again."""
     rounds = 0
     try:
         while True:
@@ -36,6 +36,6 @@ async def upkeep(authority: Tidy, audit: Written, pause: float = PAUSE) -> None:
                 try:
                     await authority.tidy()
                 except TidingsError as error:
-                    log.error("the keys of the broker cannot be looked after: %s", error)  # noqa: TRY400
+                    log.error("the broker cannot rotate its signing keys: %s", error)  # noqa: TRY400
     finally:
         audit.write()

@@ -1,4 +1,4 @@
-"""Bulk work on Apache Spark: every change that was ever committed, asked later, and subscriptions on a cluster.
+"""Bulk work on Apache Spark: queries over the whole history, and subscriptions on a cluster.
 
     the log of a broker, or its /log  ->  log_source  ->  lake (Parquet and manifests)  ->  sparql, analytics
                                                       ->  streaming  ->  notifications

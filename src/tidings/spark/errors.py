@@ -1,4 +1,4 @@
-"""What can go wrong on the way from the log to the lake and back; branches of the tree in `model/errors.py`.
+"""Errors of the lake and of Spark; branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── NoJava               no_java               501   Spark needs Java 17 or later

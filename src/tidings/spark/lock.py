@@ -1,4 +1,4 @@
-"""One process writes to a folder at a time."""
+"""A lock, so that one process at a time writes to a folder."""
 
 import fcntl
 import os

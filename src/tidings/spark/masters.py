@@ -1,4 +1,4 @@
-"""Where Spark runs, and whether somebody is there: Spark itself would say nothing for minutes."""
+"""Checks whether the master of Spark answers: without this, Spark itself would report nothing for minutes."""
 
 import os
 import re

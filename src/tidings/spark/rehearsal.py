@@ -1,4 +1,4 @@
-"""A little of everything that Spark is used for, so that its JVM has loaded the classes for it.
+"""Does a little of everything that Spark is used for, so that its JVM loads the classes for it.
 
 python -m tidings.spark.rehearsal FOLDER OPTIONS      in a JVM with these options
 """

@@ -2,5 +2,5 @@
 
 clause        their text, and the query that stands for them in the engine
 description   events from the subjects that an update touched
-matching      who is told of an event: live, and again after a restart
+matching      matches events with subscriptions, and notifies the subscribers
 """

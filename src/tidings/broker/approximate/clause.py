@@ -3,9 +3,9 @@
     PREFIX : <http://city.example/>
     MATCHING ?garage {free parking~ > 0} WHERE { ?garage a :Garage ; :name ?name }
 
-The words are the notation, or JSON. WHERE is what must hold exactly of the event's subject; it may be left out, and so
-may the variable. Registry, log, rights and outboxes know such a subscription by a query with the same columns that
-never has an answer; the text follows it as a comment, so that whoever has the query has the text.
+The words are in the notation of subscriptions, or JSON. The pattern after WHERE must hold exactly of the event's
+subject; WHERE and the variable are optional. For the registry, the log, the rights and the outboxes, a query with the
+same columns that never has an answer stands for such a subscription; it has the text as a comment at its end.
 """
 
 import re
@@ -30,7 +30,7 @@ _WHERE = re.compile(r"\s*WHERE\s*(?=\{)", re.IGNORECASE)
 _STANDS_FOR = "#MATCHING "
 _NOTHING = "<urn:tidings:matching:nothing>"
 _LONGEST = 1 << 15
-"""Characters of a text."""
+"""The longest text, in characters."""
 
 
 class Clause(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Clause(Struct, frozen=True):
     """The variable of the event's subject."""
     columns: tuple[str, ...]
     pattern: str | None
-    """A query with the columns of the pattern, which must hold; `{}` is where the condition on its subject goes."""
+    """A query for the pattern after WHERE; the subject of the event is filled in for `{}`."""
 
 
 def is_approximate(text: str) -> bool:
@@ -72,7 +72,7 @@ def text_of(query: str) -> str | None:
 
 
 def read_clause(text: str, bounds: Bounds, base: str | None = None) -> Clause:
-    """Raises SyntaxFault, MatchingDocumentError, RequestTooComplex, BadRequest."""
+    """Parse the text. Raises SyntaxFault, MatchingDocumentError, RequestTooComplex, BadRequest."""
     begun = _BEGINNING.match(text)
     if begun is None or len(text) > _LONGEST:
         raise BadRequest(f"MATCHING {{…}} WHERE {{…}}, of at most {_LONGEST:,} characters, is expected here")
@@ -90,7 +90,7 @@ def read_clause(text: str, bounds: Bounds, base: str | None = None) -> Clause:
 
 
 def _with_pattern(words: Subscription, named: str | None, prologue: str, pattern: str, base: str | None) -> Clause:
-    """Its variables are columns; the first one is the subject, unless one is named."""
+    """A clause with a pattern, whose variables are columns. The first is the subject, unless one is named."""
     query = parse_query(f"{prologue} SELECT * WHERE {pattern}", base)
     assert isinstance(query, Select)
     variables = tuple(name[1:] for name in query.variables)

@@ -1,6 +1,6 @@
-"""Events from the store: what the graphs that a subscriber may see say of a subject, labels included.
+"""Describes a subject as an event, by all quads with that subject, labels included, in the graphs of a subscriber.
 
-How that becomes an event is in `matching/language/descriptions.py`.
+`matching/language/descriptions.py` turns the quads into the event.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, is_iri
 
 
 def description(store: Store, subject: Term, graphs: Graphs, most: int) -> Event | None:
-    """What the graphs say of a subject, in at most so many tuples; None if that is nothing."""
+    """The description of a subject as an event of at most `most` tuples; None if the graphs have no quad of it."""
     facts = (fact for graph in _readable(store, subject, graphs) for fact in graph.facts(subject))
     return described(subject, facts, lambda term: best_label(_labels(store, term, graphs)), most)
 
@@ -27,7 +27,7 @@ def _labels(store: Store, term: Term, graphs: Graphs) -> Iterator[tuple[int, Ter
 
 
 def _readable(store: Store, subject: Term, graphs: Graphs) -> Iterator[GraphIndex]:
-    """Those of the graphs that may say something of a subject."""
+    """Those of the graphs that have quads with this subject, and the default graph."""
     for name in (DEFAULT_GRAPH, *store.graphs_with(subject, None, None)):
         graph = store.graph(name) if graphs.has(name) else None
         if graph is not None:
@@ -35,5 +35,5 @@ def _readable(store: Store, subject: Term, graphs: Graphs) -> Iterator[GraphInde
 
 
 def touched(quads: Iterable[Quad], graphs: Graphs) -> dict[Term, None]:
-    """The subjects of changes that a subscriber may see; blank nodes have no name to tell."""
+    """The IRIs that are subjects of changed quads in these graphs. An event about a blank node would have no name."""
     return {s: None for s, _, _, g in quads if graphs.has(g) and is_iri(s)}

@@ -1,11 +1,11 @@
-"""Who is told of an event, live and again after a restart.
+"""Matches events with approximate subscriptions, and notifies the subscribers.
 
-    event      published, or described by the graph once a commit has touched its subject
-    matched    an index over the words of all subscriptions that may see it; then the pattern that must hold, if any
-    told       a note in the log -> (durable) -> a row for each subscriber, numbered as any other
+    event    published by a client, or the description of a subject that a commit has touched
+    match    by an index over the words of all subscriptions that may see the event; then by the pattern after WHERE
+    notify   a note in the log -> (durable) -> a notification with a row for each match
 
-The note says who is told what, so a restart tells the same whatever is known about words by then. Rows are added and
-never removed: an event has happened. Without approximate subscriptions, nothing here is ever called.
+The note has the rows of each subscriber, so a restart repeats them even with other word vectors. Rows are only added,
+never removed: an event has happened. Without approximate subscriptions, this module does nothing.
 """
 
 import asyncio
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from tidings.matching.matcher.scores import Knowledge
 
 MOST_SUBJECTS = 500
-"""Of one commit that are described as events; more are counted, and not matched."""
+"""How many subjects of one commit are described as events; the others are only counted."""
 _JSON = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"
 _DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal"
 
 
 class Words(Struct, frozen=True):
-    """How a broker gets to know words, and how large events may be."""
+    """Loads what the broker knows about words, and limits the size of events."""
 
     load: "Callable[[], Knowledge] | None" = None
     bounds: Bounds = Bounds(tuples=1_000)
 
 
 class Published(Struct, frozen=True):
-    """What became of events: how many subscriptions each was told to, added up."""
+    """How many events were published, and how many rows they added to subscriptions."""
 
     events: int
     matched: int
@@ -77,7 +77,7 @@ class Matching:
         words: Words,
         limits: Limits,
     ) -> None:
-        """`limits` are those of a pattern that must hold, in time of the processor: a busy machine tells no less."""
+        """`limits` are those of the pattern after WHERE, in processor time, so that a busy machine matches as much."""
         self._engine = engine
         self._subscriptions = subscriptions
         self._notifier = notifier
@@ -88,7 +88,7 @@ class Matching:
         self._knowledge: Knowledge | None = None
         self._clauses: dict[Spuid, tuple[Clause, Graphs]] = {}
         self._seeing: dict[Graphs, SubscriptionIndex[Spuid]] = {}
-        """Those who may see the same graphs: they see the same events."""
+        """The index of subscriptions for each set of graphs: those with the same graphs get the same events."""
         self.events = 0
         self.matches = 0
         self.skipped = 0
@@ -104,18 +104,18 @@ class Matching:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     def query_for(self, text: str) -> str:
-        """The query that stands for an approximate subscription. Raises what is wrong with it."""
+        """The query that stands for an approximate subscription. Raises what is wrong with the text."""
         if self._subscriptions.external is not None:
             raise NotAllowed("Spark works out the answers here, and does not match approximately")
         return query_for(text, self.bounds, self._engine.core.base)
 
     @property
     def is_ready(self) -> bool:
-        """Whether the words are loaded."""
+        """Whether the word vectors are loaded."""
         return self._knowledge is not None
 
     async def get_ready(self) -> None:
-        """Load what is known about words, meanwhile everything goes on. Raises ExtraMissing and the like."""
+        """Load the word vectors in a thread. Raises ExtraMissing and the like."""
         if self._knowledge is None:
             self._knowledge = await asyncio.to_thread(self._load)
 
@@ -125,7 +125,7 @@ class Matching:
         return self._words.load()
 
     def enter(self, subscriber: Subscriber) -> None:
-        """A subscriber came, or may see other graphs; one that is not approximate is not ours."""
+        """Add a subscriber to the index of its graphs; do nothing if its subscription is not approximate."""
         text = text_of(subscriber.text)
         if text is None:
             return
@@ -148,7 +148,7 @@ class Matching:
                 del self._seeing[graphs]
 
     def explain(self, subscriber: Subscriber) -> Explained | None:
-        """How it is matched; None if it is not approximate."""
+        """How a subscription is matched; None if it is not approximate."""
         found = self._clauses.get(subscriber.spuid)
         if found is None or self._knowledge is None:
             return None
@@ -165,7 +165,7 @@ class Matching:
     async def publish(
         self, events: Iterable[Event], graph: Term = DEFAULT_GRAPH, rights: Rights = ALL_RIGHTS
     ) -> Published:
-        """Tell whom events of a graph concern, once that is durable. Raises GraphNotWritable."""
+        """Match events of a graph, and wait until the matches are durable and sent. Raises GraphNotWritable."""
         if not rights.write.has(graph):
             raise GraphNotWritable(graph)
         self._commit_log.check()
@@ -176,13 +176,13 @@ class Matching:
             for graphs in list(self._seeing):
                 if graphs.has(graph):
                     told += self._matched(event, graphs)
-            await asyncio.sleep(0)  # others have their turns
+            await asyncio.sleep(0)  # let the event loop do other work
         if told:
             await self._note(told)
         return Published(number, len(told))
 
     def advance(self, delta: ZSet[Quad]) -> None:
-        """Tell whom the subjects concern that a commit has touched. It has been written to the log."""
+        """Match the subjects that a commit has touched. The commit is in the journal already."""
         told: list[tuple[Spuid, Row]] = []
         for graphs in list(self._seeing):
             subjects = touched((quad for quad, _ in delta.items()), graphs)
@@ -204,7 +204,7 @@ class Matching:
                 yield spuid, (*row, *_columns(clause, event, match))
 
     def _exact(self, spuid: Spuid, clause: Clause, event: Event) -> list[Row]:
-        """The rows of the pattern that must hold; without any, the subject alone."""
+        """The rows of the pattern after WHERE; without a pattern, one row with the subject."""
         subject = None if event.id is None else iri(event.id)
         if clause.pattern is None:
             return [(subject,)]
@@ -220,7 +220,7 @@ class Matching:
             self.skipped += 1
             return []
 
-    # -- telling ------------------------------------------------------------------------------------------------
+    # -- notifications ------------------------------------------------------------------------------------------
 
     def _note(self, told: list[tuple[Spuid, Row]]) -> "asyncio.Future[None]":
         now = self._commit_log
@@ -231,7 +231,7 @@ class Matching:
         return durable
 
     def restore(self, note: Note) -> None:
-        """It is durable, or was: everybody gets their rows."""
+        """Matches are durable: notify the subscribers of their rows."""
         rows: dict[str, Counter[Row]] = {}
         for spuid, row in note.content["told"]:
             rows.setdefault(spuid, Counter())[tuple(row)] += 1
@@ -246,7 +246,7 @@ class Matching:
         return Parcel(commit, time, subscriber.handle.variables, added, turn=subscriber.turns)
 
     def notes(self) -> Iterable[Note]:
-        """What was told is with the subscribers."""
+        """None: the subscribers' own notes have their notifications."""
         return ()
 
 
@@ -262,7 +262,7 @@ def _columns(clause: Clause, event: Event, match: "Match") -> Row:
 
 
 def _visible(subscriber: Subscriber) -> Graphs:
-    """The graphs that it may subscribe to, and asked for."""
+    """The graphs that the subscriber may subscribe to and that its dataset names."""
     graphs, dataset = subscriber.rights.subscribe, subscriber.dataset
     if dataset is None:
         return graphs
@@ -270,6 +270,6 @@ def _visible(subscriber: Subscriber) -> Graphs:
 
 
 def _forget(durable: "asyncio.Future[None]") -> None:
-    """Whoever published has been answered; that the log failed is said elsewhere."""
+    """Retrieve the error, if any, so that asyncio does not report it: the publisher of the commit gets it elsewhere."""
     if not durable.cancelled():
         durable.exception()

@@ -1,4 +1,4 @@
-"""Questions about a graph that is not in memory: the store of record answers them."""
+"""Has the store of record answer questions about a graph that is not in memory."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tidings.sparql.prepared import Parameters
 
 
 class AtRecord:
-    """Asks a store of record. What it says is told once everything that is on its way is settled."""
+    """Asks the store of record. An answer is sent once all earlier commits are settled."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class AtRecord:
             raise NotInContextMode("what the graph was like after an earlier commit is not known here")
         query, parameters = await self._read(text, dataset, client)
         result = await self._record.answer(narrowed(query, rights.read), parameters)
-        await self._commit_log.settled()  # nobody is shown what a crash could still undo
+        await self._commit_log.settled()  # an answer must not show commits that a crash could still undo
         spool = await asyncio.to_thread(self._written, write, result)
         return replace(spool, warnings=query.warnings) if query.warnings else spool
 

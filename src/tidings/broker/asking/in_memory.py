@@ -1,4 +1,4 @@
-"""Who answers questions about the graph: the memory of the broker, unless it is somewhere else."""
+"""The interface for questions about the whole graph, and its implementation on the broker's own store."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -16,23 +16,23 @@ from tidings.sparql.evaluate.context import Limits
 
 
 class Asking(Protocol):
-    """Everything that is asked about the whole graph."""
+    """Answers questions about the whole graph."""
 
     async def answer(
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights, client: str | None, at: int | None
     ) -> Spool:
-        """The answer to a query, as a document, now or after the commit `at`."""
+        """The answer to a query as a document, for the present state or the state after the commit `at`."""
 
     async def has_graph(self, name: Term) -> bool: ...
     async def rehearse(self, text: str, dataset: Dataset | None, rights: Rights, client: str | None) -> Rehearsal:
-        """What an update would do; nothing is done."""
+        """What an update would change. Nothing changes."""
 
     async def news(self, quads: list[Quad]) -> ZSet[Quad]:
-        """By what the graph would grow with these quads."""
+        """Those of the quads that the store does not have."""
 
 
 class InMemory:
-    """The whole graph is in the store of the engine."""
+    """For a graph that is in the store of the engine as a whole."""
 
     def __init__(
         self, engine: Engine, queries: Queries, forks: Forks, limits: Limits, clock: Callable[[], int]

@@ -1,6 +1,6 @@
-"""Commit numbers, commit times, and the log that they are written to.
+"""The commit log gives each commit its number and its time, and appends it to the journal.
 
-Times never go backwards, even if the clock does: a commit is never dated before the one it follows.
+Commit times never go backwards, even if the clock does.
 """
 
 import asyncio
@@ -20,26 +20,26 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
 Follower: TypeAlias = Callable[[Entry], None]
-"""Takes a commit; it must not take long, and not raise."""
+"""Called with each durable commit. It must be quick, and must not raise."""
 
 
 class Delivery(Protocol):
-    """The way to a store of record, which has to have a commit before the log does."""
+    """Delivers commits to a store of record, which must have a commit before the log does."""
 
     def __len__(self) -> int:
-        """How many wait."""
+        """How many values wait."""
 
     def delays(self, pending: Pending) -> bool:
-        """Whether this has to wait, for itself or behind others."""
+        """Whether this value has to wait for the store of record, or behind another value that does."""
 
     def add(self, entry: Entry | None, pending: Pending) -> None:
-        """Pass it on to `CommitLog.write` in its turn."""
+        """Deliver the entry in its turn, and then pass it on to the commit log."""
 
     def give_back(self, delta: ZSet[Quad]) -> None:
-        """A commit was taken back that the store of record may have."""
+        """The broker has reversed a commit that the store of record may have: reverse it there, too."""
 
     async def idle(self) -> None:
-        """Until nothing waits."""
+        """Wait until nothing waits."""
 
 
 log = logging.getLogger("tidings")
@@ -48,7 +48,7 @@ _NOTHING: ZSet[Quad] = ZSet()
 
 
 class CommitLog:
-    """What happened, in order. Without a journal it happens all the same, and is forgotten with the process."""
+    """All commits and facts in order. Without a journal, they are kept in memory only."""
 
     __slots__ = (
         "_monotonic", "_settlement", "clock", "delivery", "followers", "group_commit", "journal", "last_commit", "time"
@@ -61,15 +61,15 @@ class CommitLog:
         self.group_commit: GroupCommit
         self.journal: Journal | None = None
         self.delivery: Delivery | None = None
-        """If there is a store of record behind the broker."""
+        """Delivers commits to the store of record, if there is one."""
         self.followers: dict[Follower, Graphs] = {}
-        """Who is told of every commit once it is durable, and which graphs they may read."""
+        """Called with each commit once it is durable, restricted to the graphs that each may read."""
         self.last_commit = 0
         self.time = 0
-        """When the last commit was, or what else was written down."""
+        """The time of the last commit or note, or of the last call of `now`."""
 
     def begin(self, settlement: Settlement) -> None:
-        """Everything that is durable, or cannot be, is handed to a settlement."""
+        """From here on, hand each value to the settlement once it is durable, or cannot be."""
         self._settlement = settlement
         self.group_commit = GroupCommit(None, "none", settlement)
 
@@ -79,12 +79,12 @@ class CommitLog:
         self.group_commit = GroupCommit(journal, durability, self._settlement, self._monotonic)
 
     def now(self) -> int:
-        """The time of what happens now, in microseconds since 1970."""
+        """The time for a commit or a note at this moment, in microseconds since 1970."""
         self.time = max(self.time, self.clock())
         return self.time
 
     def check(self) -> None:
-        """Raises LogBroken: what is on disk is uncertain, and nothing may be promised any more."""
+        """Raises LogBroken if a failed write left the content of the log uncertain."""
         if self.journal is not None and self.journal.broken:
             raise LogBroken
 
@@ -95,20 +95,20 @@ class CommitLog:
         return Entry(self.last_commit + 1, time, delta, notes)
 
     def commit(self, pending: PendingCommit) -> None:
-        """Write a commit. Never raises: what cannot be written is undone."""
+        """Write a commit. Never raises: if it cannot be written, the settlement undoes it."""
         self.last_commit = pending.entry.commit
         self._append(pending.entry, pending)
 
     def note(self, note: Note, pending: Pending) -> None:
-        """Write down a fact that is no commit. Never raises: what cannot be written is undone."""
+        """Write a fact that is no commit. Never raises: if it cannot be written, the settlement undoes it."""
         self.notes((note,), pending)
 
     def notes(self, notes: tuple[Note, ...], pending: Pending) -> None:
-        """The same for facts that are durable together."""
+        """Write several facts as one entry, so that either all of them are durable or none."""
         self._append(Entry(self.last_commit, self.now(), _NOTHING, notes), pending)
 
     def wait(self, pending: Pending) -> None:
-        """Write nothing, and settle when everything before is durable."""
+        """Write nothing, and settle the value when everything before it is durable."""
         self._append(None, pending)
 
     def _append(self, entry: Entry | None, pending: Pending) -> None:
@@ -118,30 +118,32 @@ class CommitLog:
             self.write(entry, pending)
 
     def write(self, entry: Entry | None, pending: Pending) -> None:
-        """Hand over to the journal what nothing keeps from it any more."""
+        """Append an entry to the journal: the store of record, if there is one, has it."""
         if entry is None or self._is_appended(entry, pending):
             self.group_commit.add(pending)
 
     def promise(self, entry: Entry, pending: Pending) -> None:
-        """The same for a commit that the store of record has, and an intent of the log: no crash can undo it."""
+        """As `write`, for a commit that the store of record has, with an intent for it in the log: no crash can undo
+        it."""
         if self._is_appended(entry, pending):
             self.group_commit.promise(entry, pending)
 
     def intend(self, note: Note, time: int, pending: Pending) -> None:
-        """Write down what is about to be done with commits that are not handed over yet, none of them before `time`."""
+        """Write an intent: which commits the broker is about to deliver to the store of record. They are at `time` or
+        later, and not in the journal yet."""
         journal = self.journal
         if journal is None or self._is_appended(Entry(journal.last_commit, time, _NOTHING, (note,)), pending):
-            self.group_commit.look_on(pending)
+            self.group_commit.add_intent(pending)
 
     def _is_appended(self, entry: Entry, pending: Pending) -> bool:
-        """Whether an entry is on its way to the disk; what rests on it is undone if it cannot be."""
+        """Append an entry to the journal. If that fails, undo the value that waits for it, and return False."""
         if self.journal is not None:
             try:
                 self.journal.append(entry)
             except LogBroken as error:
                 self._settlement.undo(pending, error)
                 return False
-            except (TypeError, ValueError) as error:  # it should not have come this far
+            except (TypeError, ValueError) as error:  # a defect: what is committed can be encoded
                 log.exception("internal error: an entry cannot be written to the log: %r", entry)
                 self._settlement.undo(pending, TidingsError(f"this cannot be written down: {error}"))
                 return False
@@ -149,22 +151,22 @@ class CommitLog:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything can be seen that is not settled yet."""
+        """Whether the store has commits that are not settled yet."""
         return bool(len(self.group_commit) or (self.delivery is not None and len(self.delivery)))
 
     async def idle(self) -> None:
-        """Until nothing waits, and everything is written."""
+        """Wait until nothing waits, and everything is written."""
         if self.delivery is not None:
             await self.delivery.idle()
         await self.group_commit.idle()
 
     async def settled(self) -> None:
-        """Until no crash can undo what can be seen by now. Raises what kept it from being so."""
+        """Wait until no crash can undo what the store has now. Raises the error if that fails."""
         if self.is_busy:
             await self._barrier()
 
     async def written(self) -> None:
-        """Until the log has everything that was settled by now. Raises what kept it from having it."""
+        """Wait until the log has everything that is settled now. Raises the error if that fails."""
         if self.group_commit.promised:
             await self._barrier()
 
@@ -176,17 +178,17 @@ class CommitLog:
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def publish(self, entry: Entry) -> None:
-        """Tell those who follow the log of a commit that is durable."""
+        """Pass a durable commit to the followers."""
         for follower, readable in self.followers.items():
             follower(entry.seen_by(readable))
 
     def undo(self, pending: Pending, error: TidingsError) -> None:
-        """Something cannot be made durable. The last is undone first."""
+        """Undo a value that cannot be made durable. Callers undo the last value first."""
         self._settlement.undo(pending, error)
 
     def take_back(self, entry: Entry, *, ours: bool = True) -> None:
-        """A commit that cannot be made durable has no number. The last is taken back first. If it is `ours`, and not of
-        the store of record, that may have to give it back."""
+        """Free the number of a commit that cannot be made durable. Callers begin with the last commit. If the commit is
+        `ours`, and does not come from the store of record, it is reversed there as well."""
         self.last_commit = entry.commit - 1
         if ours and self.delivery is not None:
             self.delivery.give_back(entry.delta)

@@ -1,12 +1,12 @@
-"""Facts that are no quads, durable: one way for all of them, whoever keeps them.
+"""Durable facts that are no quads, such as subscriptions or grants: one mechanism for all kinds of them.
 
-    write      note -> log -> (durable) -> keeper.restore -> whoever waits goes on
+    write      note -> log -> (durable) -> keeper.restore -> the caller goes on
     restart    note of the log, or of a snapshot -> keeper.restore
     snapshot   keeper.notes
 
-A keeper learns of a fact by the same method while the process lives and after a restart, and only once it is durable:
-so it never knows more than the log, nor half of anything. Notes of kinds that nobody keeps stay as they are, through
-snapshots as well, until somebody does: a broker that is started without a part of itself forgets nothing of it.
+A keeper gets each fact through the same method in normal operation and after a restart, and only once it is durable. So
+it never knows more than the log. If a broker is started without a part of it, such as a gate, the notes of this part
+have no keeper; they are kept, also in snapshots, until a start with that part.
 """
 
 import asyncio
@@ -19,27 +19,27 @@ from tidings.log.entry import PUBLISHER, Note
 
 
 class Keeper(Protocol):
-    """Remembers facts of some kinds."""
+    """Keeps the facts of some kinds."""
 
     def restore(self, note: Note) -> None:
-        """Apply a fact. To apply one again that has been applied changes nothing."""
+        """Apply a fact. Applying it a second time changes nothing."""
 
     def notes(self) -> Iterable[Note]:
-        """Everything that is remembered, as facts that lead to it."""
+        """Notes that lead to everything that is kept, for a snapshot."""
 
 
 class Facts:
-    """All keepers, in the order in which their notes come back."""
+    """Passes facts to their keepers. A snapshot has the notes in the order of the keepers."""
 
     def __init__(self, commit_log: CommitLog) -> None:
         self._commit_log = commit_log
         self._keepers: list[Keeper] = []
         self._keeper_of: dict[str, Keeper] = {}
         self._nobodys: list[Note] = []
-        """Notes of kinds that nobody keeps, in the order in which they were written."""
+        """Notes of kinds without a keeper, in the order in which they were written."""
 
     def keep(self, kinds: Iterable[str], keeper: Keeper) -> None:
-        """From here on, facts of these kinds are this keeper's; it is told at once of those that nobody kept."""
+        """Register the keeper of these kinds, and pass it the notes of these kinds that had no keeper."""
         for kind in kinds:
             assert kind not in self._keeper_of, kind
             self._keeper_of[kind] = keeper
@@ -50,7 +50,7 @@ class Facts:
             keeper.restore(note)
 
     async def write(self, *notes: Note) -> None:
-        """Until facts are durable, all or none, and have been applied. Raises what keeps them from being so."""
+        """Write facts, all or none, and wait until they are durable and applied. Raises the error if that fails."""
         pending = PendingFacts(notes, asyncio.get_running_loop().create_future())
         self._commit_log.notes(notes, pending)
         await pending.durable
@@ -58,7 +58,7 @@ class Facts:
     def restore(self, note: Note) -> None:
         """Apply a fact that is durable."""
         if note.kind == PUBLISHER:
-            return  # it says whose commit it was, and is no part of what is true now
+            return  # it names the publisher of a commit, and no keeper needs that
         keeper = self._keeper_of.get(note.kind)
         if keeper is None:
             self._nobodys.append(note)
@@ -66,11 +66,11 @@ class Facts:
             keeper.restore(note)
 
     def is_nobodys(self, kind: str) -> bool:
-        """Whether there are notes of a kind that nobody keeps."""
+        """Whether there are notes of this kind without a keeper."""
         return any(note.kind == kind for note in self._nobodys)
 
     def notes(self) -> Iterable[Note]:
-        """For a snapshot: everything that is remembered."""
+        """All facts, for a snapshot."""
         for keeper in self._keepers:
             yield from keeper.notes()
         yield from self._nobodys

@@ -1,14 +1,15 @@
-"""Nothing is answered before it is durable: values wait in a line, in order, until the log has what they rest on.
+"""Group commit: one fsync makes many entries durable, and only then are the values that wait for them settled.
 
-    append to the log, now  ->  durable: settle, in order
-                            ->  cannot be made durable: undo, the last first
+    append an entry to the journal  ->  durable: settle its value, in order
+                                    ->  the write failed: undo all values that wait, the last first
 
-Many share one fsync: whatever is appended while the disk is busy goes with the next batch. Answers that write nothing
-wait in the same line, so that nobody is shown what a crash could still undo.
+Everything that is appended while the disk is busy goes into the next batch. Answers that write nothing wait in the same
+line, so that no client is shown a commit that a crash could still undo.
 
-A *promise* is an entry that a crash cannot undo even if the log lacks it, because a store of record has it and the log
-says what it was to have. It is settled at once if nothing waits before it, and goes to the disk with whatever is next.
-Who *looks on* waits for the disk as well, and nobody behind it has to: the intents of what is not done yet.
+With a store of record, two kinds of values are special. A *promise* belongs to a commit that the store of record has,
+with an intent for it in the log, so that a crash cannot undo it: it is settled at once if nothing waits before it, and
+its entry is written with the next batch. An *intent*, which precedes the delivery to the store of record, waits for the
+disk in a line of its own, so that promises need not wait behind it.
 """
 
 import asyncio
@@ -26,34 +27,34 @@ from tidings.log.journal import Batch, Durability, Journal
 from tidings.model.errors import TidingsError
 
 LAZY_SECONDS = 0.5
-"""How long changes may stay in memory where no durability is asked for."""
+"""How long entries may stay in memory with the durability `none`."""
 PROMISED_SECONDS = 0.05
-"""How long a promise waits for something that goes to the disk with it."""
+"""How long the entry of a promise waits for other entries to be written with it."""
 
 
 class Settlement(Protocol):
-    """Whoever knows what is to be done with a value that waited."""
+    """Knows what to do with a value that has waited."""
 
     def settle(self, pending: Pending) -> None:
-        """It is durable."""
+        """The value is durable."""
 
     def undo(self, pending: Pending, error: TidingsError) -> None:
-        """It cannot be made durable."""
+        """The value cannot be made durable."""
 
 
 _Written: TypeAlias = Callable[[Exception | None], None]
 
 
 class _Share(NamedTuple):
-    """How many of each kind rest on one write."""
+    """How many values of each kind one write makes durable."""
 
     waiting: int
     promised: int
-    looking_on: int
+    intents: int
 
 
 class GroupCommit:
-    """Writes the journal, and settles what rests on it. Without a journal, everything is settled at once."""
+    """Writes the journal, and settles the values that wait for it. Without a journal, it settles each value at once."""
 
     def __init__(
         self,
@@ -67,27 +68,27 @@ class GroupCommit:
         self._durability = durability
         self._settlement = settlement
         self._line: deque[Pending] = deque()
-        self._lookers_on: deque[Pending] = deque()
+        self._intents: deque[Pending] = deque()
         self._scheduled = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="group-commit")
         self._under_way: Future[None] | None = None
-        """The write that the thread is at."""
+        """The write that the thread is working on."""
         self.promised: list[Entry] = []
-        """What was settled before the disk has it, in order; everything else that it lacks is behind that."""
+        """Entries of promises that are settled, but not on disk yet. All other entries that are not on disk follow."""
         self._timer: asyncio.TimerHandle | None = None
-        """For promises that nothing else takes along."""
+        """Writes promises even if no other entry comes."""
         self._idle: list[asyncio.Future[None]] = []
         self.batches = 0
         self.failures = 0
         self.latency = Latency()
-        """Of batches that were written: from handing one over until it is as durable as it has to be."""
+        """How long it took to write each batch, with the fsync if the durability asks for one."""
 
     def __len__(self) -> int:
-        """How many wait."""
+        """How many values wait in line."""
         return len(self._line)
 
     def add(self, pending: Pending) -> None:
-        """Settle it when everything appended so far is durable: at once if it is."""
+        """Settle a value once everything appended so far is durable; at once without a journal or durability."""
         if self._journal is None:
             self._settlement.settle(pending)
         elif self._durability == "none":
@@ -98,7 +99,7 @@ class GroupCommit:
             self._schedule()
 
     def promise(self, entry: Entry, pending: Pending) -> None:
-        """Settle what rests on an entry that was appended, and that a crash cannot undo."""
+        """Settle the value of an appended entry that a crash cannot undo."""
         if self._journal is None or self._durability == "none" or self._line:
             self.add(pending)
         else:
@@ -106,12 +107,12 @@ class GroupCommit:
             self._wait(PROMISED_SECONDS)
             self._settlement.settle(pending)
 
-    def look_on(self, pending: Pending) -> None:
-        """As `add`, for what keeps no promise waiting that is made before it is durable."""
+    def add_intent(self, pending: Pending) -> None:
+        """As `add`, but promises that are made meanwhile do not wait behind it."""
         if self._journal is None or self._durability == "none":
             self.add(pending)
         else:
-            self._lookers_on.append(pending)
+            self._intents.append(pending)
             self._schedule()
 
     def _wait(self, seconds: float) -> None:
@@ -130,14 +131,14 @@ class GroupCommit:
             if self._durability == "none":
                 loop.call_later(LAZY_SECONDS, self._flush)
             else:
-                loop.call_soon(self._flush)  # once a turn of the loop: all that came in it goes together
+                loop.call_soon(self._flush)  # one batch for everything that came in this turn of the loop
 
     def _flush(self) -> None:
         self._scheduled = False
         if self._under_way is not None:
-            return  # what was appended meanwhile follows it
+            return  # `_settle` schedules the next batch
         assert self._journal is not None
-        share = _Share(len(self._line), len(self.promised), len(self._lookers_on))
+        share = _Share(len(self._line), len(self.promised), len(self._intents))
         begun = self._clock()
         try:
             batch = self._journal.take()
@@ -153,12 +154,12 @@ class GroupCommit:
             self._settle(share)
 
     def _write_aside(self, batch: Batch, share: _Share, begun: float) -> None:
-        """In the thread: what waits for the disk, or takes long to encode."""
+        """Have the thread write a batch that needs an fsync, or that takes long to encode."""
         written = partial(self._written, share, begun)
         self._under_way = self._thread.submit(self._write, batch, asyncio.get_running_loop(), written)
 
     def _write(self, batch: Batch, loop: asyncio.AbstractEventLoop, written: _Written) -> None:
-        """In the thread. The loop is told at once: by way of a future of its own it would have a turn more to go."""
+        """Runs in the thread. It calls back into the loop itself, which saves a turn of the loop over a future."""
         assert self._journal is not None
         failure: Exception | None = None
         try:
@@ -182,39 +183,39 @@ class GroupCommit:
             self._fail(error if isinstance(error, TidingsError) else TidingsError(f"the log failed: {error}"))
 
     def _settle(self, share: _Share) -> None:
-        line, lookers_on, settle = self._line, self._lookers_on, self._settlement.settle
+        line, intents, settle = self._line, self._intents, self._settlement.settle
         del self.promised[: share.promised]
-        for _ in range(share.looking_on):
-            settle(lookers_on.popleft())
+        for _ in range(share.intents):
+            settle(intents.popleft())
         for _ in range(share.waiting):
             settle(line.popleft())
-        if line or lookers_on or (self._journal is not None and self._journal.has_more):
+        if line or intents or (self._journal is not None and self._journal.has_more):
             self._schedule()
         elif self.promised:
             self._wait(PROMISED_SECONDS)
         self._tell_idle()
 
     def _fail(self, error: TidingsError) -> None:
-        """Undo everything that is not durable, the last first."""
+        """Undo all values that are not durable, the last first."""
         assert self._journal is not None
         self.failures += 1
         self._journal.discard()
-        if self._durability == "none":  # what is lost has been answered already: nothing more may be promised
+        if self._durability == "none":  # lost entries have been answered already: accept no more
             self._journal.broken = True
         self._append_promised()
-        undone = [*self._lookers_on, *self._line]
+        undone = [*self._intents, *self._line]
         self._line.clear()
-        self._lookers_on.clear()
+        self._intents.clear()
         for pending in reversed(undone):
             self._settlement.undo(pending, error)
-        if self._line or self._lookers_on:
+        if self._line or self._intents:
             self._schedule()
         self._tell_idle()
 
     def _append_promised(self) -> None:
-        """What nobody can take back goes first when the disk can be written again."""
+        """Append promises again, before anything else: they are settled, and cannot be undone."""
         assert self._journal is not None
-        if self._journal.broken:  # a restart finds them at the store of record
+        if self._journal.broken:  # a restart recovers them from the store of record
             self.promised.clear()
         for entry in self.promised:
             self._journal.append(entry)
@@ -222,22 +223,22 @@ class GroupCommit:
             self._wait(LAZY_SECONDS)
 
     def _tell_idle(self) -> None:
-        if not (self._line or self._lookers_on or self.promised) and self._under_way is None:
+        if not (self._line or self._intents or self.promised) and self._under_way is None:
             for waiter in self._idle:
                 if not waiter.done():
                     waiter.set_result(None)
             self._idle.clear()
 
     def waiting(self) -> Iterator[Pending]:
-        """What is not settled yet, in order."""
+        """The values that are not settled yet, in order."""
         return iter(self._line)
 
     def write_out(self) -> None:
-        """Where nothing waits for the disk: write what is still in memory, before anything else happens."""
+        """With the durability `none`, write now what is still in memory: a fork is about to read the log."""
         if self._durability != "none" or self._journal is None:
             return
         if self._under_way is not None and self._under_way.exception() is not None:  # this waits for it
-            return  # `_written` is about to hear of it
+            return  # the loop is about to call `_written` with the failure
         try:
             if (batch := self._journal.take()) is not None:
                 self._journal.write(batch)
@@ -245,9 +246,9 @@ class GroupCommit:
             self._fail(error)
 
     async def idle(self) -> None:
-        """Until nothing waits, and everything is written."""
+        """Wait until nothing waits, and everything is written."""
         self._hurry()
-        while self._line or self._lookers_on or self.promised or self._under_way is not None or self._scheduled:
+        while self._line or self._intents or self.promised or self._under_way is not None or self._scheduled:
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter
@@ -260,7 +261,7 @@ class GroupCommit:
             self._schedule()
 
     def close(self) -> None:
-        """Write what is left, whatever the durability. Raises a TidingsError."""
+        """Write what is left, with any durability, and close the journal. Raises a TidingsError."""
         if self._timer is not None:
             self._timer.cancel()
         self._thread.shutdown()

@@ -1,9 +1,9 @@
-"""The graph as it was after an earlier commit, on a copy of the store that is then thrown away.
+"""Restores the graph after an earlier commit, in a fork, on its copy of the store.
 
     graph(n) = graph(now) - (delta(n + 1) + ... + delta(now))
 
-Deltas are exact, so what they have done can be taken back. The log has those that are durable, and those on their way
-to it are in memory. No snapshot is needed, and what is near costs little, however long the log is.
+Deltas are exact, so applying their negation reverses them. Durable deltas are in the log, later ones in memory. This
+needs no snapshot, and costs as much as the commits since then, however long the log is.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def check_past(commit_log: CommitLog, commit: int) -> None:
 
 
 def rewind(store: Store, commit_log: CommitLog, commit: int) -> None:
-    """In a fork: take back what was committed after this. Raises HistoryGone, LogDamaged, LogBroken."""
+    """Runs in a fork: reverse everything after this commit. Raises HistoryGone, LogDamaged, LogBroken."""
     journal = commit_log.journal
     assert journal is not None
     undone: ZSet[Quad] = ZSet()
@@ -38,13 +38,13 @@ def rewind(store: Store, commit_log: CommitLog, commit: int) -> None:
     for entry in _since(commit_log, journal, commit):
         undone.absorb(entry.delta)
         at = entry.commit
-    if at != commit_log.last_commit:  # a write has failed, and what it should have written is nowhere
+    if at != commit_log.last_commit:  # a write failed, so the last commits are neither on disk nor in memory
         raise LogBroken
     store.apply(-undone)
 
 
 def _since(commit_log: CommitLog, journal: Journal, commit: int) -> Iterator[Entry]:
-    """Every later commit, from the disk as far as that can be relied on, and then from memory."""
+    """All later commits: the durable ones from disk, the others from memory."""
     durable = journal.durable.commit
     if commit < durable:
         for entry in read(journal.folder, commit):

@@ -1,17 +1,17 @@
-"""A broker made again from a snapshot and the log after it, through the same parts that it lives by."""
+"""Restores a broker from a snapshot and the log after it, through the same parts that handle requests."""
 
 from tidings.broker.broker import Broker
 from tidings.log.entry import Entry
 
 
 def begin_at(broker: Broker, commit: int, time: int) -> None:
-    """The store was filled from a snapshot after this commit."""
+    """Set the commit number and the time after the store was filled from a snapshot."""
     broker.commit_log.last_commit, broker.commit_log.time = commit, time
     broker.notifier.last_commit = commit
 
 
 def replay(broker: Broker, entry: Entry) -> None:
-    """Do again what an entry of the log says was done. Nobody is connected yet."""
+    """Apply an entry of the log. No client is connected yet."""
     commit_log, notifier = broker.commit_log, broker.notifier
     commit_log.time = max(commit_log.time, entry.time)
     if entry.delta:

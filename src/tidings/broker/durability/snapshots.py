@@ -1,4 +1,4 @@
-"""Snapshots in the background: a fork writes the state as it is with one commit, and the broker goes on."""
+"""Writes snapshots in the background: a fork writes the state after one commit, while the broker goes on."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -20,9 +20,9 @@ log = logging.getLogger("tidings")
 
 
 class Snapshots:
-    """Writes one whenever the log has grown by `every` bytes; at the start it is `behind` by what was replayed.
+    """Writes a snapshot whenever the log has grown by `every` bytes; `behind` bytes were replayed at the start.
 
-    `notes` are what is to be kept beside the quads; `keep` bytes of older log stay, or all of it."""
+    `notes` returns the facts that a snapshot has beside the quads. `keep` bytes of older log are kept; 0 keeps all."""
 
     def __init__(
         self,
@@ -52,18 +52,18 @@ class Snapshots:
         self.written = 0
         self.failed = 0
         self.commit = 0
-        """The commit that the newest one shows."""
+        """The last commit in the newest snapshot."""
 
     @property
     def behind(self) -> int:
-        """Bytes of log that no snapshot covers: what a restart has to replay."""
+        """Bytes of log that no snapshot covers, and that a restart has to replay."""
         return self._journal.written - self._covered
 
     def is_due(self) -> bool:
         return not self.running and self._journal.written - self._last > self._every
 
     async def write(self) -> None:
-        """Hold the queue until what is seen is what is durable; fork; go on."""
+        """Hold the queue until every commit is durable; make the fork that writes the snapshot; let the queue go on."""
         self.running = True
         self._updates.hold()
         held = True
@@ -88,7 +88,7 @@ class Snapshots:
                 self._updates.resume()
 
     def _write(self, place: Place) -> None:
-        """In the fork."""
+        """Runs in the fork."""
         write_snapshot(self._folder, place, self._store, self._notes())
         if self._keep:
             prune(self._folder, self._keep, place.commit)

@@ -1,5 +1,5 @@
-"""The history lake that knows what the log no longer has, and the process that reads it.
+"""Asks the history lake about commits that the log no longer has.
 
-lake     questions to it, one at a time, within bounds
-worker   the process: started when there is a question, ended when there was none for long
+lake     passes questions to a process, one at a time, within limits
+worker   the process that reads the lake: started for a question, ended after a time without any
 """

@@ -1,7 +1,7 @@
-"""The history lake behind the log: what was committed before the log begins, asked of a process of its own.
+"""The history lake has the commits from before the log begins. A process of its own reads it, through Spark.
 
-One question at a time, a few may wait, each within bounds of time and size. Who leaves while waiting is not asked for;
-who leaves during the answer does not end it: to start Spark again takes longer than to answer the rest.
+The process answers one question at a time; a few may wait. If a client leaves while its question waits, the question is
+dropped. If it leaves later, the process still answers: ending it and starting Spark again would take longer.
 """
 
 import asyncio
@@ -23,29 +23,29 @@ from tidings.protocol.lake_lines import AskCommits, AskThen, Columns, Question, 
 from tidings.sparql.algebra import Dataset
 
 WAITING = 16
-"""Questions that may wait."""
+"""How many questions may wait."""
 OF_ONE_CLIENT = 4
-"""Of these, if it is known who asks."""
+"""How many of these may be from one client, if it is known."""
 AT_A_TIME = 2_000
-"""Commits that are asked for at a time."""
+"""How many commits are asked for at a time."""
 
 
 class LakeBounds(Struct, frozen=True):
-    """What a question may cost."""
+    """The limits of a question."""
 
     seconds: float | None = 30.0
     """For the answer, once Spark runs."""
     rows: int | None = 1_000_000
     size: int = 64 << 20
-    """Bytes of an answer on its way here."""
+    """Bytes of an answer."""
     starting: float = 120.0
     """Seconds that Spark may take to start."""
     idle: float = 600.0
-    """Seconds without a question after which the process is ended."""
+    """The broker ends the process after so many seconds without a question."""
 
 
 class LakeStatus(Struct, frozen=True):
-    """How far a lake reaches; why nothing is known of it, if that is so."""
+    """Which commits and graphs a lake has, or why it cannot be read."""
 
     folder: str
     first: int = 0
@@ -55,11 +55,11 @@ class LakeStatus(Struct, frozen=True):
 
 
 Look = Callable[[], LakeStatus]
-"""Finds out how far a lake reaches, from the disk: it is called in a thread."""
+"""Reads the status of a lake from the disk. It is called in a thread."""
 
 
 class HistoryLake:
-    """A folder, and the process that is asked about it."""
+    """The folder of a lake, and the process that answers questions about it."""
 
     def __init__(self, look: Look, command: Sequence[str], bounds: LakeBounds, module: str | None = "pyspark") -> None:
         self._look = look
@@ -78,8 +78,8 @@ class HistoryLake:
         return await asyncio.to_thread(self._look)
 
     async def has(self, first: int, last: int, graphs: Graphs | None = None) -> bool:
-        """Whether it has these commits; and, if some graphs are named, all that happened in them. Raises what keeps it
-        from being read."""
+        """Whether the lake has these commits, and all changes of these graphs, if any are given. Raises an error if the
+        lake cannot be read."""
         found = await self.status()
         if found.error is not None:
             raise found.error
@@ -88,26 +88,26 @@ class HistoryLake:
     async def answer(
         self, text: str, dataset: Dataset | None, base: str | None, at: int, readable: Graphs, client: str | None
     ) -> Solutions | Boolean:
-        """A query, answered as of a commit. Raises LakeRefused, LakeLost, LakeTooSlow, and if it is asked too much."""
+        """Answer a query for the state after a commit. Raises LakeRefused, LakeLost, LakeTooSlow, TooManyRequests."""
         default, named = (None, None) if dataset is None else (dataset.default, dataset.named)
         rows, graphs = self._bounds.rows, tuple(written(readable))
         question = AskThen(text, at, graphs, base, default, named, dataset is not None, rows)
         return await self._ask(question, client)
 
     async def commits(self, after: int, last: int, readable: Graphs, *, every: bool, client: str | None) -> list[Entry]:
-        """What was committed, as far as it may be read; with `every`, commits as well of which nothing may be."""
+        """The commits after `after`, restricted to readable graphs; with `every`, also those that are empty then."""
         question = AskCommits(after, last, tuple(written(readable)), every, self._bounds.rows)
         found = await self._ask(question, client)
         return await asyncio.to_thread(entries_of, found.rows) if isinstance(found, Solutions) else []
 
     def abort(self) -> None:
-        """Nobody waits for an answer any more, and none is begun."""
+        """Cancel all questions, and begin no more: the broker is stopping."""
         self._ending = True
         for task in self._tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """End the process, and whatever it was at."""
+        """End the process."""
         self.abort()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._let_go()
@@ -124,7 +124,7 @@ class HistoryLake:
         try:
             await self._turn.acquire()
         finally:
-            self._waiting -= Counter((client,))  # whoever has none waiting is forgotten
+            self._waiting -= Counter((client,))  # drops the client at zero
         task = asyncio.create_task(self._converse(question))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -139,7 +139,7 @@ class HistoryLake:
         self._tasks.discard(task)
         self._turn.release()
         if not task.cancelled():
-            task.exception()  # whoever asked has heard it, or has left
+            task.exception()  # the client has got it, or has left: asyncio need not report it
 
     async def _converse(self, question: Question) -> Solutions | Boolean:
         if self._ending:
@@ -167,7 +167,7 @@ class HistoryLake:
             self._idle = asyncio.get_running_loop().call_later(bounds.idle, self._rest)
 
     def _rest(self) -> None:
-        """Nobody has asked for long."""
+        """There was no question for a long time: end the process."""
         if not self._turn.locked():
             task = asyncio.create_task(self._let_go())
             self._tasks.add(task)

@@ -1,7 +1,7 @@
-"""The process that reads a history lake: `tidings history answer`, or whatever speaks as it does.
+"""The process that reads a history lake: `tidings history answer`, or another command with the same protocol.
 
-It is another process because Spark and its Java are none that a broker should have: they take seconds to start,
-gigabytes, and may die. It ends when its stdin does, so it never outlives the broker.
+It is a process of its own because Spark and its Java take seconds to start, need gigabytes, and may crash. It ends when
+its stdin is closed, so it never outlives the broker.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from tidings.protocol.lake_lines import Columns, Done, Question, Ready, Refused,
 log = logging.getLogger("tidings")
 
 _LONGEST = 16 << 20
-"""Bytes of a line: one row at least has to fit."""
+"""The longest line, in bytes: a row has to fit into it."""
 _LAST_WORDS = 20
-"""Lines that it printed last, for the log, if it dies."""
+"""How many of its last lines on stderr are logged if it crashes."""
 
 
 class Worker:
-    """One such process. After any error but a refusal, it has been ended."""
+    """One such process. After any error other than LakeRefused, it is ended."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._printed: deque[str] = deque(maxlen=_LAST_WORDS)
         self._has_begun = False
-        """Whether Spark runs, and the answer to the last question is being worked out."""
+        """Whether Spark runs, and works on the last question."""
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -55,8 +55,8 @@ class Worker:
     async def ask(
         self, question: Question, *, starting: float, seconds: float | None, size: int
     ) -> AsyncIterator[Columns | Rows | Truth]:
-        """What is said to a question, up to its end. It may take some seconds for Spark to start, some to answer, and
-        have so many bytes. Raises LakeRefused, LakeLost, LakeTooSlow, AnswerTooLarge."""
+        """The parts of the answer to a question. `starting` limits the seconds in which Spark starts, `seconds` those
+        of the answer, `size` its bytes. Raises LakeRefused, LakeLost, LakeTooSlow, AnswerTooLarge."""
         try:
             async for said in self._said(question, starting, seconds, size):
                 yield said
@@ -123,14 +123,14 @@ class Worker:
         return LakeLost(f"the process that reads the history lake has ended with code {code}{said}")
 
     async def _listen(self) -> None:
-        """Keep what it prints last."""
+        """Keep its last lines on stderr."""
         assert self._process.stderr is not None
-        with suppress(ValueError):  # a line without an end: nobody will read it
+        with suppress(ValueError):  # a line that is too long to be logged
             async for line in self._process.stderr:
                 self._printed.append(line.decode(errors="replace").rstrip())
 
     async def end(self) -> None:
-        """Kill it. Its Java ends with it."""
+        """Kill the process. Its Java ends with it."""
         with suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
@@ -141,4 +141,4 @@ def _read(line: bytes) -> Said:
     try:
         return read_said(line)
     except msgspec.DecodeError as error:
-        raise LakeLost(f"the process that reads the history lake talks nonsense: {error}") from error
+        raise LakeLost(f"the process that reads the history lake sent an invalid line: {error}") from error

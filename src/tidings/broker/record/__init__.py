@@ -1,4 +1,4 @@
-"""A store of record behind the broker: somebody else's, which has to have every commit before anybody is told of it.
+"""The store of record: an endpoint behind the broker that gets every commit before any client is told of it.
 
 seam            what the broker needs of such a store
 intents         what it was asked for and may not have, and what it had lately, across restarts

@@ -1,8 +1,8 @@
-"""Updates that see and change nothing but contexts, for a broker that alone writes to its store of record.
+"""Works out updates that read and change only contexts, if nobody but the broker writes to the store of record.
 
-    patterns of WHERE and of the templates, all of them covered by contexts  ->  the delta is the same over memory
+    contexts cover all patterns of WHERE and of the templates  ->  the delta is the same over memory
 
-Memory has every commit, also those that are on their way to the store: nothing is asked, and nothing waited for.
+Memory has every commit, also those on their way to the store, so the broker need not ask the store, or wait for it.
 """
 
 from collections.abc import Iterator, Sequence

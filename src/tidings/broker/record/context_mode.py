@@ -1,6 +1,6 @@
-"""A broker whose graph is larger than its memory, put together: contexts here, everything else at the store of record.
+"""Assembles a broker whose graph is larger than its memory: contexts in memory, the whole graph at the store of record.
 
-That only contexts are kept is known before the log is replayed, by the engine (`Engine.contexts`).
+The engine knows before the log is replayed that it keeps only contexts (`Engine.contexts`).
 """
 
 from tidings.broker.asking.at_record import AtRecord

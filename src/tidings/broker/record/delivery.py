@@ -173,7 +173,7 @@ class Delivery:
         try:
             await self._log(WITHDRAWING)
         except TidingsError as error:
-            log.warning("the log cannot say that commits are taken back: %s", error)
+            log.warning("the log cannot note that commits are being undone at the endpoint: %s", error)
 
     def _log(self, note: Note) -> "asyncio.Future[None]":
         """Have a note written down; done once it is durable. It is in the log before all of the line: facts that are

@@ -1,9 +1,9 @@
-"""What the store of record is to have again, given to it as far as it lets itself be given it.
+"""Restores a state in the store of record, as far as the store accepts it.
 
-all at once -> refused: by halves, and those by halves -> what is refused alone is what it will not have
+all at once -> refused: by halves, and these by halves -> the quads that are refused alone are given up
 
-A store may have half of an update and refuse to undo that: then what it has counts, as if others had changed it. If it
-takes no update at all, that says nothing about the quads, and is waited out.
+A store may have executed half of an update and refuse to undo that: then its content counts, as if others had changed
+it. If it refuses every update, that says nothing about the quads, and the broker waits.
 """
 
 import logging
@@ -24,7 +24,7 @@ async def give_back(record: StoreOfRecord, states: States) -> dict[Quad, bool]:
     refused = await _refused(record, {quad: states[quad] for quad in lacking})
     if refused:
         await _check_that_it_takes_updates(record)
-        log.warning("the endpoint refuses to have %d quads as they were: what it has counts", len(refused))
+        log.warning("the endpoint refuses to restore %d quads; its present state of these counts", len(refused))
     return refused
 
 

@@ -1,4 +1,4 @@
-"""Which subscription holds which patterns of quads, in memory and in the log; what nobody holds is forgotten."""
+"""Records which subscription holds which patterns of quads, in memory and in the log; forgets what none holds."""
 
 from collections.abc import Iterable
 from typing import Any

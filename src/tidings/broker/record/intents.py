@@ -1,13 +1,13 @@
-"""What the store of record was asked for, in the log before it is asked; and what it has had lately.
+"""Intents: the log notes what the broker is about to ask of the store of record, before it asks.
 
     intent       these commits go to the store next        resolved by the commits themselves, which follow in the log
-    withdrawing  they are taken back, and their publishers may be told so: the store is to have what it had before
-    withdrawn    it has that
+    withdrawing  the commits are undone, and their publishers may have been told: restore the state before them
+    withdrawn    the store has that state
 
-There may be two that are open: one is written while the store has the request of the one before. Whether the store has
-confirmed an intent, and publishers were told, is nowhere: after a crash, it is finished, unless the store refuses it.
-If it was taken back before the crash, the store is given what it had.
-The last states that the store has agreed to are remembered: one that comes back from an old backup is found out.
+Two intents may be open: the broker writes one while the store executes the request of the one before. The log does not
+note whether the store has confirmed an intent. After a crash, the broker delivers an open intent again, unless the
+store refuses it; if it was being withdrawn, the broker restores the state before.
+The broker also remembers the last states that the store has agreed to, to detect a store restored from an old backup.
 """
 
 from collections.abc import Iterable, Mapping

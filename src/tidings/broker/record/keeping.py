@@ -1,12 +1,12 @@
-"""Contexts in the memory of a broker whose graph is elsewhere: fetched when a subscription begins, forgotten when the
-last one ends that needs them.
+"""Keeps contexts, the quads that concern subscriptions, in memory, if the graph is at the store of record. A context is
+fetched when a subscription begins, and forgotten when the last subscription that needs it ends.
 
-    wish -> patterns of what may concern it -> those that nobody holds yet: fetched, learnt, logged -> it begins here
+    wish -> patterns of what may concern it -> those that are not held yet: fetched, learnt, logged -> it begins
 
-What changes while a context is fetched is noted, and counts more than what was fetched. The log has what was learnt, so
-that a replay goes through the same states, and tells the same numbers.
+Changes while a context is fetched are noted, and take precedence over what was fetched. The log has what was learnt, so
+a replay goes through the same states and gives the same sequences.
 
-Where updates make contexts larger than there is room for, those who hold the largest are let go, until the rest fits.
+If updates make the contexts too large, the broker ends the subscriptions with the largest ones, until the rest fits.
 """
 
 import asyncio
@@ -195,7 +195,7 @@ class Keeping:
                 return
             if subscriber not in self._held:
                 continue  # it has ended meanwhile
-            log.warning("a subscription was let go, the context of which is too large: %s", subscriber.text)
+            log.warning("a subscription was ended because its context is too large: %s", subscriber.text)
             self._notifier.let_go((subscriber,), f"its context has grown, and {self._too_large()}")
             await self._forget_left()
 

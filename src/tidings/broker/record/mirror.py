@@ -1,7 +1,7 @@
-"""A broker whose graph is in memory and in a store of record: how it begins, and what it does when that comes back.
+"""The mode in which the whole graph is in memory and in a store of record: starting, and the return of the store.
 
-begin   what a crash left open is finished; what others changed meanwhile becomes a commit
-later   what the store has lost it is given again; if it differs then, somebody has to say who is right
+begin   finishes what a crash left open; makes a commit of what others changed in the store meanwhile
+later   gives the store again what it has lost; if it still differs, an operator has to say which side is right
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class Mirror:
                 continue
             deadline += self.outage.patience
             if has_log:
-                log.warning("the broker begins with what its log has: %s", trouble)
+                log.warning("the broker starts without its endpoint, from its log: %s", trouble)
                 return
             if trouble is not None and not isinstance(trouble, EndpointAway):
                 raise trouble
@@ -76,16 +76,16 @@ class Mirror:
             try:
                 await self._bring_about({quad: weight > 0 for quad, weight in _net(commits).items()})
             except EndpointRefused as error:  # then it has never confirmed it
-                log.warning("the endpoint refuses what a crash interrupted: %s", error)
+                log.warning("the endpoint refuses commits that a crash interrupted: %s", error)
                 await self._take_back(left[number:])
                 return
-            log.warning("%d commits that a crash interrupted are finished", len(commits))
+            log.warning("%d commits that a crash interrupted are now at the endpoint", len(commits))
             for entry in commits:
                 await self._commit(entry)
 
     async def _take_back(self, intents: list[tuple[Entry, ...]]) -> None:
         commits = list(chain.from_iterable(intents))
-        log.warning("%d commits that a crash interrupted are taken back at the endpoint", len(commits))
+        log.warning("%d commits that a crash interrupted are undone at the endpoint", len(commits))
         # What it refuses to give back is found when the two are compared.
         await give_back(self._record, before(_net(commits)))
         await self._broker.facts.write(WITHDRAWN)

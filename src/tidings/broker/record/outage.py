@@ -1,9 +1,10 @@
-"""While the store of record is away, refuses, or has forgotten: updates wait, and after a while they are refused.
+"""Handles an outage of the store of record, which is away, refuses updates, or has lost data: updates wait, and are
+refused after a while.
 
-    begin -> updates held -> it is asked again and again -> what it is owed is paid -> what it had lately is looked at
-          -> updates go on, those first that were taken back
+    begin -> updates held -> ask the store again and again -> deliver what it lacks -> check its recent states
+          -> updates go on, beginning with those that were undone
 
-Queries and subscriptions go on from memory, whose last agreement with the store is known.
+Queries and subscriptions go on from memory; the broker knows when it last agreed with the store.
 """
 
 import asyncio
@@ -109,7 +110,7 @@ class Outage:
     async def _end(self) -> None:
         """Until the store is well, or the broker ends."""
         if self.count:
-            log.warning("the endpoint cannot be relied on, updates wait: %s", self.trouble)
+            log.warning("the endpoint is away or refuses updates, so updates wait: %s", self.trouble)
         async with asyncio.TaskGroup() as group:
             refusing = group.create_task(self._refuse_late())
             well = await self._becomes_well()
@@ -144,7 +145,7 @@ class Outage:
             await self._look()
         except TidingsError as error:
             if type(error) is not type(self.trouble):
-                log.warning("the endpoint is not well yet: %s", error)
+                log.warning("the endpoint cannot take updates yet: %s", error)
             self.trouble, self.trying = error, False
             return False
         return True
@@ -168,7 +169,7 @@ class Outage:
         lost = list(takewhile(lacking.__contains__, reversed(agreed)))
         if lost:
             log.warning(
-                "the endpoint has lost %d of the last %d changes: it is given them again", len(lost), len(agreed)
+                "the endpoint has lost %d of the last %d changes; the broker sends them again", len(lost), len(agreed)
             )
             await give_back(self._record, {quad: agreed[quad] for quad in lost})  # to compare shows what it refuses
             self._lost = True

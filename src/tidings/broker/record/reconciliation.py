@@ -1,9 +1,10 @@
-"""Changes that others made in the store of record, as one commit, so that subscribers are told of them.
+"""Makes changes that others made in the store of record one commit, so that subscribers are notified of them.
 
     found = quads of the store of record - quads of ours      compared while updates go on
-          -> updates held -> what was found is looked at again -> one commit, or given to the store of record
+          -> updates held -> the differences are checked again -> one commit, or reversed in the store of record
 
-Who compares while others write finds what is on its way as well; to look again, with nothing on its way, sorts it out.
+The first comparison also finds commits that are on their way to the store. The second check, with nothing on its way,
+leaves these out.
 """
 
 import asyncio

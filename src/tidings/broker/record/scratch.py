@@ -1,9 +1,9 @@
-"""What is known of a graph that is elsewhere, while updates are worked out: some of its quads, with what is on its way.
+"""What the broker knows of a graph at the store of record while it works out updates: the quads that they depend on.
 
-    there(quad) = as the last commit on its way says, or else as the store of record says
+    there(quad) = according to the last commit on its way to the store, or else to the store itself
 
-Whatever has to be known is asked for once. What has changed since the store of record was asked is known as well, so
-that whoever depends on it can be told apart.
+The broker asks for each quad once. It also notes the quads that have changed since it asked, to find the updates that
+depend on them.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -1,6 +1,6 @@
-"""What the broker needs of a store of record. Everything is said in states: which quads are there, and which are not.
+"""The interface of a store of record. Requests name states: which quads shall exist, and which shall not.
 
-A state that holds already changes nothing, so whatever is not known to have been done can be done again.
+A state that holds already changes nothing, so the broker can repeat a request if it does not know whether it was done.
 """
 
 from collections.abc import Collection, Mapping, Sequence

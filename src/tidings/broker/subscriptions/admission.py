@@ -1,11 +1,11 @@
-"""How a subscription begins: its first answer found within the limits, its beginning written to the log.
+"""Begins subscriptions: finds the first answer within the limits, and writes the subscription to the log.
 
-    within a slice of time   found on the loop, and sent once it is durable
-    what takes longer        a fork finds and encodes it, and builds what its plan remembers; what changes meanwhile is
-                             added up, and is the first change that is told
-    external answers         asked for once the subscription is durable
+    within a slice of time   the event loop evaluates the first answer, which is sent once it is durable
+    if it takes longer       a fork evaluates and encodes it, and builds the state of the plan; the broker adds up the
+                             changes since then, and sends them as the first notification
+    external answers         the broker passes the subscription to the external engine once it is durable
 
-What cannot be answered is refused, and leaves nothing.
+A subscription that cannot be answered is refused, and leaves nothing behind.
 """
 
 import asyncio
@@ -54,11 +54,11 @@ from tidings.sparql.evaluate.context import Overrun
 log = logging.getLogger("tidings")
 
 PLANNED_AT_ONCE = 100
-"""Parts of a query that are planned without a trial: that takes some milliseconds."""
+"""The event loop plans queries of at most so many parts, in some milliseconds. A fork first tries larger ones."""
 
 
 class Admission:
-    """Begins subscriptions. `seconds` is how long a first answer may take; `spawn` has something done meanwhile."""
+    """Begins subscriptions. `seconds` limits the time of a first answer; `spawn` starts tasks."""
 
     def __init__(
         self,
@@ -86,10 +86,10 @@ class Admission:
         self._seconds = seconds
         self._expected: dict[Newcomer, Subscribe] = {}
         self.context: Context | None = None
-        """If the graph is not in memory."""
+        """Fetches what concerns a subscription, if the graph is not in memory."""
 
     def begin(self, wish: Subscribe) -> None:
-        """Begin a subscription: now, or once its first answer has been found. Raises what is wrong with the query."""
+        """Begin a subscription at once, or when its first answer is found. Raises what is wrong with the query."""
         if not wish.rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
         if self.context is not None and (is_approximate(wish.text) or text_of(wish.text) is not None):
@@ -108,7 +108,7 @@ class Admission:
             self._spawn(later)
 
     def _begin_here(self, wish: Subscribe) -> Work | None:
-        """Begin with what is in memory; what is left to do, if it takes its time."""
+        """Begin a subscription to what is in memory. Returns the work that is left if it takes longer than a slice."""
         if self._is_large(wish):
             return self._subscribe_later(wish)
         try:
@@ -123,12 +123,12 @@ class Admission:
             return self._subscribe_later(wish)
         try:
             self._subscribe(wish, found)
-        except Overrun:  # its plan has to remember more than is needed for the answer
+        except Overrun:  # to build the state of the plan takes longer than to evaluate the answer
             return self._subscribe_later(wish)
         return None
 
     async def _begin_in_context(self, wish: Subscribe, context: Context) -> None:
-        """A subscription to a graph that is elsewhere: what concerns it is fetched first."""
+        """Begin a subscription to a graph that is not in memory: fetch what concerns it first."""
         with _refusing(wish):
             if self._is_large(wish):
                 await self._queries.check_planning(wish.text, wish.dataset, wish.client)
@@ -137,7 +137,7 @@ class Admission:
                     await later
 
     async def _begin_when_caught_up(self, wish: Subscribe, spu: Spu) -> None:
-        """A subscription to what others have, whose plan is behind."""
+        """Begin a subscription whose plan exists already, and is behind: wait until it has caught up."""
         later: Work | None = None
         with _refusing(wish):
             async with self._in_time():
@@ -159,29 +159,29 @@ class Admission:
             raise TooExpensive("others have the same subscription, and it is behind; try again later") from None
 
     async def _begin_when_ready(self, wish: Subscribe) -> None:
-        """An approximate subscription, the first one: what is known about words has to be loaded."""
+        """Begin the first approximate subscription: load the word vectors before."""
         with _refusing(wish):
             await self._matching.get_ready()
             if wish.session.open:
                 self.begin(wish)
 
     def _is_large(self, wish: Subscribe) -> bool:
-        """Whether it may take longer to plan a subscription than the loop may be held."""
+        """Whether planning a subscription may block the event loop for too long."""
         parts = self._queries.parts(wish.text, wish.dataset)
         return parts is None or parts > PLANNED_AT_ONCE
 
     def _request(self, wish: Subscribe, external: ExternalAnswers) -> None:
-        """Have somebody else find the first answer."""
+        """Begin a subscription that the external engine is to answer."""
         subscriber, _ = self._enter(wish)
         external.wait(subscriber, wish.answered, wish.refused)
         self._note(subscriber, PendingRequest(subscriber))
 
     def _subscribe(self, wish: Subscribe, found: list[Row]) -> None:
-        """Begin a subscription; it is sent the answer that was found, once that is durable."""
+        """Begin a subscription, and send the answer that was found, once it is durable."""
         subscriber, rows = self._enter(wish)
         same = subscriber.rights.subscribe == wish.rights.subscribe
         if same and not self._subscriptions.is_evaluated_every_time(subscriber):
-            rows = found  # those of the plan are never read, and so not found a second time
+            rows = found  # `_enter` returns lazy rows: if nothing reads them, the answer is not evaluated twice
         try:
             first = self._first(subscriber, rows)
         except BaseException:
@@ -190,7 +190,7 @@ class Admission:
         self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
 
     async def _subscribe_later(self, wish: Subscribe) -> None:
-        """As `_subscribe`, for a first answer that takes its time."""
+        """As `_subscribe`, with a first answer that a fork evaluates."""
         newcomer: Newcomer | None = None
         apart: Apart | None = None
         try:
@@ -220,14 +220,14 @@ class Admission:
                 self._subscriptions.discard(apart)
 
     async def _found(self, newcomer: Newcomer, encode: Encode | None) -> tuple[Parcel, list[list[bytes]]]:
-        """What a fork, made now, finds: the first answer, and what is to be remembered."""
+        """Make a fork now. It finds the first answer, and the state of the plan for the newcomer."""
         first = Parcel(self._commit_log.last_commit, self._commit_log.now(), newcomer.variables, ZSet())
         barrier = PendingBarrier(asyncio.get_running_loop().create_future())
         fork = self._forks.launch(partial(self._find, newcomer, first, encode), seconds=self._seconds)
         try:
             self._commit_log.wait(barrier)
             found = await self._forks.outcome(fork, seconds=self._seconds)
-            await barrier.durable  # nobody is shown what a crash could still undo
+            await barrier.durable  # an answer must not show commits that a crash could still undo
         finally:
             barrier.durable.cancel()
         if encode is None or found.encoded is None:
@@ -237,7 +237,7 @@ class Admission:
         return first, found.memories
 
     def _find(self, newcomer: Newcomer, first: Parcel, encode: Encode | None) -> Found:
-        """In the fork."""
+        """Runs in the fork."""
         beginning = self._queries.begin(newcomer)
         if encode is None:
             return Found(None, beginning.answer, beginning.memories)
@@ -246,13 +246,13 @@ class Admission:
         return Found(encoded, [], beginning.memories)
 
     async def _take_up(self, newcomer: Newcomer, memories: list[list[bytes]]) -> None:
-        """Remember what the fork has found, in portions: others have their turns in between."""
+        """Add the state that the fork has built to the plan, in portions, so that other work goes on in between."""
         for items in newcomer.take(memories):
             self._pauses.count(items)
             await asyncio.sleep(0)
 
     def _is_welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> bool:
-        """Whether the subscription could begin; if not, its plan is behind."""
+        """Begin the subscription. Returns False if its plan is behind."""
         try:
             self._welcome(wish, newcomer, first)
         except PlanIsBehind:
@@ -260,7 +260,7 @@ class Admission:
         return True
 
     def _welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> None:
-        """Begin the subscription: it is sent the first answer, and then the change since, once both are durable."""
+        """Begin the subscription. Once that is durable, the client gets the first answer, and then the change since."""
         rights = self._check(wish)
         if newcomer not in self._expected or rights.subscribe != newcomer.wish.rights.subscribe:
             raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
@@ -278,7 +278,7 @@ class Admission:
         self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
 
     def rights_changed(self, owner: str | None, rights: Rights, session: Session | None) -> None:
-        """Expect nobody any more who has other rights by now, on one connection or on all."""
+        """Give up the newcomers of a subject whose rights have changed, on one connection or on all."""
         for newcomer, wish in list(self._expected.items()):
             concerned = wish.owner == owner and (session is None or wish.session is session)
             if concerned and newcomer.wish.rights.subscribe != rights.subscribe:
@@ -292,7 +292,7 @@ class Admission:
         return subscriber, rows
 
     def _check(self, wish: Subscribe) -> Rights:
-        """The rights that another subscription may begin with. Raises what speaks against it."""
+        """The rights with which the subscription begins. Raises an error if a limit or the rights forbid it."""
         subscriptions, most = self._subscriptions, self._bounds.subscriptions
         if len(subscriptions) >= most:
             raise TooManySubscriptions(f"there are {most:,} subscriptions, the limit of max_subscriptions")
@@ -308,7 +308,7 @@ class Admission:
         return rights
 
     def _first(self, subscriber: Subscriber, rows: Iterable[Row]) -> Parcel:
-        """The first answer as a change from nothing."""
+        """The first answer as a change from the empty answer."""
         now = self._commit_log
         return _answer(Parcel(now.last_commit, now.time, subscriber.handle.variables, ZSet()), rows)
 
@@ -319,11 +319,11 @@ class Admission:
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def withdraw(self, subscriber: Subscriber) -> None:
-        """A subscription that could not begin: nothing of it is left."""
+        """Remove a subscription that could not begin."""
         self._subscriptions.remove(subscriber)
 
     def request(self, subscriber: Subscriber) -> None:
-        """Ask the external engine for the answers of a subscription that is durable."""
+        """Pass a durable subscription to the external engine."""
         assert self._subscriptions.external is not None
         self._subscriptions.external.request(subscriber)
 
@@ -342,7 +342,7 @@ class Admission:
 
 @contextmanager
 def _refusing(wish: Subscribe) -> Iterator[None]:
-    """Whatever goes wrong, the client hears of it."""
+    """Refuse the client's request if anything goes wrong."""
     try:
         yield
     except TidingsError as error:
@@ -353,7 +353,7 @@ def _refusing(wish: Subscribe) -> Iterator[None]:
 
 
 def _answer(first: Parcel, rows: Iterable[Row]) -> Parcel:
-    """A first answer, as a change from nothing."""
+    """A first answer as a change from the empty answer."""
     return Parcel(first.commit, first.time, first.variables, ZSet.owning(dict(Counter(rows))))
 
 

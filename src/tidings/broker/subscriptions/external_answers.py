@@ -1,7 +1,7 @@
-"""Subscriptions whose answers an external engine works out, as a job on a cluster does: asked for there, told here.
+"""Subscriptions whose answers an external engine works out, such as a job on Spark; the broker sends its notifications.
 
-What it says comes by commits, in batches that stay where they are. So it is enough to know the last commit that a
-subscriber was told of: batches may be read again, after a restart say, and nobody is told anything twice.
+The engine writes notifications in batches, by commits, and keeps the batches. The broker remembers for each subscriber
+the last commit of which it has notified it. So it can read batches again, say after a restart, and sends nothing twice.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,20 +16,20 @@ from tidings.sparql.algebra import Dataset
 
 
 class ExternalEngine(Protocol):
-    """Whoever works out the answers. Nothing here waits."""
+    """Works out the answers of subscriptions. No method blocks."""
 
     def check(self, text: str) -> None:
-        """Raises what is wrong with a query that cannot be worked out there."""
+        """Raises what is wrong with a query that the engine cannot evaluate."""
 
     def request(self, spuid: str, text: str, dataset: Dataset | None, graphs: Graphs) -> None:
-        """Begin a subscription, which sees these graphs and no others."""
+        """Begin a subscription to these graphs and no others."""
 
     def end(self, spuid: str) -> None:
-        """End one, which may have ended already."""
+        """End a subscription, which may have ended already."""
 
 
 class ExternalNotification(Protocol):
-    """What a subscriber is to be told. The first is its answer, with the number 0; with a reason, it is the last."""
+    """A notification of the engine. The one with the sequence 0 is the first answer; one with a reason is the last."""
 
     @property
     def spuid(self) -> str: ...
@@ -54,7 +54,7 @@ class _Waiting(NamedTuple):
 
 
 class ExternalAnswers:
-    """Who waits for a first answer, and up to which batch everybody was told. `clock` counts seconds."""
+    """The subscribers that wait for a first answer, and the last batch that was sent. `clock` counts seconds."""
 
     def __init__(self, engine: ExternalEngine, patience: float, clock: Callable[[], float]) -> None:
         self._engine = engine
@@ -62,36 +62,36 @@ class ExternalAnswers:
         self._clock = clock
         self._waiting: dict[Subscriber, _Waiting] = {}
         self.last_batch = -1
-        """The last one that was told in full."""
+        """The last batch whose notifications were all sent."""
 
     def __len__(self) -> int:
-        """How many wait for a first answer."""
+        """How many subscribers wait for a first answer."""
         return len(self._waiting)
 
     def check(self, text: str) -> None:
-        """Raises what is wrong with a query that the external engine cannot work out."""
+        """Raises what is wrong with a query that the external engine cannot evaluate."""
         self._engine.check(text)
 
     def wait(self, subscriber: Subscriber, answered: Answered, refused: Refused) -> None:
-        """A subscriber begins, and has no answer yet."""
+        """Register a new subscriber that waits for its first answer."""
         subscriber.begin_at(UNKNOWN)
         subscriber.reached = Reached(self.last_batch, -1)
         self._waiting[subscriber] = _Waiting(self._clock() + self._patience, answered, refused)
 
     def request(self, subscriber: Subscriber) -> None:
-        """Ask for a subscriber's answers, unless it has gone meanwhile."""
+        """Pass a subscription on to the engine, unless it has ended meanwhile."""
         if subscriber in self._waiting:
             self._engine.request(subscriber.spuid, subscriber.text, subscriber.dataset, subscriber.rights.subscribe)
 
     def answer(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        """The first answer is here. After a restart nobody waits for it."""
+        """The engine has sent the first answer. After a restart, no client waits for it."""
         subscriber.begin_at(0)
         waiting = self._waiting.pop(subscriber, None)
         if waiting is not None:
             waiting.answered(subscriber, parcel, False)
 
     def refuse(self, subscriber: Subscriber, error: TidingsError) -> bool:
-        """There will be no first answer; whether anybody waited for it."""
+        """Refuse a subscriber that waits for its first answer. Returns False if it does not wait."""
         waiting = self._waiting.pop(subscriber, None)
         if waiting is not None:
             waiting.refused(error)
@@ -102,12 +102,12 @@ class ExternalAnswers:
         self._engine.end(subscriber.spuid)
 
     def refuse_overdue(self) -> list[Subscriber]:
-        """Those who have waited for too long, and were told so."""
+        """Refuse the subscribers that have waited for too long, and return them."""
         now = self._clock()
         overdue = [subscriber for subscriber, waiting in self._waiting.items() if waiting.until <= now]
         error = NotToldInTime(f"there was no first answer within {self._patience:g} s: is the job running?")
         return [subscriber for subscriber in overdue if self.refuse(subscriber, error)]
 
     def record(self, reached: Reached) -> Reached:
-        """How far a subscriber was told, counting batches that had nothing for it."""
+        """How far a subscriber was notified, including batches without a notification for it."""
         return Reached(max(reached.batch, self.last_batch), reached.commit)

@@ -1,4 +1,4 @@
-"""Tells subscribers what an external engine has worked out, batch by batch."""
+"""Sends the notifications that an external engine has worked out, batch by batch."""
 
 import logging
 from collections.abc import Container, Iterable
@@ -15,7 +15,7 @@ log = logging.getLogger("tidings")
 
 
 class ExternalBatches:
-    """Batches for all subscriptions of a broker."""
+    """Takes the batches of the engine for all subscriptions of a broker."""
 
     def __init__(self, answers: ExternalAnswers, subscriptions: Subscriptions, notifier: Notifier) -> None:
         self._answers = answers
@@ -24,13 +24,14 @@ class ExternalBatches:
 
     @property
     def last(self) -> int:
-        """The last batch that was told in full."""
+        """The last batch whose notifications were all sent."""
         return self._answers.last_batch
 
     def begin(self, wanted: Container[str], oldest: int, newest: int) -> None:
-        """Go on with the first batch that anybody here has not seen, or else after the newest.
+        """Go on with the first batch that some subscriber has not got, or else after the newest.
 
-        Whoever is not among those who are told, or cannot be told everything as batches are gone, begins anew."""
+        Ends subscriptions that the engine does not know (`wanted` has those it knows), or that need batches which do
+        not exist any more: their clients begin anew."""
         for subscriber in list(self._subscriptions):
             seen = -1 if subscriber.reached is None else subscriber.reached.batch
             if subscriber.spuid not in wanted or not oldest - 1 <= seen <= newest:
@@ -39,7 +40,7 @@ class ExternalBatches:
         self._answers.last_batch = min(reached, default=newest)
 
     def tell(self, batch: int, notifications: Iterable[ExternalNotification]) -> None:
-        """Tell what a batch says, or a part of it: in the order of commits, and nothing that was told before."""
+        """Send the notifications of a batch, or of a part of it, in the order of commits, and none of them twice."""
         for each in notifications:
             subscriber = self._subscriptions.get(each.spuid)
             if subscriber is None or subscriber.reached is None:
@@ -51,7 +52,7 @@ class ExternalBatches:
                 self._tell(subscriber, each)
 
     def finish(self, batch: int) -> None:
-        """All of a batch was told."""
+        """All notifications of a batch were sent."""
         self._answers.last_batch = batch
 
     def _tell(self, subscriber: Subscriber, news: ExternalNotification) -> None:

@@ -1,5 +1,8 @@
-"""Who is told what of a commit, once it is durable; and who has to begin anew, because it was lost or a plan failed, or
-is let go, because it costs too much."""
+"""Sends the changes of a durable commit to the subscribers.
+
+It also disconnects clients that need a fresh answer, because a commit was reversed or a plan failed, and ends
+subscriptions that cost too much.
+"""
 
 import logging
 from collections.abc import Iterable
@@ -16,19 +19,19 @@ log = logging.getLogger("tidings")
 
 
 class Notifier:
-    """Tells the subscribers of a broker."""
+    """Notifies the subscribers of a broker."""
 
     def __init__(self, subscriptions: Subscriptions, outboxes: Outboxes, bounds: Bounds) -> None:
         self._subscriptions = subscriptions
         self._outboxes = outboxes
         self._bounds = bounds
         self.last_commit = 0
-        """The last that everybody concerned was told of; later ones are on their way to the disk."""
+        """The last commit of which the subscribers were notified. Later ones are not durable yet."""
         self.subscriptions_let_go = 0
-        """Those that cost too much."""
+        """How many subscriptions were ended because they cost too much."""
 
     def notify(self, number: int, time: int, commit: Commit) -> None:
-        """Tell everybody concerned of a commit, which has this number."""
+        """Send the notifications of the commit with this number."""
         self.last_commit = number
         parcel: Parcel | None = None
         by_handle, outboxes = self._subscriptions.by_handle, self._outboxes
@@ -37,7 +40,7 @@ class Notifier:
             handle = notification.subscription
             subscriber = by_handle.get(handle.id)
             if subscriber is None:
-                continue  # it ended while the commit was on its way to the disk
+                continue  # the subscription ended before the commit was durable
             changes = notification.changes
             if parcel is None or parcel.changes is not changes or parcel.variables != handle.variables:
                 parcel = Parcel(number, time, handle.variables, changes)
@@ -51,9 +54,9 @@ class Notifier:
                 session.link.deliver(subscriber, sequence, parcel)
 
     def tell(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        """Tell one subscriber of a change of its answer that no commit made."""
+        """Notify one subscriber of a change of its answer that has no commit of its own."""
         if subscriber not in self._subscriptions:
-            return  # it ended while this was on its way to the disk
+            return  # the subscription ended before the change was durable
         session, outboxes = subscriber.session, self._outboxes
         if subscriber.flushing or subscriber.pending is not None or (session is not None and session.full):
             outboxes.put_aside(subscriber, parcel)
@@ -64,8 +67,8 @@ class Notifier:
             session.link.deliver(subscriber, sequence, parcel)
 
     def tell_late(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        """Tell one subscriber of what some commits changed together. Its number is not the count of changes then, even
-        if they add up to nothing: a replay of the log makes each of them."""
+        """Notify one subscriber of the sum of the changes of several commits. A replay of the log would count each of
+        these changes, so the sequence needs an anchor, even if the sum is empty."""
         if subscriber not in self._subscriptions:
             return
         session, outboxes = subscriber.session, self._outboxes
@@ -81,9 +84,8 @@ class Notifier:
             outboxes.anchor_count(subscriber, parcel.commit)
 
     def retract(self, commit: Commit, undone: Commit) -> None:
-        """A commit was taken back before anybody was told of it. Whose answer is not what it was, begins anew.
-
-        That happens to queries that ask for the time, which has gone on meanwhile."""
+        """A commit was reversed before its notifications were sent. If an answer is not what it was before the commit,
+        its subscribers begin anew. This happens with queries that ask for the time, which has gone on meanwhile."""
         net: dict[int, ZSet[Row]] = {}
         for notification in (*commit.notifications, *undone.notifications):
             number = notification.subscription.id
@@ -94,11 +96,11 @@ class Notifier:
                 self.invalidate(subscriber, "the log failed; come back for a fresh answer")
 
     def invalidate(self, subscriber: Subscriber, reason: str) -> None:
-        """It is not known any more what a client has seen: it has to come back for a fresh answer."""
+        """The broker does not know any more what the client has seen: disconnect it, so that it gets a fresh answer."""
         self._outboxes.invalidate(subscriber, reason)
 
     def end_failed(self, failures: Iterable[Failure]) -> None:
-        """Plans that failed: their clients are disconnected, and get a fresh answer when they come back."""
+        """End the subscriptions of plans that failed, and disconnect their clients, which then get fresh answers."""
         for failure in failures:
             log.error("a subscription failed and was ended: %s", failure.error, exc_info=failure.error)
             for handle in failure.subscriptions:
@@ -107,14 +109,14 @@ class Notifier:
                     self.end(subscriber)
 
     def end(self, subscriber: Subscriber) -> None:
-        """End a subscription that failed; its client gets a fresh answer when it comes back."""
+        """End a subscription that failed, and disconnect its client, which gets a fresh answer when it reconnects."""
         session = subscriber.session
         self._subscriptions.release(subscriber)
         if session is not None:
             self._outboxes.close(session, LOST, "a subscription of yours failed here")
 
     def let_go(self, subscribers: Iterable[Subscriber], cost: str) -> None:
-        """End subscriptions that cost more than they may, and say what that is."""
+        """End subscriptions that cost too much, and tell their clients what the cost is."""
         reason = TooExpensive(f"the subscription costs more than it may: {cost}")
         for subscriber in subscribers:
             self.subscriptions_let_go += 1

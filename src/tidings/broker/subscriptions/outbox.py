@@ -1,8 +1,8 @@
-"""Outboxes: what happens to changes that a client has no room for, and to numbers that are not mere counts.
+"""Outboxes add up the changes for clients that read too slowly, and keep their sequences durable.
 
-While a connection is full, changes wait, added up. When there is room they are sent as one notification, and because
-its number is then not the count of changes any more, the number is made durable first: the *anchor*, from which a
-replay of the log counts on.
+While a connection is full, changes wait and are added up. When the client has room again, it gets their sum as one
+notification with one sequence. A replay of the log would count each change, so the broker first writes the sequence to
+the log as an *anchor*, from which the replay counts on.
 """
 
 from typing import Literal, TypeAlias
@@ -16,34 +16,34 @@ from tidings.log.entry import Note
 from tidings.model.errors import TidingsError
 
 TOO_SLOW = 4008
-"""Close code: the client takes less than it is sent; it may come back and resume."""
+"""Close code: the client reads too slowly; it may reconnect and resume."""
 LOST = 1011
-"""Close code: something failed here."""
+"""Close code: the broker failed."""
 TOO_EXPENSIVE = 4013
-"""Close code of a connection that is nothing but a subscription which has ended, as it costs too much."""
+"""Close code for a connection that carries one subscription only, which ended because it costs too much."""
 REVOKED = 4003
-"""Close code of a connection that is nothing but a subscription which has ended, as its client may not have it."""
+"""Close code for a connection that carries one subscription only, which ended because of its client's rights."""
 
 SlowPolicy: TypeAlias = Literal["merge", "disconnect"]
 
 
 class Bounds(Struct, frozen=True):
-    """How much is kept for subscribers, and how long."""
+    """Limits of subscriptions and of what is kept for each."""
 
     subscriptions: int = 1_000_000
     client_subscriptions: int = 500_000
-    """Of one owner; of one connection, if they have none."""
+    """The limit for one owner, or for one connection of clients without a token."""
     retain: int = 64
-    """Numbered notifications that are kept for one that comes back."""
+    """How many notifications are kept for a subscriber that resumes."""
     rows: int = 100_000
     """Rows that may wait for one subscriber."""
     grace: float = 60.0
-    """Seconds that a subscription outlives its connection."""
+    """How many seconds a subscription outlives its connection."""
     slow: SlowPolicy = "merge"
 
 
 class Outboxes:
-    """The slow path of all subscribers; the fast one is `Notifier.notify`."""
+    """The slow path of notifications; the fast one is `Notifier.notify`."""
 
     def __init__(self, commit_log: CommitLog, bounds: Bounds) -> None:
         self._commit_log = commit_log
@@ -51,14 +51,14 @@ class Outboxes:
         self.sent = 0
         self.merged = 0
         self.dropped = 0
-        """Clients that were disconnected because they were slow."""
+        """How many clients were disconnected because they read too slowly."""
 
     def number(self, subscriber: Subscriber, parcel: Parcel) -> int:
-        """Give a change the next number."""
+        """Give a change the next sequence of its subscriber."""
         return subscriber.number(parcel, self._bounds.retain, self._bounds.rows)
 
     def put_aside(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        """Add a change to those that wait."""
+        """Add a change to those that wait for a subscriber."""
         pending = subscriber.pending = parcel if subscriber.pending is None else subscriber.pending + parcel
         session = subscriber.session
         if pending.merged > 1:
@@ -75,18 +75,18 @@ class Outboxes:
         session.link.close(code, reason)
 
     def filled(self, session: Session) -> None:
-        """A connection takes nothing more for now."""
+        """A connection has no more room for now."""
         session.full = True
 
     def drained(self, session: Session) -> None:
-        """A connection has room again: send what was added up meanwhile."""
+        """A connection has room again: send the changes that were added up."""
         session.full = False
         for subscriber in list(session.owed):
             self.flush(subscriber)
             session.owed.pop(subscriber, None)
 
     def flush(self, subscriber: Subscriber) -> None:
-        """Number what is pending, and send it, unless a number before it is still on its way to the disk."""
+        """Number the changes that wait, and send them, unless an anchor of the subscriber is not durable yet."""
         parcel = subscriber.pending
         if parcel is None or subscriber.flushing:
             return
@@ -103,16 +103,16 @@ class Outboxes:
             subscriber.session.link.deliver(subscriber, sequence, parcel)
 
     def tell_anchored(self, subscriber: Subscriber, parcel: Parcel) -> None:
-        """Tell what was added up, once its number is durable."""
+        """Send changes that were added up, once their sequence is durable."""
         self.anchor(PendingNotification(subscriber, self.number(subscriber, parcel), parcel))
 
     def anchor_count(self, subscriber: Subscriber, commit: int) -> None:
-        """Write down that nothing was told of changes up to a commit that have added up to nothing."""
+        """Anchor the present sequence at a commit: the changes up to it cancelled out, so no notification was sent."""
         if subscriber.sequence != UNKNOWN:
             self._commit_log.note(self._anchor(subscriber, commit), PendingUnsubscription(None))
 
     def anchor(self, pending: PendingNotification | PendingContinuation) -> None:
-        """Write down the number of a subscriber with a commit, because it is not the count of its changes."""
+        """Write the sequence of a subscriber after a commit to the log, because it is not the count of its changes."""
         subscriber = pending.subscriber
         subscriber.flushing = True
         self._commit_log.note(self._anchor(subscriber, pending.parcel.commit), pending)
@@ -124,7 +124,7 @@ class Outboxes:
         return Note("anchor", content)
 
     def invalidate(self, subscriber: Subscriber, reason: str) -> None:
-        """It is not known any more what a client has seen: it has to come back for a fresh answer."""
+        """The broker does not know any more what the client has seen: disconnect it, so that it gets a fresh answer."""
         subscriber.forget()
         if subscriber.session is not None:
             self.close(subscriber.session, LOST, reason)
@@ -132,19 +132,19 @@ class Outboxes:
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def send_merged(self, pending: PendingNotification) -> None:
-        """The number of changes that were added up is durable."""
+        """The sequence of added-up changes is durable: send them."""
         pending.subscriber.flushing = False
         self._send(pending.subscriber, pending.sequence, pending.parcel)
         self.flush_if_room(pending.subscriber)
 
     def send_missed(self, pending: PendingContinuation) -> None:
-        """The number of what a client missed is durable."""
+        """The sequence of the changes that a client missed is durable: answer the client with them."""
         pending.subscriber.flushing = False
         pending.answered(pending.subscriber, pending.parcel, True)
         self.flush_if_room(pending.subscriber)
 
     def flush_if_room(self, subscriber: Subscriber) -> None:
-        """As `flush`, if the connection takes it; else it waits until there is room."""
+        """As `flush`, unless the connection is full: then the changes wait until it has room."""
         session = subscriber.session
         if session is None or not session.full:
             self.flush(subscriber)
@@ -152,6 +152,6 @@ class Outboxes:
             session.owed[subscriber] = None
 
     def lose_number(self, subscriber: Subscriber, error: TidingsError) -> None:
-        """A number cannot be made durable."""
+        """An anchor cannot be made durable."""
         subscriber.flushing = False
         self.invalidate(subscriber, str(error))

@@ -1,6 +1,7 @@
-"""All subscriptions: who has which, and whose client is away.
+"""The registry of all subscriptions, with their clients, present or away.
 
-A subscription outlives its connection for a grace time, and the broker: its beginning and its end are in the log.
+A subscription outlives its connection by the time of `grace`. It also survives a restart of the broker, because its
+beginning and its end are in the log.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ from tidings.sparql.algebra import Dataset
 
 
 class Approximate(Protocol):
-    """Who matches events for the subscriptions that are approximate."""
+    """Matches events with approximate subscriptions."""
 
     def enter(self, subscriber: Subscriber) -> None: ...
     def leave(self, subscriber: Subscriber) -> None: ...
@@ -40,16 +41,16 @@ class Approximate(Protocol):
 
 
 class Context(Protocol):
-    """Who sees to it that what concerns the subscriptions is in memory, where the graph is not."""
+    """Keeps the quads that concern the subscriptions in memory, if the whole graph is not."""
 
     def enter(self, subscriber: Subscriber) -> None: ...
     def leave(self, subscriber: Subscriber) -> None: ...
     def move(self, subscriber: Subscriber, rights: Rights) -> None:
-        """Raises what keeps it from seeing other graphs."""
+        """Fetch what the subscriber sees with other rights. Raises an error if that is impossible."""
 
 
 class Subscriptions:
-    """The registry. `clock` counts seconds. With external answers, the engine only makes plans: it holds no quads."""
+    """The registry. `clock` counts seconds. With external answers, the engine only makes plans, and holds no quads."""
 
     def __init__(
         self,
@@ -64,12 +65,12 @@ class Subscriptions:
         self.external = external
         self._by_spuid: dict[Spuid, Subscriber] = {}
         self.by_handle: dict[int, Subscriber] = {}
-        """By the number that the engine has given to the subscription."""
+        """The subscribers by the number that the engine has given to each subscription."""
         self.roll = Roll()
         self._absent: dict[Subscriber, None] = {}
         self._owned: Counter[str] = Counter()
         self.behind: dict[Spu, int] = {}
-        """Plans that are behind, and the last commit of which their subscribers were told."""
+        """Plans that are behind, each with the last commit of which its subscribers were notified."""
         self._waiting: dict[Spu, list[asyncio.Future[None]]] = {}
         self.approximate: Approximate | None = None
         self.context: Context | None = None
@@ -99,7 +100,7 @@ class Subscriptions:
         return explained if self.external is None else replace(explained, cost=None)
 
     def dearest(self, sees: Sees) -> Iterator[Subscriber]:
-        """Those that can be seen, the ones first whose plans have cost most; those of one plan are together."""
+        """The subscriptions that the reader may see, those with the most expensive plans first, grouped by plan."""
         dearest = self._engine.stragglers.costs.dearest()
         for handle in (each for spu in dearest for leaf in spu.members.values() for each in values_of(leaf)):
             subscriber = self.by_handle.get(handle.id)
@@ -113,7 +114,7 @@ class Subscriptions:
         return self.external is None and self._engine.depends_on_chance(subscriber.handle)
 
     def is_evaluated_every_time(self, subscriber: Subscriber) -> bool:
-        """Whether no evaluation of its query is like the other, and the one that counts is that of its plan."""
+        """Whether two evaluations of its query may differ, so that only the one of the plan counts."""
         return self._engine.is_evaluated_every_time(subscriber.handle)
 
     # -- beginning and end --------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ class Subscriptions:
     def enter(
         self, spuid: Spuid, text: str, dataset: Dataset | None, alias: Alias, rights: Rights, owner: str | None = None
     ) -> tuple[Subscriber, Iterable[Row]]:
-        """A new subscriber, and its first answer, which is found as it is read."""
+        """A new subscriber, and its first answer, evaluated lazily."""
         handle, rows = self._engine.enroll(text, dataset, now=self._commit_log.now(), rights=rights)
         return self._entered(Subscriber(spuid, text, dataset, alias, rights, handle, owner)), rows
 
@@ -144,41 +145,41 @@ class Subscriptions:
     def expect(
         self, text: str, dataset: Dataset | None, rights: Rights, *, most: int, apart: Apart | None = None
     ) -> Newcomer:
-        """Somebody whose first answer is to be found in a fork; up to `most` quads may change meanwhile."""
+        """A newcomer, whose first answer a fork will find; up to `most` quads that concern it may change meanwhile."""
         return self._engine.expect(text, dataset, now=self._commit_log.now(), rights=rights, most=most, apart=apart)
 
     async def plan_apart(self, text: str, dataset: Dataset | None, rights: Rights) -> Apart | None:
-        """Read and plan a large query while everything else goes on; None if that got in its way."""
+        """Parse and plan a large query in a thread. Returns None if the event loop changed what the thread read."""
         planning = self._engine.planning
         try:
             apart = await asyncio.to_thread(planning.apart, text, dataset, rights)
-        except (RuntimeError, KeyError):  # what it looked at was changed under its hands
+        except (RuntimeError, KeyError):  # the event loop changed a dict while the thread iterated over it
             return None
         planning.take_over(apart)
         return apart
 
     def discard(self, apart: Apart) -> None:
-        """What was planned apart has been used, or never will be."""
+        """Forget a plan that was made apart, after its use or without."""
         self._engine.planning.discard(apart)
 
     def give_up(self, newcomer: Newcomer) -> None:
-        """Leave nothing of a newcomer that has not become a subscriber."""
+        """Remove a newcomer that has not become a subscriber."""
         self._engine.give_up(newcomer)
 
     def welcome(
         self, spuid: Spuid, newcomer: Newcomer, alias: Alias, owner: str | None
     ) -> tuple[Subscriber, ZSet[Row]]:
-        """As `enter`, for a newcomer; and the change since its first answer."""
+        """As `enter`, for a newcomer. Returns the change since its first answer."""
         handle, changes = self._engine.welcome(newcomer, now=self._commit_log.now())
         wish = newcomer.wish
         return self._entered(Subscriber(spuid, wish.text, wish.dataset, alias, wish.rights, handle, owner)), changes
 
     def answer(self, subscriber: Subscriber) -> Iterable[Row]:
-        """Its present answer, found as it is read."""
+        """The present answer of a subscription, evaluated lazily."""
         return subscriber.handle.spu.answer(subscriber.handle.member)
 
     def move(self, subscriber: Subscriber, rights: Rights) -> Iterable[Row]:
-        """Go on under other rights; the answer with these, found as it is read."""
+        """Give a subscription other rights. Returns the answer with these, evaluated lazily."""
         now = self._commit_log.now()
         if self.context is not None:
             self.context.move(subscriber, rights)
@@ -190,7 +191,7 @@ class Subscriptions:
         return rows
 
     def remove(self, subscriber: Subscriber) -> None:
-        """Leave nothing of a subscription; the log is not told."""
+        """Remove a subscription, without a note in the log."""
         self.detach(subscriber)
         self._absent.pop(subscriber, None)
         if self._by_spuid.pop(subscriber.spuid, None) is not None and subscriber.owner is not None:
@@ -208,26 +209,26 @@ class Subscriptions:
             self.external.end(subscriber)
 
     def release(self, subscriber: Subscriber, ended: Ended | None = None) -> None:
-        """End a subscription, whoever has it."""
+        """End a subscription, and write that to the log."""
         self.remove(subscriber)
         self._commit_log.note(Note("unsubscribe", {"spuid": subscriber.spuid}), PendingUnsubscription(ended))
 
     def find_managed(self, spuid: str, asker: str | None, rights: Rights) -> Subscriber:
-        """As `find`, for whoever wants to see what a subscription is. Raises UnknownSubscription."""
+        """As `find`, for an asker that wants to see the subscription. Raises UnknownSubscription."""
         subscriber = self.get(spuid)
         if subscriber is None or not may_manage(subscriber.owner, asker, rights):
             raise UnknownSubscription(f"there is no subscription {spuid}; it may have been released")
         return subscriber
 
     def find_own(self, spuid: str, asker: str | None, rights: Rights) -> Subscriber:
-        """As `find`, for whoever wants to go on with a subscription or end it. Raises UnknownSubscription, NotYours."""
+        """As `find`, for an asker that wants to resume or end it. Raises UnknownSubscription, NotYours."""
         subscriber = self.find(spuid)
         if is_anothers(subscriber.owner, asker, rights):
             raise NotYours("the subscription belongs to somebody else")
         return subscriber
 
     def unsubscribe(self, session: Session | None, spuid: str, ended: Ended, asker: str | None, rights: Rights) -> None:
-        """End a subscription of one's own. Raises UnknownSubscription, NotYours."""
+        """End a subscription of the asker. Raises UnknownSubscription, NotYours."""
         subscriber = self.find_own(spuid, asker, rights)
         if subscriber.owner is None and subscriber.session not in {session, None}:
             raise NotYours("the subscription belongs to another connection")
@@ -238,19 +239,19 @@ class Subscriptions:
         return self._owned[owner]
 
     def of_owner(self, owner: str | None) -> list[Subscriber]:
-        """The subscriptions that a subject has; None for those that are nobody's."""
+        """The subscriptions of a subject; None stands for those without an owner."""
         return [each for each in self._by_spuid.values() if each.owner == owner]
 
     # -- plans that are behind ----------------------------------------------------------------------------------
 
     async def until_caught_up(self, spu: Spu) -> None:
-        """Until a plan that is behind is so no more. Raises what keeps it from that."""
+        """Wait until a plan that is behind has caught up. Raises the error if it cannot."""
         caught_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(spu, []).append(caught_up)
         await caught_up
 
     def caught_up(self, spu: Spu, error: TidingsError | None = None) -> None:
-        """A plan is not behind any more, or will not be followed."""
+        """A plan has caught up, or failed to: wake the tasks that wait for it."""
         for waiting in self._waiting.pop(spu, ()):
             if waiting.done():
                 continue
@@ -278,7 +279,7 @@ class Subscriptions:
         return len(self._absent)
 
     def absence(self, subscriber: Subscriber) -> float | None:
-        """Seconds that its client has been away; None if it is there."""
+        """How many seconds its client has been away; None if it is connected."""
         return self._clock() - subscriber.left if subscriber in self._absent else None
 
     def mark_absent(self, subscriber: Subscriber) -> None:
@@ -286,7 +287,7 @@ class Subscriptions:
         self._absent[subscriber] = None
 
     def absent_for(self, seconds: float) -> list[Subscriber]:
-        """Those whose client has been away for so long."""
+        """The subscriptions whose client has been away for at least so long."""
         before = self._clock() - seconds
         found: list[Subscriber] = []
         for subscriber in self._absent:  # in the order in which they left

@@ -1,4 +1,4 @@
-"""Subscriptions made again, with their numbers, from the log and from snapshots."""
+"""Restores subscriptions, with their sequences, from the log and from snapshots."""
 
 import logging
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ log = logging.getLogger("tidings")
 
 
 class Restoration:
-    """Does again what notes say was done, and says in notes what there is."""
+    """The keeper of the notes about subscriptions."""
 
     KINDS = ("subscribe", "unsubscribe", "anchor", "rights")
 
@@ -30,7 +30,7 @@ class Restoration:
         self._changes = changes
 
     def restore(self, note: Note) -> None:
-        """Do again what a note of the log, or of a snapshot, says was done."""
+        """Apply a note of the log or of a snapshot."""
         content = note.content
         match note.kind:
             case "subscribe":
@@ -50,8 +50,8 @@ class Restoration:
         record = Record.read(content)
         subscriptions = self._subscriptions
         if (record.reached is None) is not (subscriptions.external is None):
-            return  # another engine told it, which counted otherwise: its client begins anew
-        try:  # its first answer was told long ago
+            return  # another engine counted its sequences: the client begins anew
+        try:  # its first answer, which `enter` returns, was sent before the restart
             rights, owner = record.rights, record.owner
             subscriber, _ = subscriptions.enter(
                 record.spuid, record.sparql, record.dataset, record.alias, rights, owner
@@ -68,12 +68,12 @@ class Restoration:
         self._resumption.miss(subscriber)
 
     def notes(self) -> Iterable[Note]:
-        """For a snapshot: every subscription as it is."""
+        """All subscriptions in their present state, for a snapshot."""
         return (Note("subscribe", self._record(each).to_json()) for each in self._subscriptions)
 
     def _record(self, subscriber: Subscriber) -> Record:
         record = Record.of(subscriber, whole=True)
-        if subscriber.handle.spu in self._subscriptions.behind:  # what it was told is not what it would be told again
+        if subscriber.handle.spu in self._subscriptions.behind:  # a replay would divide its changes otherwise
             record.sequence, record.retained = UNKNOWN, []
         external = self._subscriptions.external
         if external is not None and record.reached is not None:

@@ -1,4 +1,7 @@
-"""Clients that go away, come back, or do not: what they missed, or a fresh answer, or the end of the grace time."""
+"""Clients that disconnect and resume: each gets what it missed, or a fresh answer.
+
+If a client does not come back within the time of `grace`, its subscriptions end.
+"""
 
 from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import UnknownSubscription
@@ -18,7 +21,7 @@ TAKEN_OVER = 4009
 
 
 class Resumption:
-    """Absence and return of the clients of a broker. After `grace` seconds nobody is expected back."""
+    """Handles disconnecting and resuming clients. After `grace` seconds, it ends their subscriptions."""
 
     def __init__(
         self,
@@ -36,7 +39,7 @@ class Resumption:
         self._commit_log = commit_log
         self._grace = grace
         self._coming: dict[PendingResume, None] = {}
-        """Who is about to go on, and waits for the disk."""
+        """Clients that resume, and wait for earlier values to be settled."""
         self.resumed = 0
         self.refreshed = 0
         self.released = 0
@@ -44,14 +47,14 @@ class Resumption:
     # -- going away ---------------------------------------------------------------------------------------------
 
     def disconnect(self, session: Session) -> None:
-        """A client is gone, perhaps not for long."""
+        """A client has disconnected: keep its subscriptions for the time of `grace`."""
         session.open = False
         for subscriber in list(session.subscribers.values()):
             self._subscriptions.detach(subscriber)
             self.miss(subscriber)
 
     def miss(self, subscriber: Subscriber) -> None:
-        """Its client is away from now on."""
+        """The client of a subscription is away from now on."""
         self._subscriptions.mark_absent(subscriber)
         self._outboxes.flush(subscriber)
 
@@ -75,29 +78,29 @@ class Resumption:
         asker: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> None:
-        """Take a subscription up again where its client left off, or else with a fresh answer."""
+        """Resume a subscription after the notification `sequence`, or with a fresh answer."""
         subscriber = self._subscriptions.find_own(spuid, asker, rights)
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
         subscriber.rename(alias)
         pending = PendingResume(subscriber, session, sequence, answered, refused, encode, asker, rights)
         self._coming[pending] = None
-        # What is on its way to the disk is told first; then it is known what was missed.
+        # Commits that are not durable yet are settled first; then the broker knows what the client has missed.
         self._commit_log.wait(pending)
 
     def rights_changed(self, owner: str | None, rights: Rights, session: Session | None) -> None:
-        """Whoever is about to go on, on one connection or on all, does so with other rights."""
+        """Clients of a subject that are about to resume, on one connection or on all, do so with other rights."""
         for pending in self._coming:
             if pending.asker == owner and (session is None or pending.session is session):
                 pending.rights = rights
 
     def lose(self, pending: PendingResume, error: TidingsError) -> None:
-        """What should have been told first could not be written."""
+        """Earlier values could not be made durable: refuse the client."""
         self._coming.pop(pending, None)
         pending.refused(error)
 
     def resume(self, pending: PendingResume) -> None:
-        """Everything before has been told."""
+        """Everything before is settled: answer the client."""
         subscriber, session = pending.subscriber, pending.session
         self._coming.pop(pending, None)
         if not session.open:
@@ -105,7 +108,7 @@ class Resumption:
         if subscriber not in self._subscriptions:
             pending.refused(UnknownSubscription("the subscription was released"))
             return
-        if subscriber.flushing:  # a number of it is on its way to the disk: what comes after that comes after that
+        if subscriber.flushing:  # an anchor of it is not durable yet: wait once more
             self._coming[pending] = None
             self._commit_log.wait(pending)
             return
@@ -122,7 +125,7 @@ class Resumption:
 
     def _take_over(self, subscriber: Subscriber, session: Session) -> None:
         old = subscriber.session
-        if old is not None and old is not session:  # its client has noticed the break before we did
+        if old is not None and old is not session:  # the client has noticed the broken connection before the broker
             self._subscriptions.detach(subscriber)
             if not old.subscribers:
                 self._outboxes.close(old, TAKEN_OVER, "the subscription was resumed over another connection")
@@ -142,8 +145,8 @@ class Resumption:
         self._outboxes.anchor(PendingContinuation(subscriber, whole, pending.answered))
 
     def _refresh(self, pending: PendingResume) -> None:
-        """Begin anew, under a new name: should this answer be lost as well, its numbers are no old ones. Whoever takes
-        over what was another's has a subscription of their own, which their rights decide about from here on."""
+        """Begin a new subscription with a new name, so that its sequences cannot be confused with the old ones. A
+        client that takes over the subscription of another subject gets one of its own, with its own rights."""
         self.refreshed += 1
         old = pending.subscriber
         self._subscriptions.release(old)

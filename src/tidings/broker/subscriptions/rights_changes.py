@@ -1,13 +1,13 @@
-"""Rights that change while a subscription lives: its answer becomes what it may see now, and it is told the difference.
+"""Applies changes of rights to living subscriptions: the subscriber gets the difference that they make to its answer.
 
-    answer over the graphs of now  -  answer over those of before        with the next number, and the reason
+    answer over the new graphs  -  answer over the old graphs        with the next sequence, and the reason
 
-It is durable and can be resumed like any other change: the log says which graphs it sees from here on, and a replay
-works out the same difference. Whoever may subscribe to nothing any more is told that the subscription has ended; so is
-everybody whose answers are worked out elsewhere, where what was asked of others may still be on its way.
+The change is durable and can be resumed like any other: the log has the new graphs, and a replay works out the same
+difference. The broker ends a subscription if its owner may not subscribe to any graph any more. It also ends those that
+an external engine answers, because the engine may still send notifications for the old graphs.
 
-Many subscriptions of one subject have their turns a few at a time, and queries theirs in between. Updates wait for all
-of them: no subscription is told of a commit in a graph that it may no longer see.
+The broker moves the subscriptions of a subject a few at a time, and handles queries in between. Updates wait until all
+are moved, so no subscription is notified of a commit in a graph that it may no longer see.
 """
 
 import asyncio
@@ -40,27 +40,27 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.context import Overrun
 
 Find: TypeAlias = Callable[[str, Dataset | None, Rights], list[Row] | None]
-"""How the first answer of a subscription is found."""
+"""Evaluates the first answer of a subscription with some rights; None if that takes too long."""
 
 ANEW = "your rights changed; come back for a fresh answer"
 AT_ONCE = 5
-"""Subscriptions that have their turn together."""
+"""How many subscriptions are moved together."""
 
 log = logging.getLogger("tidings")
 
 
 class _Due(NamedTuple):
-    """A change that has not had its turn yet."""
+    """A change of rights that is not applied yet."""
 
     rights: Rights
     reason: str
     session: Session | None
-    """The connection that it is about; None if it is about all."""
+    """The connection whose rights have changed; None if those of all connections have."""
 
 
 class RightsChanges:
-    """Applies changes of rights to the subscriptions of a broker, and holds `updates` until all have had their turns.
-    `spawn` has something done meanwhile."""
+    """Applies changes of rights to the subscriptions of a broker, and holds the queue of updates until all are applied.
+    `spawn` starts tasks."""
 
     def __init__(
         self,
@@ -83,8 +83,8 @@ class RightsChanges:
         self._commit_log = commit_log
 
     def begin(self, concerned: Sequence[Subscriber], rights: Rights, reason: str, session: Session | None) -> None:
-        """From here on these subscriptions see the graphs that the rights let them subscribe to: a few at once, the
-        others soon. What was due for them before is not, any more."""
+        """Give these subscriptions other rights: a few now, the others in a task. Drop earlier changes that are still
+        due for them."""
         for subscriber in concerned:
             self._due.pop(subscriber, None)
         for subscriber in concerned[:AT_ONCE]:
@@ -96,7 +96,7 @@ class RightsChanges:
             self._spawn(self._work())
 
     async def _work(self) -> None:
-        """Until nothing is due any more."""
+        """Apply all changes that are due."""
         try:
             while self._due:
                 await asyncio.sleep(0)
@@ -108,11 +108,11 @@ class RightsChanges:
 
     def _have_its_turn(self, subscriber: Subscriber, due: _Due) -> None:
         elsewhere = due.session is not None and subscriber.session is not due.session
-        if subscriber in self._subscriptions and not elsewhere:  # who comes back does so with what counts then
+        if subscriber in self._subscriptions and not elsewhere:  # a client that resumes brings its new rights
             self._change(subscriber, due.rights, due.reason)
 
     def _change(self, subscriber: Subscriber, rights: Rights, reason: str) -> None:
-        """From here on a subscription sees other graphs; it ends if that is impossible, whatever the reason."""
+        """Give a subscription other rights, or end it if that fails for any reason."""
         try:
             self._move(subscriber, rights, reason)
         except TidingsError as error:
@@ -142,14 +142,14 @@ class RightsChanges:
         self._commit_log.note(Note("rights", content), PendingRights(subscriber, parcel))
 
     def _begin_anew(self, subscriber: Subscriber) -> None:
-        """Have a client come back for a fresh answer, as a newcomer: it takes too long to be found here."""
+        """End a subscription, and disconnect its client: evaluating its answers here would take too long."""
         session = subscriber.session
         self._subscriptions.release(subscriber)
         if session is not None:
             self._outboxes.close(session, LOST, ANEW)
 
     def end(self, subscriber: Subscriber, reason: str) -> None:
-        """End a subscription, and say why: to one who still waits for a first answer, instead of that."""
+        """End a subscription, and tell its client why; a client that still waits for the first answer gets an error."""
         session, external = subscriber.session, self._subscriptions.external
         waited = external is not None and external.refuse(subscriber, MayNotSubscribe(f"{reason}; subscribe again"))
         self._subscriptions.release(subscriber)
@@ -157,11 +157,11 @@ class RightsChanges:
             session.link.dismiss(subscriber, reason, REVOKED)
 
     def _moved(self, subscriber: Subscriber, rights: Rights, find: Find) -> ZSet[Row] | None:
-        """Have its plan see other graphs; by what its answer differs then. None if that cannot be found out in time:
-        then it is not moved, for to build what its plan remembers would take as long.
+        """Move a subscription to other graphs. Returns the difference of its answers; None, without moving it, if they
+        cannot be evaluated in time, because building the state of the plan would take as long.
 
-        Raises what keeps the plan from seeing them."""
-        if self._subscriptions.is_evaluated_every_time(subscriber):  # only its plan knows what it was told
+        Raises an error if there can be no plan over the new graphs."""
+        if self._subscriptions.is_evaluated_every_time(subscriber):  # only its plan knows the answer that was sent
             before = list(self._subscriptions.answer(subscriber))
             return _difference(before, list(self._subscriptions.move(subscriber, rights)))
         old, new = _found(find, subscriber, subscriber.rights), _found(find, subscriber, rights)
@@ -177,19 +177,19 @@ class RightsChanges:
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def tell(self, pending: PendingRights) -> None:
-        """It is durable that a subscription sees other graphs."""
+        """The change of rights is durable: notify the subscriber."""
         if pending.parcel.changes:
             self._notifier.tell(pending.subscriber, pending.parcel)
 
     def lose(self, pending: PendingRights, error: TidingsError) -> None:
-        """That could not be written down. What was taken stays taken; its client comes back for a fresh answer."""
+        """The change cannot be made durable. The new rights hold all the same; the client needs a fresh answer."""
         if pending.subscriber in self._subscriptions:
             self._outboxes.invalidate(pending.subscriber, str(error))
 
     # -- the log ------------------------------------------------------------------------------------------------
 
     def restore(self, content: dict[str, Any]) -> None:
-        """Do again what a note of the log says was done."""
+        """Apply a change of rights from the log."""
         subscriber = self._subscriptions.get(content["spuid"])
         if subscriber is None:
             return
@@ -210,8 +210,8 @@ class RightsChanges:
 
 
 def _found(find: Find, subscriber: Subscriber, rights: Rights) -> list[Row] | None:
-    """An answer with some rights; None if it takes too long, or has too many rows. It is tried twice: a machine may
-    stutter, and of many subscriptions one is always hit."""
+    """The answer with some rights; None if it takes too long, or has too many rows. It is tried twice, because among
+    many subscriptions, one is always hit by a hiccup of the machine."""
     try:
         first = find(subscriber.text, subscriber.dataset, rights)
         return find(subscriber.text, subscriber.dataset, rights) if first is None else first

@@ -1,7 +1,7 @@
-"""Who is subscribed, in the order in which they came, for those who list them: a page costs what it shows.
+"""Lists subscriptions in the order in which they began, page by page: a page costs as much as it shows.
 
-Every coming and every going gets the next number. A position is the number of the last one that was seen, and the run
-of the broker that it is of; by the same positions it can be asked who came and who went since.
+Each beginning and each end of a subscription gets the next number. A position is the run of the broker and the number
+that a client saw last. With a position, the client can ask which subscriptions have begun and ended since.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,11 +14,11 @@ from tidings.broker.errors import UnknownSubscription
 from tidings.broker.subscriptions.subscriber import Spuid, Subscriber
 
 REMEMBERED = 10_000
-"""Departures that are remembered: whoever asks for older ones gets the whole list."""
+"""How many ended subscriptions are remembered. A client that asks for older ones gets the whole list."""
 
 
 Sees: TypeAlias = Callable[[str | None], bool]
-"""Whether those who list subscriptions may see the ones of an owner."""
+"""Tells whether the reader of the list may see the subscriptions of an owner."""
 
 
 def everybody(_: str | None) -> bool:
@@ -26,7 +26,7 @@ def everybody(_: str | None) -> bool:
 
 
 class Roll:
-    """Those who left leave a hole, until half of the list is holes."""
+    """The list. An ended subscription leaves a hole in it; the holes are closed when they are half of the list."""
 
     def __init__(self, remembered: int = REMEMBERED) -> None:
         self._run = uuid4().hex[:12]
@@ -38,7 +38,7 @@ class Roll:
         self._holes = 0
         self._ended: deque[tuple[int, Spuid, str | None]] = deque(maxlen=remembered)
         self._forgotten = 0
-        """The number of the last departure that is no longer remembered."""
+        """The number of the last end of a subscription that is no longer remembered."""
 
     def __len__(self) -> int:
         return len(self._number_of)
@@ -51,7 +51,7 @@ class Roll:
         self._by_owner[subscriber.owner] += 1
 
     def leave(self, subscriber: Subscriber) -> None:
-        """Does nothing if it is not there."""
+        """A subscription has ended. Does nothing if it is not in the list."""
         spuid, owner = subscriber.spuid, subscriber.owner
         number = self._number_of.pop(spuid, None)
         if number is None:
@@ -69,7 +69,7 @@ class Roll:
         self._ended.append((self._last, spuid, owner))
 
     def move(self, subscriber: Subscriber) -> None:
-        """It is another one for those who look at what it sees: they hear that it left, and that it came."""
+        """The rights of a subscription have changed: readers see that it ended, and that it began anew."""
         if subscriber.spuid in self._number_of:
             self.leave(subscriber)
             self.enter(subscriber)
@@ -82,7 +82,7 @@ class Roll:
         self._subscribers = [each for _, each in kept]
         self._holes = 0
 
-    # -- for those who list them ----------------------------------------------------------------------------------
+    # -- for readers of the list ----------------------------------------------------------------------------------
 
     @property
     def end(self) -> str:
@@ -93,11 +93,12 @@ class Roll:
         return f"{self._run}-{self._number_of[subscriber.spuid]}"
 
     def count(self, sees: Sees = everybody) -> int:
-        """How many are there."""
+        """How many subscriptions the reader may see."""
         return sum(number for owner, number in self._by_owner.items() if sees(owner))
 
     def after(self, position: str, sees: Sees = everybody) -> Iterator[Subscriber]:
-        """Who came later, and is still there. Raises UnknownSubscription for a position of another run."""
+        """The subscriptions that began after a position and have not ended. Raises UnknownSubscription for a position
+        of another run."""
         number = self._number_at(position)
         if number is None:
             raise UnknownSubscription(
@@ -115,7 +116,7 @@ class Roll:
                 yield subscriber
 
     def ended_since(self, position: str, sees: Sees = everybody) -> list[Spuid] | None:
-        """Who left since; None if that is not known any more, or the position is of another run."""
+        """The subscriptions that ended after a position; None if they are not remembered, or the run is another one."""
         since = self._number_at(position)
         if since is None or since < self._forgotten:
             return None

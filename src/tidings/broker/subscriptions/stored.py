@@ -1,4 +1,4 @@
-"""Subscriptions as the log and the snapshots have them."""
+"""The form of subscriptions in the log and in snapshots."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,12 +12,12 @@ from tidings.sparql.algebra import Dataset
 
 
 def rights_to_subscribe(graphs: Graphs | None) -> Rights:
-    """To these graphs; None stands for all of them."""
+    """Rights to subscribe to these graphs; None stands for all graphs."""
     return ALL_RIGHTS if graphs is None else Rights(read=graphs, subscribe=graphs)
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """What has to be known to make a subscription again."""
+    """Everything that is needed to restore a subscription."""
 
     spuid: Spuid
     sparql: str
@@ -26,15 +26,15 @@ class Record(msgspec.Struct, omit_defaults=True):
     named: tuple[str, ...] | None = None
     sequence: int = 0
     retained: list[tuple[int, int, list[tuple[int, tuple[str | None, ...]]]]] = []
-    """Commit, time, and weighted rows of what can still be told again."""
+    """Commit, time, and weighted rows of each notification that a client may still get when it resumes."""
     reached: Reached | None = None
     owner: str | None = None
     graphs: Graphs | None = None
-    """Those that it may subscribe to; None if that is all of them, as it was before there were rights."""
+    """The graphs to which it may subscribe; None stands for all of them, also in logs from before there were rights."""
 
     @classmethod
     def of(cls, subscriber: Subscriber, *, whole: bool) -> "Record":
-        """As it is when it begins, or with all that became of it."""
+        """The record of a subscriber; if `whole`, with its retained and pending notifications."""
         dataset = subscriber.dataset or Dataset()
         record = cls(subscriber.spuid, subscriber.text, subscriber.alias, dataset.default, dataset.named)
         record.sequence, record.reached = subscriber.sequence, subscriber.reached

@@ -1,10 +1,11 @@
-"""Subscriptions whose plans are behind: forks bring them up to date, and they are told late, exactly and in order.
+"""Brings plans that are behind up to date, in forks. Their notifications come late, but exact and in order.
 
-    a step takes too long  -->  fork: its changes, and its state  -->  taken up in portions  -->  told, once durable
-                                    what changes meanwhile is added up, and is the next round
+    a step takes too long  -->  fork: its changes, and the state of the plan  -->  absorbed in portions  -->  notify
+                                    changes meanwhile are added up for the next round
 
-The others are not held up: neither by a fork, for there is a pause between two of them, nor by what it brings. Whatever
-takes longer than the time limit, or falls behind by more than the limits of rows and seconds, is let go, and told why.
+Other subscriptions do not wait: there is a pause between two forks of a plan, and the event loop absorbs the outcome in
+portions. The broker ends subscriptions whose plan takes longer than the time limit, or falls behind by more than the
+limits of rows and seconds, and tells their clients why.
 """
 
 import asyncio
@@ -33,8 +34,8 @@ from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.context import Limits
 
 PACE = 200
-"""Of so many seconds, one at most is spent on the loop for a plan that is behind: fewer than one update in a hundred
-finds the loop so busy."""
+"""Of so many seconds, the event loop spends at most one on a plan that is behind: fewer than one update in a hundred
+meets it."""
 
 LONGEST_PAUSE = 2.0
 
@@ -45,12 +46,12 @@ _NOTHING: ZSet[Row] = ZSet()
 log = logging.getLogger("tidings")
 
 _SHARE = "plans that are behind"
-"""In whose name they take room for forks: one at a time."""
+"""The client name under which they take room for forks: one at a time."""
 
 
 class Stragglers:
-    """Follows the plans of an engine that fall behind. As many quads may be added up meanwhile as a fork may have rows.
-    `clock` counts seconds."""
+    """Follows the plans of an engine that are behind. Meanwhile, at most as many changed quads may be added up as an
+    evaluation may have rows. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -73,9 +74,9 @@ class Stragglers:
         self._seconds = policy.behind
         self._clock = clock
         self._on_the_way: Counter[Spu] = Counter()
-        """What is found, but not told yet."""
+        """How many outcomes of each plan wait to be settled."""
         self._rested: WeakKeyDictionary[Spu, float] = WeakKeyDictionary()
-        """When the next round may begin for a plan that had one."""
+        """When the next round of a plan may begin."""
         self.rounds = 0
 
     def begin(self, behind: Iterable[Straggler], commit: int) -> None:
@@ -85,14 +86,14 @@ class Stragglers:
             self._spawn(self._follow(straggler))
 
     def spoil(self) -> None:
-        """A commit is taken back: a fork may have seen it."""
+        """A commit was reversed, which a fork may have seen: its subscribers will need fresh answers."""
         for straggler in self._engine.stragglers:
             straggler.is_spoilt = True
 
     # -- rounds -------------------------------------------------------------------------------------------------
 
     async def _follow(self, straggler: Straggler) -> None:
-        """Until the plan has caught up, or nobody needs it any more."""
+        """Work on a plan until it has caught up, or has no subscriber any more."""
         spu, since = straggler.spu, self._clock()
         try:
             while spu in self._engine.stragglers and not straggler.is_over:
@@ -100,7 +101,7 @@ class Stragglers:
                 begun, held = self._clock(), await self._round(straggler, since)
                 since = begun
                 self._rested[spu] = self._clock() + min(PACE * held, LONGEST_PAUSE)
-        except ShuttingDown as error:  # who comes back after a restart is told what was missed
+        except ShuttingDown as error:  # clients that resume after the restart get what they missed
             self._subscriptions.caught_up(spu, error)
         except TidingsError as error:
             self._let_go(straggler, error)
@@ -112,7 +113,7 @@ class Stragglers:
             self._subscriptions.caught_up(spu)
 
     async def _round(self, straggler: Straggler, since: float) -> float:
-        """Have a fork find what has changed, and tell it; seconds that the loop was held."""
+        """Have a fork work out the changes, and notify of them. Returns how many seconds the event loop was busy."""
         async with self._forks.room.taken(_SHARE):
             if straggler.is_over:
                 return 0.0
@@ -147,7 +148,7 @@ class Stragglers:
             raise TooExpensive("meanwhile a literal came back with its language tag spelt otherwise")
 
     def _work_out(self, straggler: Straggler, found: Round) -> CaughtUp:
-        """In the fork."""
+        """Runs in the fork."""
         engine = self._engine
         engine.begin_apart(self._commit_log.time)
         return straggler.work_out(found, engine.store, engine.before, self._limits)
@@ -172,13 +173,13 @@ class Stragglers:
 
     def _let_go(self, straggler: Straggler, error: TidingsError) -> None:
         """End the subscriptions of a plan that costs too much."""
-        log.warning("a plan was let go: %s", error)
+        log.warning("a plan that was behind cannot catch up, and its subscriptions end: %s", error)
         self._notifier.let_go(self._subscribers(straggler.spu), str(error))
 
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def tell(self, pending: PendingLate) -> None:
-        """Everything that a fork has seen is durable: tell its changes."""
+        """All commits that the fork has seen are durable: notify the subscribers."""
         self._arrived(pending)
         changes = {each.subscription.id: each.changes for each in pending.late.notifications}
         parcel: Parcel | None = None
@@ -189,7 +190,7 @@ class Stragglers:
             self._notifier.tell_late(subscriber, parcel)
 
     def lose(self, pending: PendingLate, error: TidingsError) -> None:
-        """What a fork has seen was taken back."""
+        """A commit that the fork has seen was reversed."""
         self._arrived(pending)
         for subscriber in pending.subscribers:
             if subscriber in self._subscriptions:
@@ -203,7 +204,7 @@ class Stragglers:
         self._settle(spu)
 
     def _settle(self, spu: Spu) -> None:
-        """It is behind no more, once everything is told and nothing is left to be found."""
+        """A plan is not behind any more once all its rounds are settled and it has caught up."""
         if not self._on_the_way[spu]:
             del self._on_the_way[spu]
             if spu not in self._engine.stragglers:

@@ -1,10 +1,10 @@
-"""Who is owed what: the outbox of one subscription, and what of it can still be told again.
+"""One subscription as its client knows it: its sequence, its recent notifications, and the changes that wait.
 
-Every change of the answer gets the next number and is kept for a while after it was sent, because a client that comes
-back says which number it saw last. While its connection is full, changes are not numbered but added up, as Z-sets
-add: when there is room again they are one notification, fewer and never wrong.
+Each change of the answer gets the next sequence. The broker retains recent notifications, because a client that resumes
+tells which sequence it saw last. While the connection is full, the broker does not number changes, but adds them up as
+Z-sets; when there is room again, the sum becomes one notification.
 
-    pending   changes that wait for room, added up        retained   what was numbered lately
+    pending   the sum of the changes that wait for room        retained   recent notifications with their sequences
 """
 
 from collections import deque
@@ -25,23 +25,23 @@ Spuid = NewType("Spuid", str)
 SessionId = NewType("SessionId", int)
 
 Alias: TypeAlias = echo.Alias
-"""What a client calls a request; it is echoed as it came."""
+"""The name that a client gives to a request; answers echo it."""
 
 UNKNOWN = -1
-"""The number of a subscriber of whom it is not known what it has seen."""
+"""The sequence of a subscriber if the broker does not know what its client has seen."""
 
 
 class Reached(NamedTuple):
-    """How far a subscriber was told of what an external engine works out."""
+    """How far a subscriber has got the notifications of an external engine."""
 
     batch: int
-    """Every batch up to this one was told."""
+    """It has got all batches up to this one."""
     commit: int
-    """And of the next, what changed up to this commit; before the first answer, -1."""
+    """Of the next batch, it has got the changes up to this commit; -1 before the first answer."""
 
 
 class Parcel:
-    """One change of an answer, shared by all subscribers with the same answer; gates note their encodings on it."""
+    """One change of an answer, shared by all subscribers with the same answer. Gates cache their encodings in it."""
 
     __slots__ = ("changes", "commit", "encodings", "merged", "reason", "rows", "time", "turn", "variables")
 
@@ -64,11 +64,11 @@ class Parcel:
         self.merged = merged
         """How many changes were added up."""
         self.reason = reason
-        """Why the answer changed, if that was not the data: its subscriber may see other graphs than before."""
+        """Why the answer changed, if not because of the data: the rights of the subscriber have changed."""
         self.turn = turn
-        """The number of that change of rights; of two changes with one commit, the later has the greater one."""
+        """For a change without a commit of its own, the subscriber's `turns`: orders changes after the same commit."""
         self.encodings: dict[Encoder, bytes] = {}
-        """One for each wire format, by the function that makes it."""
+        """The encoded change for each wire format, by the function that encodes it."""
 
     def __add__(self, later: "Parcel") -> "Parcel":
         changes = self.changes + later.changes
@@ -85,34 +85,34 @@ class Parcel:
 
 
 Encoder: TypeAlias = Callable[[Parcel], bytes]
-"""How a gate writes what all notifications of a change have in common."""
+"""A function of a gate that encodes the part that all notifications of a change have in common."""
 
 
 class ClientLink(Protocol):
-    """The way to a client, as a gate provides it. Nothing here waits, and nothing raises."""
+    """The connection to a client, which a gate provides. No method blocks or raises."""
 
     def deliver(self, subscriber: "Subscriber", sequence: int, parcel: Parcel) -> None:
         """Send a notification."""
 
     def dismiss(self, subscriber: "Subscriber", reason: str, code: int) -> None:
-        """Say that a subscription has ended, and why. Other subscriptions of the connection go on; one that is nothing
-        but this subscription is closed with the code."""
+        """Tell the client that a subscription has ended, and why. A connection that carries only this subscription is
+        closed with the code; on any other, the other subscriptions go on."""
 
     def close(self, code: int, reason: str) -> None:
         """Close the connection."""
 
 
 class Origin(Struct, frozen=True):
-    """Where a client that stays comes from, for those who run the broker."""
+    """The gate and the address of a connection, for the list of connections."""
 
     gate: str
     address: str | None = None
     waiting: Callable[[], int] | None = None
-    """Asks its gate how many bytes it has not taken yet, where the gate knows."""
+    """Returns how many bytes the client has not taken yet, if the gate knows."""
 
 
 class Session:
-    """One connection of a client and the subscriptions that it has; its gate says when it is full."""
+    """One connection of a client, with its subscriptions. The gate says when it is full."""
 
     __slots__ = ("client", "full", "id", "link", "open", "origin", "owed", "since", "subjects", "subscribers")
 
@@ -120,22 +120,22 @@ class Session:
         self.id = number
         self.link = link
         self.client = client
-        """Whose share its long work takes, as far as nobody owns it."""
+        """The client whose share of the forks its work takes, for subscriptions without an owner."""
         self.since = since
         """When it began, in microseconds since 1970."""
         self.origin: Origin | None = None
-        """Set by its gate; None if it lasts no longer than a request."""
+        """The gate sets it; None for a session that lasts only as long as a request."""
         self.subjects: dict[str, None] = {}
-        """Who has subscribed over it, as far as they were asked who they are."""
+        """The subjects that have subscribed over this connection."""
         self.full = False
         self.open = True
-        """Whether it is worth sending anything."""
+        """False once the connection is being closed: nothing is sent any more."""
         self.subscribers: dict[Spuid, Subscriber] = {}
         self.owed: dict[Subscriber, None] = {}
-        """Those that have something pending."""
+        """The subscribers with pending changes."""
 
     def attend(self, subject: str | None) -> None:
-        """Somebody subscribes over it."""
+        """A subject subscribes over this connection."""
         if subject is not None:
             self.subjects[subject] = None
 
@@ -179,36 +179,36 @@ class Subscriber:
         self.dataset = dataset
         self.alias = alias
         self.rights = rights
-        """Its answer is of the graphs that these let it subscribe to."""
+        """The answer comes from the graphs to which these rights let it subscribe."""
         self.owner = owner
-        """The subject whose it is, if that was established."""
+        """The subject that owns the subscription; None if its client showed no token."""
         self.handle = handle
         self.session: Session | None = None
         self.left = 0.0
-        """When its client was last seen, if it has no session."""
+        """When its client left, if it has no session."""
         self.sequence = 0
         self.retained: deque[tuple[int, Parcel]] | None = None
         self.held = 0
-        """Rows in what is retained."""
+        """How many rows the retained notifications have."""
         self.pending: Parcel | None = None
         self.reached: Reached | None = None
-        """None if its answer is worked out here."""
+        """How far the external engine's notifications were sent; None without an external engine."""
         self.turns = 0
-        """How often its rights have changed."""
+        """How often its answer has changed without a commit of its own: by its rights, or by matched events."""
         self.turn = 0
-        """The last change of its rights that has a number, or is a part of something that has."""
+        """The last of these changes that is numbered, or a part of a numbered change."""
         self.flushing = False
-        """Whether a number is being made durable; until then nothing later may be sent."""
+        """Whether an anchor is being made durable; until then, nothing later may be sent."""
         self.head: bytes | None = None
-        """For the gate: how its notifications begin."""
+        """The encoded beginning of its notifications, which the gate caches here."""
 
     def rename(self, alias: Alias) -> None:
-        """Its client calls it otherwise from now on."""
+        """Take over the alias of a request that resumes the subscription."""
         if alias is not None and alias != self.alias:
             self.alias, self.head = alias, None
 
     def number(self, parcel: Parcel, retain: int, most_rows: int) -> int:
-        """Give a change the next number, and keep it for a while."""
+        """Give a change the next sequence, and retain it within the limits."""
         number = self.sequence
         if number == UNKNOWN:
             return UNKNOWN
@@ -227,15 +227,14 @@ class Subscriber:
         return number
 
     def missed(self, sequence: int) -> list[Parcel] | None:
-        """What was numbered after a number; None if that is no longer known, or never was given out."""
+        """The changes after a sequence; None if they are not retained, or there was no such sequence."""
         retained = self.retained or ()
         if not self.sequence - len(retained) <= sequence <= self.sequence or self.sequence == UNKNOWN:
             return None
         return [parcel for number, parcel in retained if number > sequence]
 
     def anchor(self, sequence: int, commit: int, turn: int = 0) -> None:
-        """With a commit, and a change of rights, the subscriber was at this number, whatever was counted: changes had
-        been added up."""
+        """Restore an anchor: after this commit and this turn, the subscriber was at this sequence."""
         later = [parcel for _, parcel in self.retained or () if (parcel.commit, parcel.turn) > (commit, turn)]
         if self.reached is not None:
             self.reached = self.reached._replace(commit=commit)
@@ -244,16 +243,16 @@ class Subscriber:
             self.number(parcel, len(later), sum(each.rows for each in later))
 
     def forget(self) -> None:
-        """It can no longer be told what its client has seen: only a fresh answer will do."""
+        """The broker does not know any more what the client has seen: it needs a fresh answer."""
         self.begin_at(UNKNOWN)
 
     def begin_at(self, sequence: int) -> None:
-        """It is at this number, and nothing before it can be told again."""
+        """Go on from this sequence, with no notifications retained."""
         self.sequence = sequence
         self.retained = None
         self.held = 0
 
 
 Answered: TypeAlias = Callable[[Subscriber, Parcel, bool], None]
-"""How a new or resumed subscription is answered: its first parcel, and whether it goes on where it was."""
+"""Called with a subscription, its first answer or the changes that the client missed, and whether it was resumed."""
 Refused: TypeAlias = Callable[[TidingsError], None]

@@ -1,4 +1,4 @@
-"""Subscriptions that are to begin: what a client asks for, and what is found for it."""
+"""Values for subscriptions that are about to begin: the wish of a client, and what a fork finds for it."""
 
 from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
@@ -12,17 +12,17 @@ from tidings.model.results import Row
 from tidings.sparql.algebra import Dataset
 
 Encode: TypeAlias = Encoder
-"""How a gate writes a first answer that is so long that a fork has to do it."""
+"""A function of a gate with which a fork encodes a long first answer."""
 
 
 Work: TypeAlias = Coroutine[Any, Any, None]
 
 
 class Context(Protocol):
-    """Who fetches what concerns a subscription, where the graph is not in memory."""
+    """Fetches the quads that concern a subscription, if the graph is not in memory."""
 
     def kept(self, text: str, dataset: Dataset | None, rights: Rights) -> AbstractAsyncContextManager[None]:
-        """While it is here, whatever happens. Raises why it cannot be had."""
+        """Within this context, these quads are in memory. Entering it raises an error if they cannot be fetched."""
 
 
 class Subscribe(Struct, frozen=True):
@@ -37,18 +37,18 @@ class Subscribe(Struct, frozen=True):
     refused: Refused
     owner: str | None
     encode: Encode | None
-    """None if whatever it is, it is written here."""
+    """None if the event loop encodes the first answer in any case."""
 
     @property
     def client(self) -> str | None:
-        """Whose share of the forks it takes."""
+        """The client against whose share of the forks the work counts."""
         return self.owner or self.session.client
 
 
 class Found(Struct, frozen=True):
-    """What a fork sends back of a newcomer."""
+    """The outcome of a fork for a newcomer."""
 
     encoded: bytes | None
     rows: list[Row]
-    """The first answer, if nobody said how to encode it."""
+    """The first answer, if the wish has no `encode`."""
     memories: list[list[bytes]]

@@ -1,7 +1,7 @@
-"""Updates that were accepted, as values: what is to be done, and who is to be answered.
+"""Updates that the broker has accepted, as values: what to carry out, and the function that answers the publisher.
 
-TextUpdate     SPARQL Update, as it came           BoundUpdate    prepared before, its variables bound
-GraphUpdate    a change of one graph               DelayedUpdate  one whose time has come
+TextUpdate     the text of a SPARQL update         BoundUpdate    a prepared update with its variables bound
+GraphUpdate    a change of one graph               DelayedUpdate  a delayed update that is due
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tidings.sparql.prepared import Parameters
 
 
 class Done(Struct, frozen=True):
-    """An update that was carried out: the commit that has it, when, and what it changed."""
+    """An update that was carried out: its commit, the time, and how many quads it added and removed."""
 
     commit: int
     time: int
@@ -33,7 +33,7 @@ class Done(Struct, frozen=True):
 
 
 NOT_DONE = (LogWriteFailed, LogBroken, ShuttingDown, EndpointAway, EndpointDiffers)
-"""Errors that say nothing about the update: a delayed one stays on the schedule."""
+"""Errors that are not the update's fault: a delayed update stays on the schedule."""
 
 OF_WHAT_IS_THERE = (EvaluationError,)
 """Errors that say something about the graph: nobody is told before that is durable."""
@@ -47,11 +47,11 @@ class TextUpdate(Struct):
     dataset: Dataset | None
     reply: Reply
     publisher: str | None = None
-    """Who sent it, if that was said."""
+    """The publisher, if known."""
     since: float = 0.0
-    """When it was accepted, in seconds of the broker's steady clock."""
+    """When the broker accepted it, in seconds of its monotonic clock."""
     rights: Rights = ALL_RIGHTS
-    """What whoever sent it may read and write."""
+    """The rights of the publisher."""
 
 
 class BoundUpdate(Struct):
@@ -89,7 +89,7 @@ Prepared: TypeAlias = tuple[PreparedUpdate, Parameters]
 
 
 def prepare(update: Update, engine: Engine) -> Prepared:
-    """An update, read and checked."""
+    """Parse and check an update."""
     match update:
         case TextUpdate(text, dataset):
             return engine.prepare(text, dataset)
@@ -104,7 +104,7 @@ def prepare(update: Update, engine: Engine) -> Prepared:
 
 
 def reply_to(answer: "asyncio.Future[Done]") -> Reply:
-    """For those who wait, if they still do."""
+    """A reply that completes a future, unless its waiter was cancelled."""
     return partial(_resolve, answer)
 
 

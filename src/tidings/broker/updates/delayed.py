@@ -1,7 +1,7 @@
-"""Delayed updates: accepted now and durable at once, carried out in their time, in order.
+"""Delayed updates: the broker writes them to the log when it accepts them, and carries them out when they are due.
 
-The commit of a delayed update and the note that it is done are one entry of the log, so that it is carried out once,
-whenever the broker dies. Those that fell due while it was down are carried out at its start.
+The commit of a delayed update and the note that it is done are one entry of the log, so it is carried out exactly once
+even if the broker crashes. The broker carries out updates that fell due while it was down when it starts again.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from tidings.sparql.algebra import Dataset
 
 _RETRY_MICROS = 1_000_000
 _LONGEST_PAUSE = 1.0
-"""Seconds after which the clock is looked at again, whatever it said: it may have jumped."""
+"""The broker looks at the clock at least this often, in seconds, because the clock may jump."""
 
 log = logging.getLogger("tidings")
 
 
 class DelayedUpdates:
-    """Accepts, keeps and carries out delayed updates. `set_timer` is called when the next may be due earlier."""
+    """Accepts, keeps and carries out delayed updates. It calls `set_timer` when the next one may be due earlier."""
 
     KINDS = ("delay", "cancel", "done")
 
@@ -56,7 +56,7 @@ class DelayedUpdates:
         self.done = 0
         self.failed = 0
         self.settled: Callable[[Delayed, Outcome], None] = lambda _, __: None
-        """Called with each that was carried out or failed, for those who keep a record."""
+        """Called with each delayed update and its outcome, for the audit log."""
 
     async def accept(
         self,
@@ -67,7 +67,7 @@ class DelayedUpdates:
         owner: str | None = None,
         rights: Rights = ALL_RIGHTS,
     ) -> Delayed:
-        """Accept an update for an instant, in microseconds since 1970. Raises whatever is wrong with its text."""
+        """Accept an update that is due at `at`, in microseconds since 1970. Raises what is wrong with its text."""
         if len(self.schedule) >= self._most:
             raise TooManyDelayed(f"{self._most:,} delayed updates are waiting, the limit of max_delayed")
         self._commit_log.check()
@@ -78,12 +78,12 @@ class DelayedUpdates:
         return await pending.accepted
 
     def add(self, delayed: Delayed) -> None:
-        """Have one carried out in its time; it is durable."""
+        """Put a delayed update that is durable on the schedule."""
         self.schedule.add(delayed)
         self._set_timer()
 
     async def cancel(self, number: str, asker: str | None = None, rights: Rights = ALL_RIGHTS) -> Delayed:
-        """Take a delayed update of one's own off the schedule. Raises UnknownDelayed, NotYours."""
+        """Cancel a delayed update of the asker. Raises UnknownDelayed, NotYours."""
         if is_anothers(self.schedule.find(number).owner, asker, rights):
             raise NotYours("the delayed update belongs to somebody else")
         delayed = self.schedule.cancel(number)
@@ -92,19 +92,19 @@ class DelayedUpdates:
         return await pending.cancelled
 
     def pause(self, now: int) -> float:
-        """Seconds until the clock is to be looked at again: the next one is due, or a second has passed."""
+        """Seconds until the next delayed update is due, but at most one second."""
         due = self.schedule.next()
         return _LONGEST_PAUSE if due is None else min(_LONGEST_PAUSE, max(0.0, (due - now) / 1e6))
 
     def carry_out(self, now: int) -> None:
-        """Whatever is due by now, with the rights that were enough when it was accepted and still are."""
+        """Carry out what is due, with those rights that the owner had when it was accepted and still has."""
         for delayed in self.schedule.due(now):
             update = DelayedUpdate(delayed, partial(self._finish, delayed))
             update.rights = self._ownership.still(delayed.owner, delayed.rights)
             self._updates.enqueue(update)
 
     def _finish(self, delayed: Delayed, outcome: Outcome) -> None:
-        if isinstance(outcome, NOT_DONE):  # it stays, here and in the log
+        if isinstance(outcome, NOT_DONE):  # try again later: it stays on the schedule, and in the log
             self.schedule.postpone(delayed.id, self._commit_log.clock() + _RETRY_MICROS)
             return
         self.schedule.discard(delayed.id)
@@ -117,7 +117,7 @@ class DelayedUpdates:
     # -- the log ------------------------------------------------------------------------------------------------
 
     def restore(self, note: Note) -> None:
-        """Do again what a note of the log, or of a snapshot, says was done."""
+        """Apply a note of the log or of a snapshot to the schedule."""
         content = note.content
         if note.kind == "delay":
             default, named = (_names(content.get(key)) for key in ("default", "named"))
@@ -131,7 +131,7 @@ class DelayedUpdates:
             self.schedule.discard(content["id"])
 
     def notes(self) -> Iterable[Note]:
-        """For a snapshot: everything that waits."""
+        """All delayed updates that wait, for a snapshot."""
         return map(_note, self.schedule)
 
 

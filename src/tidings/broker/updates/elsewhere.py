@@ -1,4 +1,4 @@
-"""Updates of a graph that is not in memory: somebody else works out what they do."""
+"""The interface to whatever works out updates of a graph that is not in memory: the store of record."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,21 +14,22 @@ from tidings.model.zset import ZSet
 from tidings.sparql.prepared import Parameters
 
 TOGETHER = 256
-"""Updates that are worked out together."""
+"""How many updates are worked out together at most."""
 
 
 class Asked(Struct, frozen=True):
-    """An update whose delta is asked for."""
+    """An update whose delta is to be worked out."""
 
     request: PreparedUpdate
     parameters: Parameters
     rights: Rights
     change: GraphChange | None = None
-    """If it came as one: it is told whether its graph was there."""
+    """The change of a graph that the update came as, if it did: its `existed` is set."""
 
 
 class Elsewhere(Protocol):
-    """Who works out updates."""
+    """Works out the deltas of updates."""
 
     async def work_out(self, asked: Sequence[Asked], now: int) -> list[ZSet[Quad] | TidingsError]:
-        """What the first of these do, one after the other: all, or as many as can be told by now, or none."""
+        """The outcomes of these updates, one after the other. The list may be shorter, or empty: the queue then asks
+        for the others again."""

@@ -1,8 +1,8 @@
-"""A change of one graph that comes as a document, as the Graph Store Protocol has it, and not as SPARQL Update.
+"""A change of one graph that comes as a document, by the Graph Store Protocol.
 
     PUT  CLEAR GRAPH g ; INSERT DATA { GRAPH g { document } }        POST  the INSERT DATA alone
 
-It becomes such a request, so that it waits in the queue, is one commit, and is told like any other update.
+It becomes such a request, so it waits in the queue, makes one commit, and causes notifications like any other update.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,18 +15,18 @@ from tidings.sparql.algebra import Clear, InsertData, Operation
 
 
 class GraphChange(Struct):
-    """What is to become of a graph. Labels of blank nodes mean something within the document only."""
+    """A document that replaces a graph or is added to it. Labels of blank nodes are local to the document."""
 
     graph: Term
     replaces: bool
-    """Whether what the graph holds goes first."""
+    """Whether the document replaces the content of the graph."""
     size: int
-    """Of the document, in bytes."""
+    """The size of the document, in bytes."""
     read: Callable[[], Iterable[Quad]]
     existed: bool = False
-    """Whether the graph was there when the change had its turn."""
+    """Whether the graph existed when the update had its turn in the queue."""
 
     def request(self) -> PreparedUpdate:
-        """Read the document. Raises whatever is wrong with it."""
+        """Parse the document. Raises what is wrong with it."""
         operations: list[Operation] = [Clear(self.graph or "DEFAULT", silent=True)] if self.replaces else []
         return PreparedUpdate((*operations, InsertData(tuple(self.read()))))

@@ -1,4 +1,4 @@
-"""What a broker begins with: quads from files, committed like any others, if nothing was ever committed."""
+"""Loads the initial data: a new broker commits quads from files, like any others."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -13,9 +13,9 @@ BATCH = 50_000
 
 
 async def seed(broker: Broker, quads: Callable[[], Iterable[Quad]]) -> bool:
-    """Commit quads in batches; False, and nothing is read, if there are commits already. Raises what goes wrong.
+    """Commit quads in batches. If there are commits already, read nothing and return False.
 
-    If it is interrupted, the next start does it again: what is there already changes nothing."""
+    If loading is interrupted, the next start loads all the data again; quads that are there already change nothing."""
     if broker.last_commit and not broker.seeding.unfinished:
         return False
     await broker.facts.write(Note("seeding", {}))

@@ -1,10 +1,10 @@
-"""Updates, one after the other, in the order in which they came.
+"""The queue executes updates one after the other, in the order in which they came.
 
-    submit --> execute on the loop, for a slice of time --> commit --> durable --> answer
-                  \\--> what takes longer: in a fork, while the others wait --/
+    submit --> execute on the event loop, for a slice of time --> commit --> durable --> answer
+                  \\--> if it takes longer: in a fork, while the others wait --/
 
-An update that takes its time is worked out on a copy of the store, and only its delta is applied here, so pings,
-queries and first answers go on meanwhile. Whoever finds the queue full is asked to come back.
+A fork works out a long update on its copy of the store, and the broker applies the delta. So pings, queries and first
+answers go on meanwhile. When the queue is full, it refuses updates.
 """
 
 import asyncio
@@ -54,11 +54,10 @@ from tidings.sparql.evaluate.context import Limits
 from tidings.sparql.prepared import Parameters
 
 LONG_TEXT = 1 << 17
-"""Updates of more characters are read in a fork: here, that would take longer than the loop may be held. Most of them
-are data, which is read at 3 MB a second."""
+"""A fork parses updates of more characters. Most of them are data, which the parser reads at 3 MB a second."""
 
 _HELD = 0.002
-"""Seconds between two looks at whether the queue is held."""
+"""Seconds between two checks whether others hold the queue."""
 
 _INTERNAL_ERROR = "internal error while executing an update"
 
@@ -66,14 +65,14 @@ log = logging.getLogger("tidings")
 
 
 def check_length(text: str) -> None:
-    """For what is read on the loop. Raises RequestTooComplex."""
+    """Check the length of a text that the event loop parses. Raises RequestTooComplex."""
     if len(text) > LONG_TEXT:
         said = f"an update that is prepared may have {LONG_TEXT:,} characters, and this one has {len(text):,}"
         raise RequestTooComplex(said, measured=len(text), limit=LONG_TEXT)
 
 
 class UpdateQueue:
-    """The updates that were accepted, and the work on them. `clock` counts seconds."""
+    """Accepts updates and executes them. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -102,30 +101,31 @@ class UpdateQueue:
         self._clock = clock
         self.slice = Limits(seconds=slice_seconds, rows=rows, clock=clock)
         self.whole = Limits(seconds=seconds, rows=rows, clock=clock)
-        """What an update may take in all."""
+        """The limits of an update in a fork."""
         self._waiting: deque[Update] = deque()
         self._forked: Update | None = None
-        """The one that is being worked out in a fork."""
+        """The update that a fork is working out."""
         self._holds = 0
+        """How many calls of `hold` have had no `resume` yet."""
         self._taken_back = 0
-        """Commits taken back: what was worked out on top of them has to be worked out again."""
+        """How many commits were reversed. A delta that was worked out on top of one has to be worked out again."""
         self.accepted = 0
-        """Updates that wait for their turn, for the disk, or are being worked on."""
+        """Updates that are not answered yet: they wait for their turn or for the disk, or are being executed."""
         self.done = 0
         self.failed = 0
         self.refused = 0
         self.bound = 0
-        """Updates that came as the values of a prepared one."""
+        """Updates that came as values for a prepared update."""
         self.aside = 0
-        """Updates that were worked out in a fork."""
+        """Updates that a fork worked out."""
         self.latency = Latency()
-        """From accepting an update to answering it, whatever the answer."""
+        """From accepting an update to answering it, also with an error."""
         self.ending = False
         self.elsewhere: Elsewhere | None = None
-        """Who works out updates, if the graph is not in memory."""
+        """Works out updates if the graph is not in memory; otherwise None."""
 
     def submit(self, update: Update) -> None:
-        """Take in an update; its `reply` is called once, sooner or later."""
+        """Accept an update, or refuse it; its `reply` is called exactly once."""
         if self.ending or self.accepted >= self.most:
             self.refused += 1
             update.reply(
@@ -137,13 +137,13 @@ class UpdateQueue:
         self.enqueue(update)
 
     async def outcome(self, make: Callable[[Reply], Update]) -> Done:
-        """For those who wait: submit an update; what it has done. Raises why it has not."""
+        """Submit an update and wait for its outcome. Raises the error if it fails."""
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
         self.submit(make(reply_to(answer)))
         return await answer
 
     def enqueue(self, update: Update) -> None:
-        """As `submit`, for an update that was promised long ago."""
+        """As `submit`, but accept the update in any case: it is a delayed one that the broker has promised to do."""
         self.accepted += 1
         update.since = self._clock()
         self._waiting.append(update)
@@ -151,7 +151,7 @@ class UpdateQueue:
             self._pump()
 
     def hold(self) -> None:
-        """Begin no update until `resume` is called."""
+        """Begin no further update until `resume` is called."""
         self._holds += 1
 
     def resume(self) -> None:
@@ -169,7 +169,7 @@ class UpdateQueue:
             waiting.popleft()
 
     def _begin(self, update: Update) -> bool:
-        """Work on an update; whether that is all there is to do."""
+        """Execute an update on the event loop. Returns False if a fork has to work it out."""
         prepared: Prepared | None = None
         try:
             self._commit_log.check()
@@ -178,7 +178,7 @@ class UpdateQueue:
                 self._fork(update, None)
                 return False
             prepared = prepare(update, self._engine)
-            if prepared[0].loads:  # documents take their time
+            if prepared[0].loads:  # LOAD fetches documents, which takes long
                 self._fork(update, prepared)
                 return False
             commit = self._engine.execute(*prepared, now=now, limits=self.slice, rights=update.rights)
@@ -187,7 +187,7 @@ class UpdateQueue:
             return False
         except TidingsError as error:
             self._fail(update, error)
-        except Exception:  # whatever it is, the publisher has to hear of it, and the next one has to have its turn
+        except Exception:  # whatever it is, answer the publisher, and go on with the next update
             log.exception(_INTERNAL_ERROR)
             self._fail(update, internal_error())
         else:
@@ -195,7 +195,7 @@ class UpdateQueue:
         return True
 
     def _is_long(self, update: Update) -> bool:
-        """Whether it takes longer to read an update than the loop may be held."""
+        """Whether parsing an update would block the event loop for too long."""
         match update:
             case TextUpdate(text):
                 return len(text) > LONG_TEXT
@@ -211,7 +211,7 @@ class UpdateQueue:
                 assert_never(update)
 
     async def check_text(self, text: str, dataset: Dataset | None) -> None:
-        """Raises whatever is wrong with an update that is to be carried out later; a long one is read in a fork."""
+        """Parse an update that is to be carried out later, in a fork if it is long. Raises what is wrong with it."""
         if len(text) <= LONG_TEXT:
             self._engine.prepare(text, dataset)
         else:
@@ -220,7 +220,7 @@ class UpdateQueue:
     def _check(self, text: str, dataset: Dataset | None) -> None:
         self._engine.prepare(text, dataset)
 
-    # -- what takes longer --------------------------------------------------------------------------------------
+    # -- in a fork ----------------------------------------------------------------------------------------------
 
     def _fork(self, update: Update, prepared: Prepared | None) -> None:
         self.hold()
@@ -235,7 +235,7 @@ class UpdateQueue:
             delta = await self._delta(update, prepared)
             has_turn = self._waiting[0] is update
             if not has_turn:
-                return  # others that were before it have theirs again
+                return  # updates before it were undone, and have their turns again
             self._engine.timing.update += time.perf_counter() - begun
             now = self._commit_log.now()
             commit = self._engine.absorb(delta, now=now)
@@ -257,23 +257,23 @@ class UpdateQueue:
             taken_back = self._taken_back
             fork = self._forks.launch(partial(self._work_out, update, prepared), seconds=self.whole.seconds)
             delta = await self._forks.outcome(fork, seconds=self.whole.seconds)
-            for _ in self._engine.store.stage(delta):  # to read a large one took long enough, and so does each step
+            for _ in self._engine.store.stage(delta):  # in small steps, because a large delta would block the loop
                 await asyncio.sleep(0)
-            while self._holds > 1:  # others than this update hold the queue as well
+            while self._holds > 1:  # something else than this update holds the queue, too
                 await asyncio.sleep(_HELD)
             if taken_back == self._taken_back or self._waiting[0] is not update:
                 return delta
 
     def _work_out(self, update: Update, prepared: Prepared | None) -> ZSet[Quad]:
-        """In the fork: the delta of an update."""
+        """Runs in the fork: the delta of an update."""
         now = self._commit_log.time
         request = prepared or prepare(update, self._engine)
         return self._engine.work_out(*request, now=now, limits=self.whole, rights=update.rights)
 
-    # -- what is worked out elsewhere ---------------------------------------------------------------------------
+    # -- at the store of record ---------------------------------------------------------------------------------
 
     async def _round(self, elsewhere: Elsewhere) -> None:
-        """Some of those that wait, together."""
+        """Have the first updates of the queue worked out together."""
         taken_back, updates = self._taken_back, list(islice(self._waiting, TOGETHER))
         asked: list[Asked] = []
         try:
@@ -287,7 +287,7 @@ class UpdateQueue:
             begun = time.perf_counter()
             found = await elsewhere.work_out(asked, self._commit_log.now()) if asked else []
             self._engine.timing.update += time.perf_counter() - begun
-            while found and self._holds > 1 and self.accepted:  # who is refused meanwhile is not waited for
+            while found and self._holds > 1 and self.accepted:  # no need to wait if all were refused meanwhile
                 await asyncio.sleep(_HELD)
             for update, outcome in zip(updates, found, strict=False):
                 if taken_back != self._taken_back or not self._conclude(update, outcome):
@@ -308,12 +308,12 @@ class UpdateQueue:
         return Asked(*prepared, update.rights, update.change if isinstance(update, GraphUpdate) else None)
 
     def _read(self, update: Update) -> tuple[tuple[Operation, ...], Parameters]:
-        """In the fork."""
+        """Runs in the fork."""
         request, parameters = prepare(update, self._engine)
         return request.operations, parameters
 
     def _conclude(self, update: Update, outcome: ZSet[Quad] | TidingsError) -> bool:
-        """Whether it was its turn, and what it does is done."""
+        """Commit or fail an update whose outcome is known. Returns False if it is no longer the first of the queue."""
         if not self._waiting or self._waiting[0] is not update:
             return False
         self._waiting.popleft()
@@ -327,7 +327,7 @@ class UpdateQueue:
     # -- outcomes -----------------------------------------------------------------------------------------------
 
     def _fail(self, update: Update, error: TidingsError) -> None:
-        """An update that cannot be carried out leaves no trace; a delayed one is off the schedule all the same."""
+        """Refuse an update that cannot be carried out. A delayed one leaves the schedule, which the log notes."""
         self.failed += 1
         note: Note | None = None
         if isinstance(update, DelayedUpdate) and not isinstance(error, NOT_DONE):
@@ -335,7 +335,8 @@ class UpdateQueue:
         self._tell(update, error, note, rests=isinstance(error, OF_WHAT_IS_THERE))
 
     def _tell(self, update: Update, outcome: Outcome, note: Note | None, *, rests: bool) -> None:
-        """What is no commit, once the note is durable; if it `rests` on what was seen, once nothing can undo that."""
+        """Answer an update that makes no commit: once its note is durable, or if the outcome `rests` on commits that are
+        not durable yet, once they are."""
         if note is not None:
             self._commit_log.note(note, PendingAnswer(update, outcome))
         elif rests and self._commit_log.is_busy:
@@ -344,13 +345,13 @@ class UpdateQueue:
             self.answer(update, outcome)
 
     def answer(self, update: Update, outcome: Outcome) -> None:
-        """Say what became of an update."""
+        """Answer the publisher with the outcome."""
         self.accepted -= 1
         self.latency.count(self._clock() - update.since)
         update.reply(outcome)
 
     def undone(self, update: Update, error: TidingsError, *, counted: bool) -> None:
-        """What an update did, or saw, was taken back. It has its turn again once the store of record is well."""
+        """What an update did or read was undone. Refuse it, or if the endpoint is away, give it its turn again."""
         self.done -= counted
         if isinstance(error, EndpointAway):
             self.failed -= not counted
@@ -360,7 +361,7 @@ class UpdateQueue:
             self.answer(update, error)
 
     def refuse_waiting(self, seconds: float, error: TidingsError) -> None:
-        """Refuse those that have waited for so long."""
+        """Refuse all updates that have waited at least so long."""
         latest = self._clock() - seconds
         late = [each for each in self._waiting if each.since <= latest and each is not self._forked]
         for update in late:
@@ -391,7 +392,7 @@ class UpdateQueue:
             self._matching.advance(commit.delta)
 
     def take_back(self, commit: Commit, now: int) -> None:
-        """A commit cannot be made durable: the store and the answers are as they were."""
+        """Reverse a commit that cannot be made durable, in the store and in the answers."""
         self._taken_back += 1
         self._stragglers.spoil()
         undone = self._engine.absorb(-commit.delta, now=now)

@@ -1,6 +1,6 @@
-"""Updates that wait for their time: kept in order of the instant they are due, then of arrival.
+"""The schedule of delayed updates, ordered by the instant at which they are due, and then by arrival.
 
-The broker's clock decides, and it may jump: nobody sleeps longer than a second before looking at it again.
+The broker's clock decides. Because it may jump, the broker looks at it at least once a second.
 """
 
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ class Delayed(Struct, frozen=True):
     text: str
     dataset: Dataset | None = None
     publisher: str | None = None
-    """Who asked for it, if that was said."""
+    """The publisher, if known."""
     owner: str | None = None
-    """Who may cancel it: the subject that asked for it, if that was established."""
+    """The subject of the publisher's token, which may cancel the update; None with security off."""
     rights: Rights = ALL_RIGHTS
-    """What they might read and write then; when it is due, they must still be allowed to."""
+    """The owner's rights when the broker accepted the update. When it is due, the owner must still have them."""
 
 
 class Schedule:
-    """All updates that wait, for their time or for their turn."""
+    """All delayed updates that are not done: those that are not due yet, and those that wait for their turn."""
 
     __slots__ = ("_begun", "_by_id", "_due_times", "_numbers")
 
@@ -47,12 +47,12 @@ class Schedule:
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[Delayed]:
-        """In the order in which they will be carried out."""
+        """The delayed updates in the order in which they will be carried out."""
         waiting = sorted(self._by_id.values(), key=lambda entry: (entry[1].at, entry[0]))
         return (delayed for _, delayed in waiting)
 
     def find(self, number: str) -> Delayed:
-        """One by its name. Raises UnknownDelayed."""
+        """A delayed update by its id. Raises UnknownDelayed."""
         entry = self._by_id.get(DelayedId(number))
         if entry is None:
             raise UnknownDelayed(f"there is no delayed update {number}; it may have been carried out")
@@ -63,7 +63,7 @@ class Schedule:
         self._due_times.put(delayed.id, delayed.at)
 
     def cancel(self, number: str) -> Delayed:
-        """Take one off whose time has not come. Raises UnknownDelayed."""
+        """Remove a delayed update that is not being carried out yet. Raises UnknownDelayed."""
         delayed = self.find(number)
         if delayed.id in self._begun:
             raise UnknownDelayed(f"the delayed update {number} is being carried out already")
@@ -71,22 +71,22 @@ class Schedule:
         return delayed
 
     def discard(self, number: DelayedId) -> None:
-        """Take one off, if it is there."""
+        """Remove a delayed update, if it is there."""
         self._by_id.pop(number, None)
         self._begun.discard(number)
         self._due_times.put(number, None)
 
     def postpone(self, number: DelayedId, at: int) -> None:
-        """One that could not be carried out is tried again later; it keeps the instant it was meant for."""
+        """Try a delayed update again at `at`. Its own instant stays as it is."""
         self._begun.discard(number)
         self._due_times.put(number, at)
 
     def next(self) -> int | None:
-        """When the next one is due."""
+        """The instant at which the next one is due; None if there is none."""
         return self._due_times.next()
 
     def due(self, now: int) -> Iterator[Delayed]:
-        """Those whose time has come, in order; they stay on the schedule until they are done."""
+        """The delayed updates that are due, in order. They stay on the schedule until they are done."""
         for number, _ in self._due_times.due(now):
             self._begun.add(number)
             yield self._by_id[number][1]

@@ -1,4 +1,4 @@
-"""Whether what a broker begins with was loaded in full: it is begun again after an interruption."""
+"""Notes in the log whether the initial data were loaded completely. If not, the next start loads them again."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from tidings.log.entry import Note
 
 
 class Seeding:
-    """Remembers one fact."""
+    """Keeps this one fact."""
 
     KINDS = ("seeding", "seeded")
 

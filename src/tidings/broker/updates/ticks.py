@@ -1,7 +1,7 @@
-"""Time that passes for subscriptions whose answers compare with NOW(): the engine is told when something is due.
+"""Updates answers that compare with NOW(): when one changes by the clock alone, the engine advances it in a *tick*.
 
-Nothing of this is written down: what was told of it could not be told again in the same numbers. But it has its place
-among the commits, behind those that are on their way to the disk.
+Ticks are not in the log, because a replay could not repeat their notifications with the same sequences. But they keep
+their place among the commits: the notifications of a tick wait until all commits before it are durable.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tidings.engine.engine import Engine
 
 
 class Ticks:
-    """Has the clock of an engine tick."""
+    """Makes the ticks of an engine, and notifies the subscribers of what they change."""
 
     def __init__(self, engine: Engine, commit_log: CommitLog, notifier: Notifier, stragglers: Stragglers) -> None:
         self._engine = engine
@@ -23,20 +23,20 @@ class Ticks:
         self._notifier = notifier
         self._stragglers = stragglers
         self.told = 0
-        """Notifications of what changed without a commit."""
+        """How many notifications ticks have caused."""
         engine.clock.is_kept = True
 
     def begin(self, set_timer: Callable[[], None]) -> None:
-        """From here on, `set_timer` is called when something may be due earlier."""
+        """From here on, the engine calls `set_timer` when an answer may change earlier than the timer is set to."""
         self._engine.clock.wake = set_timer
 
     def pause(self, now: int, longest: float) -> float:
-        """Seconds until an answer changes, or the longest that may be waited for that."""
+        """Seconds until the next answer changes, but at most `longest`."""
         due = self._engine.clock.next()
         return longest if due is None else min(longest, max(0.0, (due - now) / 1e6))
 
     def carry_out(self, now: int) -> None:
-        """Whatever is due by now."""
+        """Make a tick, if an answer is due to change."""
         due = self._engine.clock.next()
         if due is None or due > now:
             return
@@ -54,10 +54,10 @@ class Ticks:
     # -- for the settlement -------------------------------------------------------------------------------------
 
     def tell(self, pending: PendingTick) -> None:
-        """Everything that it was seen with is durable."""
+        """Everything before the tick is durable: notify the subscribers."""
         self.told += len(pending.tick.notifications)
         self._notifier.notify(pending.commit, pending.time, pending.tick)
 
     def lose(self, pending: PendingTick) -> None:
-        """A commit before it was taken back. Time was not: who should have been told has to begin anew."""
+        """A commit before the tick was reversed, which cannot reverse the tick: its subscribers need fresh answers."""
         self._notifier.retract(pending.tick, NOTHING)

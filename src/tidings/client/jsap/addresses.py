@@ -1,7 +1,7 @@
-"""Where a primitive is sent to: the sections `sparql11protocol` and `sparql11seprotocol`, and the host.
+"""The address of a primitive: from the sections `sparql11protocol` and `sparql11seprotocol`, and the host.
 
-A section of a primitive is laid over that of the profile, member by member. The host is the nearest one: of the
-primitive's section, of the primitive, of the profile's section, of the profile; else this machine.
+A section of a primitive is merged with that of the profile, member by member. The host is the first of these: that of
+the primitive's section, of the primitive, of the profile's section, of the profile; otherwise this machine.
 """
 
 import re

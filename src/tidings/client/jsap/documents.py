@@ -1,7 +1,7 @@
-"""Profiles as JSON: reading them, and laying an including document over those that it includes.
+"""Reads profiles from JSON, and merges an including document with those that it includes.
 
-Objects are laid over each other member by member, so that the includer wins where both say something. An update or a
-query is one thing, though: the includer's replaces the included one whole, text and forced bindings together.
+Objects are merged member by member, and the including document takes precedence. But its updates and queries replace
+included ones of the same name as a whole, with text and forced bindings.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Where an application gets its credentials and tokens: the section `oauth` of a profile.
+"""The section `oauth` of a profile: the addresses at which an application gets its credentials and tokens.
 
     {"enable": true, "register": "https://…/oauth/register", "tokenRequest": "https://…/oauth/token"}
 
-A token is for the broker that the profile itself names. A primitive that is sent elsewhere goes without.
+A token is only for the broker that the profile itself names. A primitive with another address is sent without a token.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""One update or query of a profile: its text, what can be bound in it, and where it is sent."""
+"""One update or query of a profile: its text, the variables that can be bound, and its address."""
 
 import re
 from collections.abc import Mapping

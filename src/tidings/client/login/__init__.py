@@ -1,11 +1,11 @@
-"""Who a client is, to a broker that asks: what it has to show, and how it gets a token for that.
+"""Authentication of a client at a broker with security: its credentials, and how it gets and shows tokens.
 
-credentials   what an application is given: an id with its secret, a token, or a file that has them
-login         somebody at one broker: which request comes next, until there is a token
-turn          one at a time
+credentials   the credentials of an application: an id with its secret, a token, or a file with them
+login         the login at one broker: which request comes next, until there is a token
+turn          a lock for threads and for tasks of any event loop
 bearer        the token in each request over HTTP
-showing       the token on a socket
-addresses     which broker an address is of; passwords in addresses, for proxies
+showing       the token on a WebSocket
+addresses     the broker that an address belongs to; passwords in addresses, for proxies
 kept          credentials in a file
-environment   what the surroundings of a program say of who it is
+environment   credentials from environment variables and files
 """

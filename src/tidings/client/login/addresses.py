@@ -1,4 +1,4 @@
-"""Which broker an address is of, and who somebody is, if the address says so: `wss://name:password@host/subscribe`.
+"""The broker that an address belongs to, and the name and password in it: `wss://name:password@host/subscribe`.
 
 A password in an address is for a proxy in front of a broker (RFC 7617, Basic). Messages name the address without it.
 """

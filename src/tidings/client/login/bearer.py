@@ -1,6 +1,7 @@
-"""The token in every request over HTTP to its broker, and in none to anybody else.
+"""Adds the token to every HTTP request to its broker, and to no other request.
 
-Once it is about to expire, or the broker says that it has, another one is asked for, and the request is sent again.
+When the token is about to expire, or the broker says that it has expired, the client gets another one, and sends the
+request again.
 """
 
 from collections.abc import AsyncGenerator, Generator

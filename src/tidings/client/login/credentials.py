@@ -1,4 +1,4 @@
-"""What an application shows to a broker that asks everybody who they are.
+"""The credentials of an application for a broker with security.
 
     connect("https://broker:8443", credentials=Credentials("lamp-1", "…secret…"))
 

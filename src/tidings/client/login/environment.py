@@ -1,4 +1,4 @@
-"""What the surroundings of a program say of who it is, for commands and for tasks of Spark, whose options are logged.
+"""Credentials from the environment, for commands and for tasks of Spark, whose options are logged.
 
 TIDINGS_TOKEN                                a token
 TIDINGS_CLIENT_ID, TIDINGS_CLIENT_SECRET     credentials

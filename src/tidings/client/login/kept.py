@@ -1,6 +1,6 @@
-"""Credentials in a file: the id and the secret of a client, and the token that it has for now.
+"""Keeps credentials in a file: the id and the secret of a client, and its present token.
 
-The file has mode 0600 from the moment it is there, and is replaced as a whole, so that two programs may share it.
+The file has mode 0600 from its creation on, and is replaced as a whole, so that two programs may share it.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Somebody at one broker: what is to be asked next, until there is a token to show. No socket is needed for it:
+"""The login of a client at one broker: decides which request comes next, until there is a token. It needs no socket:
 
     with turn:  wanted() -> request | None        take(request, answer)        token
 
-A token is renewed before it expires. A login costs the broker a hash, and it counts how often somebody tries; so all
-clients of a process with the same credentials share one.
+A token is renewed before it expires. A login costs the broker a hash, and the broker limits the attempts. So all
+clients of a process with the same credentials share one login.
 """
 
 import time

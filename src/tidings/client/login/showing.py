@@ -1,6 +1,6 @@
-"""The token on a socket: shown in the handshake, and again, in any message, before the one that was shown expires.
+"""Shows the token on a WebSocket: in the handshake, and a new one in a message before the old one expires.
 
-A connection that does nothing but listen has nothing to say; so a question that costs nothing carries the new token.
+A connection that only listens has no message to send, so a request that costs nothing carries the new token.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""One at a time, whoever it is: threads, and tasks of any event loop.
+"""A lock for threads and for tasks of any event loop.
 
-Two who register the same identity at once would be one too many, and an event loop's own lock is for that loop only.
+The same identity must not be registered twice at the same time, and a lock of asyncio works within one event loop only.
 """
 
 import asyncio

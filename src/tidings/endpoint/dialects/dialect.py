@@ -1,4 +1,4 @@
-"""What has to be known of a store beyond the recommendations."""
+"""What the broker has to know of a store beyond the W3C recommendations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

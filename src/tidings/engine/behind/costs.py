@@ -1,11 +1,11 @@
-"""What each plan costs, in seconds: estimated from a sample of the commits.
+"""Estimates what each plan costs, in seconds, from a sample of the commits.
 
-To look at the clock twice for every step would cost every step something. So a commit is looked at now and then, at
-random, and stands for itself and for those that were passed over before it:
+Reading the clock twice for every step would slow down every step. So the engine times the steps of a random sample of
+commits; each stands for itself and for the commits since the one before it in the sample:
 
     seconds(plan) = sum over the sample of (seconds of its step · commits that it stands for)
 
-The first commits are all looked at. What was done aside, in forks, is known exactly.
+The first commits are all timed. The time of forks is measured exactly.
 """
 
 from random import Random
@@ -15,19 +15,19 @@ from msgspec import Struct
 from tidings.engine.plans.spu import Routed
 
 EVERY = 16
-"""Of so many commits one is in the sample, on average."""
+"""On average, one of so many commits is in the sample."""
 
 FIRST = 256
-"""Commits that are all in it: where little happens, little is lost by looking."""
+"""So many commits at the start are all in the sample."""
 
 
 class Cost(Struct, frozen=True):
-    """Of one plan, since it was made; those who share it share what it costs."""
+    """The cost of one plan since it was made, for all its subscribers together."""
 
     seconds: float = 0.0
-    """In which everybody waited for its steps."""
+    """Seconds that its steps took on the event loop, while everything else waited."""
     aside: float = 0.0
-    """In which forks worked for it, and nobody waited."""
+    """Seconds that forks worked for it, while everything else went on."""
 
 
 class Costs:
@@ -43,7 +43,7 @@ class Costs:
         self._gap = self._left = self._weight = 1
 
     def is_due(self) -> bool:
-        """With each commit: whether its steps are to be timed."""
+        """Called for each commit: whether its steps are to be timed."""
         self._left -= 1
         if self._left:
             return False
@@ -53,7 +53,7 @@ class Costs:
         return True
 
     def count(self, spu: Routed, seconds: float) -> None:
-        """What a step of a commit that is in the sample took."""
+        """Add the time of a step of a commit in the sample."""
         self.add(spu, seconds * self._weight)
 
     def add(self, spu: Routed, seconds: float) -> None:
@@ -70,7 +70,7 @@ class Costs:
         return Cost(self._seconds.get(spu, 0.0), self._aside.get(spu, 0.0))
 
     def dearest(self) -> list[Routed]:
-        """The plans that have cost anything, the dearest first."""
+        """The plans that have cost anything, the most expensive first."""
         return sorted(self._seconds.keys() | self._aside.keys(), key=self._total, reverse=True)
 
     def _total(self, spu: Routed) -> float:

@@ -1,12 +1,11 @@
-"""A plan whose step takes longer than the others may be held up: it goes on in a fork, and what changes meanwhile is
-added up.
+"""A straggler is a plan whose step takes longer than a slice. A fork works it out, while the engine adds up changes.
 
-    here      the step is given up; D is what hit it        fork   takes D out of its store, admits all members to a new
-              adds up the quads that hit it from now on            plan, and takes up D as one delta: the changes
-              takes up what is to be remembered                    <-
-              tells the changes; then it takes up what was added up, or begins another round
+    engine    aborts the step; D is the delta that hit it   fork   removes D from its store, admits all members to a new
+              adds up the quads that hit the plan now              plan, and advances that by D: this gives the changes
+              takes over the state of the new plan          <-     and the state
+              notifies of the changes; then advances the plan by what was added up, or begins another round
 
-A step that was given up may have changed a part of what its plan remembers. So the plan goes on with a new state.
+An aborted step may have changed a part of the plan's state. That is why the plan goes on with a new state.
 """
 
 import marshal
@@ -31,26 +30,26 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Round(Struct, frozen=True):
-    """What a fork has to work out."""
+    """What a fork has to work out for a plan."""
 
     members: tuple[Row, ...]
     hits: Hits
     commits: int
-    """How many commits it is about."""
+    """How many commits the hits are from."""
     since: int
-    """The instant of the answers that were told last, for plans that go by the clock."""
+    """The instant of the last answers, for plans that change with the clock."""
     until: int
-    """And that of the answers that are to be found."""
+    """The instant of the new answers."""
 
 
 class CaughtUp(Struct, frozen=True):
-    """What a fork has found."""
+    """The outcome of a fork."""
 
     changes: dict[Row, Changes]
     memories: list[list[bytes]]
-    """In portions, what each memory of its plan has to know of each member."""
+    """The content of each memory of the plan for each member, in portions."""
     caches: list[list[bytes]]
-    """And what its operators keep besides."""
+    """The content of each cache of its operators, in portions."""
 
 
 class Straggler:
@@ -67,12 +66,12 @@ class Straggler:
         self._commits = 0
         self._is_over = False
         self.told = 0
-        """The last commit whose changes were told."""
+        """The last commit whose changes were sent."""
         self.is_spoilt = False
-        """Whether a commit was taken back that a fork may have seen."""
+        """Whether a commit that a fork may have seen was reversed."""
 
     def add(self, hits: Hits) -> None:
-        """Add up what hit its routes."""
+        """Add up the quads that hit its routes."""
         self._commits += 1
         for route, items in hits.items():
             absorb(self._sums.setdefault(route, {}), items)
@@ -84,12 +83,12 @@ class Straggler:
 
     @property
     def is_hit(self) -> bool:
-        """Whether anything has to be caught up with."""
+        """Whether any commit was added up."""
         return self._commits > 0
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody has the plan any more."""
+        """Whether the plan has no subscriber any more."""
         return self._is_over or not self.spu.members
 
     def end(self) -> None:
@@ -97,20 +96,20 @@ class Straggler:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether no one delta leads to the answer now: a language-tagged literal went and came back in another
-        spelling, which one commit never does."""
+        """Whether the sum of the commits is no valid delta: a language-tagged literal was removed and added in another
+        spelling, which no single commit does."""
         tagged = {quad[2] for sums in self._sums.values() for quad in sums if is_tagged(quad[2])}
         return len({fold(literal) for literal in tagged}) < len(tagged)
 
     def begin(self) -> Round:
-        """Take what was added up, to work it out; what comes from here on is for later."""
+        """Begin a round with everything that was added up. Later changes are for the next round."""
         hits: Hits = {route: list(sums.items()) for route, sums in self._sums.items() if sums}
         found = Round(tuple(self.spu.members), hits, self._commits, self._since, self._clock.instant)
         self._sums, self._commits, self._since = {}, 0, found.until
         return found
 
     def put_back(self, found: Round) -> None:
-        """It could not be worked out here."""
+        """Add up a round again that could not be worked out within a slice."""
         self._commits += found.commits
         self._since = found.since
         for route, items in found.hits.items():
@@ -119,8 +118,8 @@ class Straggler:
     # -- in the fork --------------------------------------------------------------------------------------------
 
     def work_out(self, found: Round, store: Store, before: Before, limits: Limits) -> CaughtUp:
-        """The changes of the answers, and all that has to be remembered then."""
-        if isinstance(self.spu, ReevaluatedSpu):  # only its last answer says what it was told
+        """The changes of the answers, and the new state of the plan."""
+        if isinstance(self.spu, ReevaluatedSpu):  # its last answer is the only record of what was sent
             plan: Spu = self.spu
             changes = self.spu.again()
         else:
@@ -139,10 +138,10 @@ class Straggler:
         memories = [memory.packed(key) for memory, key in _memories(plan, found.members)]
         return CaughtUp(changes, memories, [_portions(cache) for cache in plan.caches])
 
-    # -- here ---------------------------------------------------------------------------------------------------
+    # -- in the broker ------------------------------------------------------------------------------------------
 
     def fresh(self) -> Spu:
-        """A plan of the same query that knows nothing yet. Raises RuntimeError."""
+        """A new plan of the same query, without any state. Raises RuntimeError."""
         plan = self._make(UNLIMITED)
         listens, listened = ([(each.pattern, each.graph) for each in spu.routes] for spu in (plan, self.spu))
         if listens != listened:
@@ -150,7 +149,7 @@ class Straggler:
         return plan
 
     def take(self, plan: Spu, found: Round, caught_up: CaughtUp) -> Iterator[None]:
-        """Have a new plan take up what a fork has found, a portion at each step."""
+        """Fill a new plan with the state that a fork has found, a portion at each step."""
         for (memory, key), portions in zip(_memories(plan, found.members), caught_up.memories, strict=True):
             memory.begin(key)
             for portion in portions:
@@ -163,7 +162,7 @@ class Straggler:
                 yield
 
     def move_in(self, plan: Spu, found: Round) -> tuple[Route, ...]:
-        """Go on with a plan that has taken up everything; the routes it had until now."""
+        """Replace the straggler's plan by a new one that has the whole state. Returns the routes of the old one."""
         spu, routes = self.spu, self.spu.routes
         for member in found.members:
             plan.seat(member)
@@ -185,7 +184,7 @@ def _portions(cache: Cache) -> list[bytes]:
 
 
 def _memories(plan: Spu, members: Iterable[Row]) -> Iterator[tuple[Memory[Any], Row]]:
-    """Where everything is remembered of some members, each once: some of it belongs to all of them."""
+    """The memories of some members, with their keys, each once: members share some of them."""
     known: set[tuple[int, Row]] = set()
     for member in members:
         for memory, key in plan.memories(member):
@@ -195,7 +194,7 @@ def _memories(plan: Spu, members: Iterable[Row]) -> Iterator[tuple[Memory[Any], 
 
 
 def delta_of(hits: Hits) -> ZSet[Quad]:
-    """Everything that hit any route."""
+    """The quads that hit any route, as one delta."""
     changed: dict[Quad, int] = {}
     for items in hits.values():
         changed.update(items)

@@ -1,7 +1,7 @@
-"""No plan holds up the others: a step has a slice of work, and what does not fit into it goes on aside.
+"""Limits each step of a plan to a slice of work, so that no plan delays the others. A longer step goes on in a fork.
 
-Work is counted, not timed. A plan that uses up a slice gets the next one bit by bit, commit by commit: so one that
-costs little less than a slice each time does not hold everybody up each time.
+Work is counted in rows, not timed. The slice of a plan that has used it up refills gradually, commit by commit. So a
+plan whose every step needs almost a slice does not delay every commit.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,10 +24,10 @@ from tidings.sparql.evaluate.context import Overrun, Spent
 from tidings.sparql.evaluate.layout import Row
 
 REFILLED_IN = 32
-"""Commits after which a plan that has used up its slice has all of it again."""
+"""After so many commits, a plan that has used up its slice has a full one again."""
 
 OF_A_QUAD = 4
-"""Work that a changed quad costs a plan, before anything is looked up."""
+"""The work that a changed quad costs a plan, before any look-up."""
 
 
 Step: TypeAlias = Callable[[Routed, Hits], dict[Row, Changes]]
@@ -35,14 +35,14 @@ Step: TypeAlias = Callable[[Routed, Hits], dict[Row, Changes]]
 
 
 class Late(Struct, frozen=True):
-    """What the subscribers of a plan are told of some commits together."""
+    """The notifications of a plan for the sum of several commits."""
 
     commits: int
     notifications: list[Notification]
 
 
 class PlanIsBehind(Exception):
-    """Nobody can join a plan before that has caught up."""
+    """A subscription cannot join this plan before it has caught up."""
 
     def __init__(self, spu: Spu) -> None:
         super().__init__()
@@ -71,15 +71,15 @@ class Stragglers:
         self._before = before
         self._routing = routing
         self.slice: int | None = None
-        """Work that a step may do."""
+        """The work that a step may do; None is no limit."""
         self._behind: dict[Routed, Straggler] = {}
         self._new: list[Straggler] = []
         self._left: dict[Routed, tuple[int, int]] = {}
-        """What those have left that have used much, and since which commit."""
+        """For plans that have used much of their slice: the work they had left, and after which commit."""
         self._commit = 0
         self._is_large = False
         self.times: dict[Routed, int] = {}
-        """How often each plan has been worked out aside."""
+        """How many rounds each plan has had in forks."""
         self.costs = Costs()
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class Stragglers:
             raise PlanIsBehind(spu)
 
     def forget(self, spu: Routed) -> None:
-        """Nobody has a plan any more."""
+        """A plan has no subscriber any more."""
         straggler = self._behind.pop(spu, None)
         if straggler is not None:
             straggler.end()
@@ -108,7 +108,7 @@ class Stragglers:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def begin(self, delta: ZSet[Quad], clock: Callable[[], float]) -> Step:
-        """The steps of another commit: how each is taken."""
+        """Begin a commit. Returns the function that takes the step of each plan."""
         self._commit += 1
         self._is_large = self.slice is not None and OF_A_QUAD * len(delta) > self.slice
         return partial(self._timed, clock) if self.costs.is_due() else self.step
@@ -118,7 +118,7 @@ class Stragglers:
         try:
             return self.step(spu, hits)
         finally:
-            if spu in self._plans:  # what newcomers add up is nobody's yet
+            if spu in self._plans:  # not for newcomers, which only add up changes
                 self.costs.count(spu, clock() - begun)
 
     def step(self, spu: Routed, hits: Hits) -> dict[Row, Changes]:
@@ -137,12 +137,12 @@ class Stragglers:
         return changes
 
     def _is_hit_much(self, spu: Routed, hits: Hits) -> bool:
-        """Whether its slice is used up by looking at what hit it."""
+        """Whether the hits alone would use up the slice of a plan."""
         size = sum(map(len, hits.values()))
         return self.slice is not None and OF_A_QUAD * size > self.slice and spu in self._plans
 
     def _sliced(self, spu: Routed, hits: Hits) -> dict[Row, Changes] | None:
-        """The changes, if they can be had within the slice."""
+        """The changes of answers; None if they take more than the slice."""
         meter, allowed = spu.meter, self.slice
         if allowed is None:
             return spu.advance(hits)
@@ -178,7 +178,7 @@ class Stragglers:
         return straggler
 
     def taken(self) -> tuple[Straggler, ...]:
-        """Those that have fallen behind since this was last asked."""
+        """The plans that have fallen behind since the last call."""
         if not self._new:
             return ()
         new, self._new = tuple(self._new), []
@@ -187,8 +187,8 @@ class Stragglers:
     # -- catching up --------------------------------------------------------------------------------------------
 
     def rejoin(self, straggler: Straggler, plan: Spu, found: Round, caught_up: CaughtUp) -> tuple[Late, ...]:
-        """Go on with what a fork has found, once a new plan has taken it up: what its subscribers are told of that, and
-        of all that has changed since, if that fits into a slice. If it does not, the plan is behind still."""
+        """Go on with the new plan that has the state from a fork. Returns the notifications of the fork's round, and
+        those of the changes since, if these fit into a slice; if not, the plan is still behind."""
         spu = straggler.spu
         self.times[spu] = self.times.get(spu, 0) + 1
         straggler.move_in(plan, found)
@@ -211,7 +211,7 @@ class Stragglers:
         return first, _late(spu, changes, rest.commits)
 
     def look(self, touched: Iterable[Routed]) -> None:
-        """At when the answers of plans change next; nothing is due of those that are behind."""
+        """Ask these plans when their answers change next by the clock; those that are behind are not due."""
         clock = self._plans.clock
         for spu in touched:
             if spu in self._behind:
@@ -220,7 +220,7 @@ class Stragglers:
                 clock.look(cast(Spu, spu))
 
     def _is_back(self, spu: Spu) -> None:
-        """It has caught up."""
+        """A plan has caught up."""
         del self._behind[spu]
         self._plans.clock.look(spu)
 

@@ -4,7 +4,7 @@
     path         p*, p+, p?, !p       from the starts that a changed edge can be reached from
     reach        p+ and p* with an end that is bound: Δ = N ⋈ R ⋈ ΔF + N ⋈ ΔR ⋈ F' + ΔN ⋈ R' ⋈ F'
     constant     VALUES               Δ = nothing
-    filter       σ(A), with EXISTS    Δ = σ'(ΔA) + (σ' - σ) of the rows of A that a change of EXISTS concerns
+    filter       σ(A), with EXISTS    Δ = σ'(ΔA) + (σ' - σ) of the rows of A that a change inside EXISTS concerns
     extend       BIND                 Δ = f(ΔA)
     project      π(A)                 Δ = π(ΔA)
     union        A ∪ B                Δ = ΔA + ΔB
@@ -12,15 +12,15 @@
     ordered      crossing    π σ(a > m)(A × B)      rows compared with one row of a sub-SELECT, by the order of values
                  surpassed   A FILTER EXISTS { B FILTER (b > a) }   rows compared with the extreme of others
     dependent    A ⟕ B, A - B         Δ = f'(ΔA) + (f' - f) of the rows of A that ΔB concerns
-    stateful     distinct    δ(A)             counts, and tells the crossings of zero
-                 group       γ(A)             accumulators, and tells the old and the new row
-                 window      ORDER BY, LIMIT  an ordered answer, and tells who enters and who leaves
-    graphs       GRAPH ?g { }         Δ = the graphs that come and go
-                 GRAPH ?g { A }       Δ = A' - A in the graphs that changed, where A is another in each of them
+    stateful     distinct    δ(A)             keeps counts; emits a row when its count crosses zero
+                 group       γ(A)             keeps accumulators; emits the old and the new row of a group
+                 window      ORDER BY, LIMIT  keeps an ordered answer; emits the rows that enter and leave the window
+    graphs       GRAPH ?g { }         Δ = the graphs that were created or deleted
+                 GRAPH ?g { A }       Δ = A' - A in the changed graphs, if A must be evaluated in each graph on its own
     reevaluate   anything else        new - old, after a hit only
 
-The stateful ones keep state; `reach` keeps search trees, `ordered` rows by value, and `side` the rows of sub-SELECTs;
-all others look into the store, before and after. `base` is what all share; `law` sees to it that no delta costs more
-than evaluating again; `counts` decides when plans are made again; `dependent` has what OPTIONAL, MINUS and EXISTS have
-in common.
+The stateful operators keep state; `reach` keeps search trees, `ordered` rows by value, and `side` the rows of
+sub-SELECTs. All others look into the store, before and after the commit. `base` has what all operators share, `law`
+makes sure that no delta costs more than a new evaluation, `counts` decides when plans are made again, and `dependent`
+has what OPTIONAL, MINUS and EXISTS have in common.
 """

@@ -1,4 +1,4 @@
-"""What operators share: the shape of changes, the two states of the store, and the seam itself."""
+"""The interface of operators, and what they share: changes, the two states of the store, plans of look-ups."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias

@@ -1,4 +1,4 @@
-"""What the store counted when a plan was made: once that has changed severalfold, the plan is made again."""
+"""Remembers the counts of the store when a plan was made: when they have changed severalfold, it is made again."""
 
 from tidings.engine.operators.base import Hits, Route, States
 

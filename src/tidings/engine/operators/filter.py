@@ -1,4 +1,4 @@
-"""FILTER, without and with EXISTS."""
+"""FILTER, without and with EXISTS:  Δ = σ'(ΔA) + (σ' - σ) of the rows of A that a change inside EXISTS concerns."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,9 +1,9 @@
 """The law: no operator spends more on a delta than it would on evaluating its pattern again.
 
-Work is counted, not timed. What an evaluation costs is known from the last one; until there was one, an operator may do
-what nobody notices. An operator that has spent that much stops, and evaluates its pattern, before and after. Then it
-keeps the answer for a while, so that the next commits cost one evaluation each, before it tries its delta rule again:
-after one commit, then after two, four, eight.
+Work is counted, not timed. The cost of an evaluation is known from the last one; before the first, an operator may
+spend a fixed amount. An operator that has spent its budget on a delta stops, and evaluates its pattern, before and
+after the commit. It keeps this answer, so that each of the next commits costs one evaluation, until it tries its delta
+rule again: after one commit, then after two, four, eight.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Property paths at heart: Δ from the starts that a changed edge can be reached from, re-derived before and after.
+"""Property paths: Δ from the starts that lead to a changed edge, whose paths are found anew, before and after.
 
 A path from x to y changes only if x reaches a changed edge that y is reached from. Those x are found by walking the
 steps of the path backwards from where the edge begins, in both states, and those y by walking on from where it ends;

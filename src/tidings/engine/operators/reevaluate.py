@@ -1,4 +1,4 @@
-"""Whatever has no rule of its own: evaluated in full, before and after, once one of its patterns is hit."""
+"""A pattern without a delta rule: evaluated in full, before and after the commit, if one of its triples is hit."""
 
 from tidings.engine.operators.base import (
     Aligned,

@@ -1,7 +1,7 @@
 """One side of a join: its changes, its rows before a commit, and its rows kept by the columns both sides share.
 
-A side that can be evaluated from rows of the other is looked up in the store and kept nowhere. A sub-SELECT with an
-aggregate or a LIMIT cannot: its rows are kept, from the first commit on that needs them.
+If a side can be evaluated from rows of the other, the join looks it up in the store, and keeps nothing. A sub-SELECT
+with an aggregate or a LIMIT cannot; its rows are kept, from the first commit on that needs them.
 """
 
 from collections.abc import Callable, Iterable, Iterator

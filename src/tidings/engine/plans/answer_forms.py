@@ -1,8 +1,8 @@
-"""What a subscriber is told of changed solutions, by the form of its query; each member's state apart.
+"""From changed solutions to the change of an answer, by the form of the query. Each member has its own state.
 
 SELECT      the rows themselves
-ASK         one row, true or false, when it turns
-CONSTRUCT   the triples, each while at least one solution makes it
+ASK         one row, true or false, when it changes
+CONSTRUCT   the triples, each as long as at least one solution makes it
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,14 @@ from tidings.sparql.evaluate.query import instantiate
 
 
 class AnswerForm(Protocol):
-    """From the changed solutions of a member to the change of its answer."""
+    """Turns the changed solutions of a member into the change of its answer."""
 
     @property
     def memories(self) -> tuple[Memory[Any], ...]:
-        """What it remembers: one thing, or nothing."""
+        """The memory with its state, if it has any."""
 
     def admit(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        """Take up a member with its solutions; its first answer."""
+        """Add a member with its solutions. Returns its first answer."""
 
     def answer(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
         """The present answer of a member whose solutions these are."""
@@ -55,7 +55,7 @@ class SelectForm:
 
 
 class AskForm:
-    """Whether there is any solution, by their number."""
+    """Counts the solutions; the answer is whether there is any."""
 
     __slots__ = ("_counts", "memories")
 
@@ -85,7 +85,7 @@ class AskForm:
 
 
 class ConstructForm:
-    """The triples of the solutions, each with how many of them make it."""
+    """Counts for each triple how many solutions make it."""
 
     __slots__ = ("_context", "_counts", "_layout", "_template", "memories")
 

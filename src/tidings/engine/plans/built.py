@@ -1,4 +1,4 @@
-"""What the planner makes of a part of a query: an operator, and the way to its rows."""
+"""The planner's result for a part of a query: an operator, and a function that returns its rows."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,16 +11,16 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Built(Struct, frozen=True):
-    """An operator, and how to get at its present rows for one member."""
+    """An operator, and a function that returns its present rows for one member."""
 
     operator: Operator
     rows: Callable[[Row], Iterable[Row]]
     is_ordered: bool = True
-    """Whether its columns are in the same order in every plan of the same query, however that joins."""
+    """Whether its columns have the same order in every plan of the same query, whatever the order of joins."""
 
 
 class Pinned:
-    """A part off the spine: its state belongs to all members, and is there from the first to the last."""
+    """A part off the spine: all members share its state, which is built for the first member."""
 
     __slots__ = ("_inner", "layout", "memories")
 

@@ -1,9 +1,9 @@
-"""DESCRIBE: one plan for what is to be described, and how many of that each triple belongs to.
+"""The SPU of a DESCRIBE: a plan for the terms to describe, and for each triple, in how many descriptions it is.
 
     Δ = Σ new description of t, if t is described now  -  old description of t, if t was      for each t concerned
 
-Concerned are those that came or went, and those to whose description a changed triple may belong: its subject, and,
-where that is a blank node, whatever leads there by way of blank nodes.
+Concerned are the terms that are newly described or no longer, and those whose description may have a changed triple:
+its subject, and if that is a blank node, all terms that lead to it through blank nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,8 @@ from tidings.sparql.evaluate.query import bounded_description
 
 
 class DescribedSpu:
-    """A query and its answer: one member, which has no parameters. `inner` finds the rows whose terms are described,
-    and `fixed` are those that always are."""
+    """A DESCRIBE and its answer: one member without parameters. `inner` finds the rows whose terms are described;
+    `fixed` are the terms that the query names."""
 
     __slots__ = ("__weakref__", "_fixed", "_inner", "_mine", "_states", "_targets", "_triples", "members", "routes")
 
@@ -137,7 +137,7 @@ class DescribedSpu:
         return told
 
     def _concerned(self, subjects: list[Term]) -> dict[Term | None, None]:
-        """Who may have another description, by the subjects of changed triples: these, and what leads to them."""
+        """The terms whose description may have changed: subjects of changed triples, and terms that lead to them."""
         sources = (self._states.new.view.default(), self._states.old.view.default())
         found: dict[Term | None, None] = {}
         waiting: list[Term] = subjects
@@ -162,5 +162,5 @@ class DescribedSpu:
 
 
 def _terms(rows: Iterable[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:
-    """What the rows say is to be described."""
+    """The terms in rows, which are to be described."""
     return (((term,), weight) for row, weight in rows for term in row if term is not None)

@@ -125,13 +125,13 @@ class IncrementalSpu:
         return bool(self._own[route])
 
     def enrolled(self, member: Row, by: int) -> None:
-        pass  # its members are counted when they are looked at
+        pass  # `concerned` counts the subscribers of the members itself
 
     def concerned(self, hits: Hits) -> int:
         return sum(size_of(self.members[member]) for member in self.matched(hits))
 
     def matched(self, hits: Hits) -> set[Row]:
-        """The members whose constants the hits on routes of their own match."""
+        """The members whose constants match a hit."""
         members: set[Row] = set()
         for route, found in hits.items():
             own = self._own[route]
@@ -167,7 +167,7 @@ class IncrementalSpu:
         return min((at for part in self._clocked if (at := part.due()) is not None), default=None)
 
     def _merged(self, hits: Hits) -> Hits:
-        """Where the default graph is the merge of several: a triple changes only if none of the others holds it."""
+        """The hits, if the default graph is the merge of several: a triple changes only if no other graph has it."""
         now, before = self._states.new.view.default(), self._states.old.view.default()
         merged: Hits = {}
         for route, found in hits.items():

@@ -1,8 +1,8 @@
-"""One plan for queries that differ only in constants: which constants become parameters, and canonical names.
+"""Lifts constants out of queries, so that queries which differ only in these share one plan; and renames variables.
 
-Liftable are the subjects and objects of one basic graph pattern on the spine of the query, where every solution has
-them, so that a row of the shared plan says by its parameter columns whose it is. All other constants stay: queries that
-differ in those are different plans.
+Liftable are the subjects and objects of one basic graph pattern on the spine of the query. Every solution has them, so
+the parameter columns of a row in the shared plan tell its member. All other constants stay: queries that differ in
+those have different plans.
 """
 
 from collections.abc import Callable
@@ -61,8 +61,8 @@ def with_constants(query: Q, values: tuple[Term, ...]) -> Q:
 
 
 def lift(query: Query, *, classes: bool = False) -> Lifted:
-    """Make parameters of the constants (`$...`) that can be; the others are left as they are, and so are classes, which
-    hardly ever differ, unless they are wanted."""
+    """Make parameters of the liftable constants (`$...`). Classes stay constants, because they hardly ever differ,
+    unless `classes`."""
     pattern = _nested_extends(reveal_constants(query.pattern))
     if not classes:
         pattern = _with_classes(pattern)
@@ -91,8 +91,8 @@ def _parametrised(query: Query, pattern: Node) -> Lifted:
 
 
 def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
-    """Those that share variables or constants with the first one that has a constant, and with each other. Between
-    others there may be a path, and none of its two sides would have all parameters."""
+    """The patterns that are connected, by variables or constants, with the first one that has a constant. Others may be
+    connected with it only by a path, and then neither side of the path would have all parameters."""
     found = [next(pattern for pattern in patterns if _is_liftable(pattern[0]) or _is_liftable(pattern[2]))]
     known = set(_joining(found[0]))
     waiting = [pattern for pattern in patterns if pattern not in found]
@@ -104,13 +104,13 @@ def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
 
 
 def _joining(pattern: TriplePattern) -> list[str]:
-    """Variables and constants by which a pattern may meet others, the predicate of which is none."""
+    """The variables and constants that may connect a pattern with others; a predicate does not."""
     s, p, o = pattern
     return [term for term in (s, p, o) if term[0] == "?"] + [term for term in (s, o) if _is_liftable(term)]
 
 
 def _range(query: Query, pattern: Node) -> tuple[Query, Range, int] | None:
-    """A SELECT with `FILTER(?x > number)` right under its projection: without that filter, but showing ?x."""
+    """A SELECT with `FILTER(?x > number)` directly under its projection, rewritten without the filter and with ?x."""
     match pattern:
         case algebra.Project(algebra.Filter(condition, inner), variables) if isinstance(query, algebra.Select):
             conditions = list(algebra.conjuncts(condition))
@@ -138,12 +138,12 @@ def _bound(condition: algebra.Expression) -> tuple[Range, int] | None:
 
 
 def _is_liftable(term: str) -> bool:
-    """Language-tagged literals are not: they match more than their own spelling."""
+    """Whether a constant can be a parameter. Language-tagged literals cannot: they match other spellings, too."""
     return term[0] == "$" and term[1] not in "xc"
 
 
 def _with_classes(node: Node) -> Node:
-    """With the classes in `?x a :Lamp` marked (`$c`), where there are other patterns: they are no parameters then."""
+    """Marks the classes in `?x a :Lamp` as `$c` if there are other patterns, so that they do not become parameters."""
     match node:
         case BGP(patterns) if len(patterns) > 1:
             return BGP(tuple((s, p, f"$c{o[2:]}" if p == RDF_TYPE and o[:2] == "$i" else o) for s, p, o in patterns))
@@ -152,7 +152,7 @@ def _with_classes(node: Node) -> Node:
 
 
 def _nested_extends(node: Node) -> Node:
-    """`{BIND(c AS ?x)} ⋈ P` is `P` with BIND behind it, where c may become a parameter of P."""
+    """Rewrites `{BIND(c AS ?x)} ⋈ P` to `P` with the BIND behind it, where c may become a parameter of P."""
     node = algebra.rebuilt(node, _nested_extends)
     match node:
         case algebra.Join(algebra.Extend(BGP(()), variable, str() as term), inner) if term[0] != "?":
@@ -162,7 +162,7 @@ def _nested_extends(node: Node) -> Node:
 
 
 def _core(node: Node, top: bool = True) -> BGP | None:
-    """The first basic graph pattern with constants on the spine; not inside a sub-SELECT, which would hide them."""
+    """The first basic graph pattern with constants on the spine, but not inside a sub-SELECT, which would hide them."""
     match node:
         case BGP(patterns):
             return node if any(map(_is_liftable, (t for s, _, o in patterns for t in (s, o)))) else None
@@ -185,7 +185,7 @@ def _core(node: Node, top: bool = True) -> BGP | None:
 
 
 def _replaced(node: Node, core: BGP, raised: BGP, names: dict[str, Var]) -> Node:
-    """The spine with the raised pattern in it; BINDs of a lifted constant read its parameter."""
+    """The spine with the raised pattern in place of its core. BINDs of a lifted constant read the parameter."""
     if node is core:
         return raised
     changed = algebra.rebuilt(node, lambda inner: _replaced(inner, core, raised, names))
@@ -230,9 +230,8 @@ def _inside_exists(value: object, change: Callable[[Node], Node]) -> object:
 
 
 def ordered_slices(node: Node) -> Node:
-    """Every slice over an order, be it empty: which rows it takes must not depend on how they were found.
-
-    Any other order goes: the answer of a subscription is a multiset.
+    """Gives every slice an order, even an empty one, so that the rows it takes do not depend on the plan. Removes all
+    other orders, because the answer of a subscription is a multiset.
     """
     return _ordered_slices(inside_exists(node, _ordered_slices))
 

@@ -1,4 +1,4 @@
-"""Which queries can be kept up to date by deltas, and why the others cannot."""
+"""Decides which queries can be kept up to date by deltas, and says why the others cannot."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,11 +12,11 @@ from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 SPELT = "binds a language-tagged constant, which is spelt as the store spells it: evaluated in full after a hit"
 
 DEEPEST = 32
-"""Operators on top of each other that are kept up to date: each of n OPTIONALs in a row has a plan of those before."""
+"""The greatest depth of a query that is kept up to date: each of n nested OPTIONALs has a plan of those below it."""
 
 
 def _depth(pattern: Node) -> int:
-    """Operators on the longest way from the root to a leaf."""
+    """The number of operators on the longest way from the root to a leaf."""
     depth, level = 0, [pattern]
     while level:
         depth += 1
@@ -35,7 +35,7 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 
 def _spells(pattern: Node) -> bool:
-    """Whether VALUES holds a language-tagged literal."""
+    """Whether a VALUES has a language-tagged literal."""
     found = (node for node in _nodes(pattern) if isinstance(node, algebra.Values))
     return any(cell is not None and is_tagged(cell) for node in found for row in node.rows for cell in row)
 
@@ -78,7 +78,7 @@ def is_momentary_query(query: Query) -> bool:
 
 
 def why_not_maintained(query: Query, naive: bool, is_clock_kept: bool) -> str:
-    """Why a query has to be evaluated in full; empty if it has not."""
+    """The reason why a query has to be evaluated in full; empty if it can be maintained."""
     if naive:
         return "naive: evaluated in full after every commit"
     if is_momentary_query(query) and not (is_clock_kept and goes_by_the_clock(query)):
@@ -89,15 +89,15 @@ def why_not_maintained(query: Query, naive: bool, is_clock_kept: bool) -> str:
 
 
 def is_kept_while_spelt(query: Query) -> bool:
-    """Whether a query that binds language-tagged constants can be kept up to date until one is spelt otherwise. If it
-    spells the same literal in two ways itself, the first that is met decides, and plans meet them in another order."""
+    """Whether a query that binds language-tagged constants can be maintained until the spelling of one changes. Not if
+    it spells a literal in two ways itself: the first one that is met decides, and the order depends on the plan."""
     constants = set(spelt_constants(query))
     is_one = len({fold(constant) for constant in constants}) == len(constants)
     return is_one and not isinstance(query, Describe) and not is_momentary_query(query) and not _why_not(query)
 
 
 def _why_not(query: Query) -> str:
-    """Why a query cannot be kept up to date, whatever it binds."""
+    """The reason why a query cannot be maintained, apart from the terms that it binds."""
     if any(map(names_blanks, every_expression(query.pattern))):
         return "BNODE: evaluated in full after a hit"
     if _depth(query.pattern) > DEEPEST:

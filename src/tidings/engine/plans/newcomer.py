@@ -1,11 +1,11 @@
-"""A subscription whose first answer is being found in a fork: what changes meanwhile is added up, and caught up with.
+"""A newcomer is a subscription whose first answer a fork finds. It adds up the changes meanwhile, and then catches up.
 
-    here      at commit c, the LUTT leads to it           fork   admits the member, within the limits
-              adds up the quads that hit its routes, D           packs the answer, and what has to be remembered
-              takes up what is to be remembered                  <-
+    broker    at commit c, enters it in the LUTT          fork   admits the member, within the limits
+              adds up the quads D that hit its routes            packs the answer, and the state of the plan
+              unpacks the state                           <-
               catches up:  answer at c  ->  answer now, by one delta D
 
-The catching up happens in a plan of its own, so that nobody else is told anything twice.
+It catches up in a plan of its own, so that the other subscribers of the shared plan get no change twice.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from tidings.sparql.evaluate.query import within
 
 
 class Wish(Struct, frozen=True):
-    """What is to be subscribed."""
+    """The query to be subscribed to."""
 
     text: str
     dataset: Dataset | None
@@ -34,15 +34,15 @@ class Wish(Struct, frozen=True):
 
 
 class Beginning(Struct, frozen=True):
-    """What a fork finds for a newcomer."""
+    """The outcome of the fork for a newcomer."""
 
     answer: list[Row]
     memories: list[list[bytes]]
-    """In portions, what each memory of its plan has to know."""
+    """The content of each memory of its plan, in portions."""
 
 
 class Newcomer:
-    """One member of a plan to be. Of what changes, it adds up `most` quads."""
+    """A future member of a plan. It adds up at most `most` changed quads."""
 
     __slots__ = (
         "_is_too_much",
@@ -67,12 +67,12 @@ class Newcomer:
         self.variables = variables
         self.member = member
         self.members: dict[Row, Subscribers] = {}
-        """It has no subscribers yet."""
+        """Empty: it has no subscribers yet."""
         self.shared = shared
-        """The plan that it is going to be a member of."""
+        """The plan of which it will be a member."""
         self._make = make
         self._plan = plan
-        """One of its own until then."""
+        """A plan of its own until then."""
         self._sums: dict[Route, dict[Quad, int]] = {}
         self._most = most
         self.since = since
@@ -105,7 +105,7 @@ class Newcomer:
         return 0
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        """Add up what hit its routes; nobody is told yet."""
+        """Add up the quads that hit its routes. There are no changes to send yet."""
         self.hit = True
         if not self._is_too_much:
             for route, items in hits.items():
@@ -118,15 +118,15 @@ class Newcomer:
     # -- in the fork --------------------------------------------------------------------------------------------
 
     def begin(self, limits: Limits) -> Beginning:
-        """Its first answer, and all that has to be remembered of it, found within limits."""
+        """Find its first answer and the state of its plan, within limits."""
         plan = self._make(limits)
         answer = list(within(plan.admit(self.member), limits))
         return Beginning(answer, [memory.packed(key) for memory, key in plan.memories(self.member)])
 
-    # -- here ---------------------------------------------------------------------------------------------------
+    # -- in the broker ------------------------------------------------------------------------------------------
 
     def take(self, packed: list[list[bytes]]) -> Iterator[int]:
-        """Take up what a fork has found, a portion at each step; how many items it had."""
+        """Unpack the state that a fork has found, a portion at each step. Yields the number of items in each."""
         for (memory, key), portions in zip(self._plan.memories(self.member), packed, strict=True):
             memory.begin(key)
             for portion in portions:
@@ -134,16 +134,16 @@ class Newcomer:
             memory.complete(key)
 
     def is_outdated(self) -> bool:
-        """Whether its first answer is of no use any more: no one delta leads from it to the answer now.
+        """Whether no valid delta leads from its first answer to the present one, so that the answer is useless.
 
-        That is so when more has changed than is added up, and when a language-tagged literal went and came back in
-        another spelling: one commit never does that, and operators take both spellings for the same term.
+        This is so if too much has changed, or if a language-tagged literal was removed and added in another spelling:
+        no single commit does that, and operators take both spellings for the same term.
         """
         tagged = {quad[2] for sums in self._sums.values() for quad in sums if is_tagged(quad[2])}
         return self._is_too_much or len({fold(literal) for literal in tagged}) < len(tagged)
 
     def catch_up(self, before: Before, present: Spu | None) -> Changes:
-        """Once all is taken up: the change of its answer since."""
+        """The change of its answer since the first one. The state must have been unpacked."""
         assert not self.is_outdated()
         plan, member = self._plan, self.member
         plan.seat(member)
@@ -156,7 +156,7 @@ class Newcomer:
         return plan.catch_up(member, hits if self.hit else None, present)
 
     def move_in(self, spu: Spu) -> None:
-        """Give a plan that is shared everything that is remembered."""
+        """Hand the state over to the shared plan."""
         member = self.member
         for (mine, key), (theirs, _) in zip(self._plan.memories(member), spu.memories(member), strict=True):
             mine.hand_over(key, theirs)

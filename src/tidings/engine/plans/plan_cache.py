@@ -1,4 +1,4 @@
-"""The SPUs that are in use, by what makes queries equal: their canonical form and dataset, with what may be read."""
+"""The SPUs in use, by the canonical form of their query and its dataset, which includes the readable graphs."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable
@@ -27,13 +27,13 @@ from tidings.sparql.evaluate.query import evaluate
 
 SpuKey: TypeAlias = tuple[Query, tuple[Var, ...], Hashable]
 Maker: TypeAlias = Callable[[Limits], Spu]
-"""Makes plans of one query, whose evaluations have limits."""
+"""Makes another plan of a query, whose evaluations have these limits."""
 
 
 class PlanCache:
-    """Makes SPUs and remembers them, so that equal queries over equal datasets share one.
+    """Makes SPUs and keeps them, so that equal queries over equal datasets share one.
 
-    A dataset says which graphs may be read: whoever may read others has another plan."""
+    The dataset includes the readable graphs, so subscribers who may read different graphs have different plans."""
 
     __slots__ = ("_before", "_core", "_every_commit", "_held", "_keys", "_makers", "_spus", "clock", "naive")
 
@@ -49,7 +49,7 @@ class PlanCache:
         self._held: Counter[Spu] = Counter()
 
     def incremental(self, lifted: Lifted, shown: int) -> Spu | None:
-        """An incrementally maintained plan; None if what is lifted would have to be re-evaluated for all members."""
+        """An incremental plan; None if a part of it would have to be re-evaluated for all members together."""
         plain, names = canonical(lifted.query, "$")
         renamed = tuple(names[parameter] for parameter in lifted.parameters)
         condition = lifted.range
@@ -75,15 +75,15 @@ class PlanCache:
         return DescribedSpu(inner, tuple(target for target in query.targets if target[0] != "?"), states)
 
     def _ranged(self, spu: IncrementalSpu, query: Query, condition: Range | None, shown: int) -> Spu:
-        """With the thresholds of its members, where they have any."""
+        """The plan with the thresholds of its members, if there is a range condition."""
         if condition is None:
             return spu
         assert isinstance(query, Select)
         return RangeSpu(spu, condition, query.variables.index(condition.variable), picker(range(shown)))
 
     def reevaluated(self, query: Query, why: str, *, every_commit: bool) -> Spu:
-        """A plan that is evaluated in full: after every commit, or after a hit; or only when the spelling of its
-        constants changes, if that is why."""
+        """A plan that is evaluated in full, after every commit or after a hit; if the reason is the spelling of
+        constants, only when that changes."""
         key = (query, (), every_commit)
         found = self._spus.get(key)
         if found is not None:
@@ -113,22 +113,22 @@ class PlanCache:
         )
 
     def _spelt_routes(self, query: Query) -> tuple[Route, ...]:
-        """Those of the incremental plan first."""
+        """The routes of a query with language-tagged constants: those of the incremental plan come first."""
         plan = IncrementalSpu(query, (), self._states(query, UNLIMITED))
         return (*plan.routes, *_spelling_routes(query))
 
     def is_evaluated_every_time(self, spu: Spu) -> bool:
-        """Whether it is evaluated after every commit, whatever that was about."""
+        """Whether a plan is evaluated after every commit."""
         return spu in self._every_commit
 
     def maker(self, spu: Spu) -> Maker:
-        """Makes other plans of the same query, which nobody shares."""
+        """A function that makes further plans of the same query, which are not shared."""
         return self._makers[spu]
 
     def _keep(self, key: SpuKey, spu: Spu, make: Maker) -> Spu:
         self._keys[spu] = key
         self._makers[spu] = make
-        kept = self._spus.setdefault(key, spu)  # in one step: plans are made in threads, too
+        kept = self._spus.setdefault(key, spu)  # atomically, because threads make plans, too
         if kept is not spu:
             del self._keys[spu], self._makers[spu]
         return kept
@@ -140,11 +140,11 @@ class PlanCache:
         return spu in self._keys
 
     def hold(self, spu: Spu) -> None:
-        """Keep a plan for one who is going to need it, although nobody has it yet, or any more."""
+        """Keep a plan for a newcomer, even while it has no members."""
         self._held[spu] += 1
 
     def release(self, spu: Spu) -> None:
-        """One who held it does not need it any more."""
+        """A newcomer does not need the plan any more."""
         self._held[spu] -= 1
         if not self._held[spu]:
             del self._held[spu]
@@ -152,7 +152,7 @@ class PlanCache:
                 self.forget(spu)
 
     def forget(self, spu: Spu) -> None:
-        """Nobody has it any more."""
+        """Remove a plan without members, unless a newcomer holds it."""
         if spu not in self._held and spu in self._keys:
             del self._spus[self._keys.pop(spu)], self._makers[spu]
             self._every_commit.discard(spu)
@@ -176,6 +176,6 @@ def _routes(query: Query) -> tuple[Route, ...]:
 
 
 def _spelling_routes(query: Query) -> tuple[Route, ...]:
-    """A triple anywhere may decide how a constant is spelt."""
+    """Routes for the constants in every graph: a triple in any graph may decide how a constant is spelt."""
     s, p, g = "?:s", "?:p", "?:g"
     return tuple(Route((s, p, literal), graph) for literal in spelt_constants(query) for graph in ("", g))

@@ -1,8 +1,8 @@
-"""From algebra to a tree of incremental operators, with the routes that wake it up.
+"""The planner turns algebra into a tree of incremental operators, and collects the routes that wake it up.
 
-The *spine* of a query is its way from the root to the basic graph pattern whose constants are parameters: operators on
-it carry the parameters in front of their rows and keep their state apart by them. Whatever hangs off the spine is the
-same for all members.
+The *spine* of a query is the way from the root to the basic graph pattern whose constants are parameters. Operators on
+the spine carry the parameters in front of their rows, and keep a separate state for each member. Parts off the spine
+are the same for all members.
 """
 
 from typing import Any, assert_never
@@ -63,7 +63,7 @@ from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, named, picker
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, pushable, shared_variables
 
 LARGEST_CONJUNCTION = 64
-"""Triple patterns whose changes are worked out one from the others: n patterns are n sums of n - 1 look-ups each."""
+"""The most triple patterns of a conjunction with a delta rule: n patterns take n sums of n - 1 look-ups each."""
 
 
 class Planner:
@@ -72,14 +72,14 @@ class Planner:
     def __init__(self, members: Members | None = None) -> None:
         self.routes: list[Route] = []
         self.is_for_one = False
-        """Whether anything on the spine would be done for all members at once that is better done for each: to evaluate
-        it again, or to join the rows of all groups with a total."""
+        """Whether the spine has an operator that should not work for all members at once: one that evaluates again, or
+        that joins the rows of all groups with a total."""
         self.memories: list[Memory[Any]] = []
-        """What the operators on the spine remember of each member."""
+        """The memories of the operators on the spine."""
         self.pinned: list[Pinned] = []
-        """The parts off the spine, what is inside another before that."""
+        """The parts off the spine, inner ones before outer ones."""
         self.clocked: list[Clocked] = []
-        """What goes by the clock, on the spine and off it."""
+        """The operators that depend on the clock, on and off the spine."""
         self._witnessing = Witnessing(self._side, self.routes)
         self._members = members
         self._parameters: tuple[Var, ...] = members.variables if members else ()
@@ -161,7 +161,7 @@ class Planner:
         return bool(self._parameters) and any(v in self._parameters for v in algebra.visible(node))
 
     def _side(self, node: Node, states: States) -> Built:
-        """One side of something: on the spine if it carries the parameters, else pinned."""
+        """One side of a join: on the spine if it carries the parameters; otherwise pinned."""
         if self._is_spine(node):
             return self.build(node, states)
         planner = Planner()
@@ -176,11 +176,11 @@ class Planner:
         return Side(self._side(node, states).operator, node, self._members_of(node))
 
     def _members_of(self, node: Node) -> Members | None:
-        """Whose rows a pattern has, if they carry parameters."""
+        """The members whose rows a pattern has, if its rows carry parameters."""
         return self._members if self._is_spine(node) else None
 
     def _evaluated(self, operator: Operator, node: Node, states: States, *, is_ordered: bool = True) -> Built:
-        """Its rows come from full evaluation, with a member's parameters bound from the start."""
+        """An operator whose rows come from full evaluation, with the parameters of a member bound from the start."""
         led = bool(self._parameters) and self._is_spine(node)
         given = Layout(self._parameters, frozenset(self._parameters)) if led else None
         aligned = Aligned(lambda: states.plan(node, states.new, given), operator.layout, states.epoch)
@@ -201,7 +201,7 @@ class Planner:
         return self._evaluated(conjunction, BGP(patterns), states)
 
     def _joined(self, parts: list[Part], states: States) -> Built:
-        """Parts of a join, paths among them."""
+        """The parts of a join, some of them paths."""
         nodes = [node_of(part) for part in parts]
         node, built = nodes[0], self._part(parts[0], states)
         for part, right in zip(parts[1:], nodes[1:], strict=True):
@@ -238,7 +238,7 @@ class Planner:
         return self._evaluated(walk, node, states)
 
     def _in_graph(self, node: algebra.Graph, states: States) -> Built:
-        """GRAPH around what does not say by its own triples where it is."""
+        """GRAPH around a pattern whose own triple patterns do not determine the graph."""
         if isinstance(node.inner, PathPattern):
             return self._path_in_graph(node.name, node.inner, states)
         if node.inner == algebra.UNIT:
@@ -253,7 +253,7 @@ class Planner:
         return self._evaluated(each, node, states, is_ordered=False)
 
     def _path_in_graph(self, name: Term, path: PathPattern, states: States) -> Built:
-        """A path of zero steps or more in a graph that has to be there: whatever the graph says may matter."""
+        """A path that may have zero steps, in a graph that must exist: any triple of the graph may matter."""
         walk = PathWalk(path, states.inside(name), anything=True)
         self.routes.extend(walk.routes)
         return self._evaluated(walk, algebra.Graph(name, path), states)
@@ -335,7 +335,7 @@ class Planner:
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
-        """Not where each new member would have the rows of all found again, and it is little that is looked up."""
+        """Whether to keep rows by value: not if each new member would find all rows again, and few are needed."""
         is_looked_up = found.key or (isinstance(found, Compared) and not found.is_summary)
         return not (is_looked_up and self._is_spine(found.rows))
 
@@ -367,8 +367,8 @@ class Planner:
         return Built(project, lambda member: map(pick, below.rows(member)))
 
     def _led_by_parameters(self, below: Built) -> Built:
-        """With the parameters in front, where stateful operators look for them; and the others in an order that does
-        not depend on the plan, as what is remembered may go from one plan to another."""
+        """Puts the parameters in front, where stateful operators expect them, and the other columns in an order that
+        does not depend on the plan, because state may be handed from one plan to another."""
         variables = below.operator.layout.variables
         if not below.is_ordered:
             return self._projected(below, tuple(sorted(variables)))

@@ -1,7 +1,7 @@
-"""From the text of a query to its plan: read, made or found, and entered in the LUTT.
+"""From the text of a query to its plan: parses the text, finds or makes the plan, and enters it in the LUTT.
 
-All of that happens at once for what is small. Large texts are read and planned apart, in a thread; here it is only
-entered then, and if it turns out that things have changed meanwhile, the plan is made here all the same.
+For a small text, the event loop does all of this at once. A large text is parsed and planned *apart*, in a thread; the
+event loop then only enters the plan. If that does not work out because of other changes, it makes the plan itself.
 """
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from tidings.sparql.prepared import Parameters, Template, Templates
 
 
 class Apart(Struct, frozen=True):
-    """What was planned apart: for the LUTT, and for one newcomer alone."""
+    """The plans that a thread has made: `spu` for the LUTT, and `plan` for one newcomer alone."""
 
     template: Template[QueryTemplate]
     spu: Spu
@@ -47,15 +47,15 @@ class Planning:
         return canonical(with_pattern(query, ordered_slices(query.pattern)))[0]
 
     def understood(self, text: str, dataset: Dataset | None) -> tuple[Query, Parameters]:
-        """A query as subscriptions understand it, where the recommendation leaves a choice: which rows LIMIT takes."""
+        """Parse a query as for a subscription: LIMIT takes definite rows, which the recommendation leaves open."""
         return self._understood.prepare(text, self._core.base, dataset)
 
     def template(self, text: str, dataset: Dataset | None) -> tuple[QueryTemplate, Parameters]:
-        """A query that is to be subscribed, read but not planned. Raises what is wrong with it."""
+        """Parse the query of a subscription, without planning it. Raises what is wrong with it."""
         return self._templates.prepare(text, self._core.base, dataset)
 
     def find(self, text: str, dataset: Dataset | None, rights: Rights) -> tuple[QueryTemplate, Spu, Row]:
-        """The plan of a query, entered in the LUTT, and the member of it that the query is."""
+        """The plan of a query, entered in the LUTT, and the query's member of this plan."""
         template, values = self.template(text, dataset)
         with followed():
             spu, member = template.spu(values, rights.subscribe)
@@ -66,15 +66,14 @@ class Planning:
         return template, spu, member
 
     def leave(self, spu: Spu) -> None:
-        """Nobody has a plan any more."""
+        """Remove a plan that has no members any more."""
         self._routing.leave(spu)
         self.warnings.pop(spu, None)
         self.plans.forget(spu)
 
     def apart(self, text: str, dataset: Dataset | None, rights: Rights) -> Apart:
-        """Read a text and make a plan of it, in a thread. Nothing here changes by that, but for the plans that there
-        are; counts of the store that change meanwhile only make a plan better or worse. Raises RuntimeError if they
-        could not be read for that reason."""
+        """Runs in a thread: parse a text and make its plan. This changes only the plan cache. If the counts of the
+        store change meanwhile, the plan may be slower; raises RuntimeError if they cannot be read because of that."""
         template, values = self._templates.read(text, self._core.base, dataset)
         with followed():
             spu, _ = template.made.spu(values, rights.subscribe)
@@ -82,10 +81,10 @@ class Planning:
             return Apart(template, spu, make, make(UNLIMITED))
 
     def take_over(self, apart: Apart) -> None:
-        """Have what was read apart found here, too."""
+        """Make the text that a thread has parsed known here."""
         self._templates.keep(apart.template)
 
     def discard(self, apart: Apart) -> None:
-        """Nobody needs it any more."""
+        """Remove a plan that was made apart, unless it has members."""
         if apart.spu in self.plans and not apart.spu.members:
             self.plans.forget(apart.spu)

@@ -1,13 +1,13 @@
 """One kind of query text, and the way from the constants of a text of this kind to its SPU.
 
-There are caches on that way, each of which spares what is behind it:
+There are three caches on the way; a hit in one saves the work of those behind it:
 
     sparql.prepared  text      -> template             parsing, planning what can be lifted
     _Variant         constants -> SPU, weakly          putting constants back, renaming, comparing whole queries
     PlanCache        canonical query -> SPU            making a plan; queries of different texts meet here
 
-The last one decides who shares a plan; it holds an SPU while it has members. A query that may not read every graph is
-narrowed to those that it may (`Dataset.readable`) before there is a plan, and that is a part of what is compared.
+The last one decides which queries share a plan; it keeps an SPU while it has members. If the sender of a query may not
+read every graph, the query is first narrowed to the readable ones (`Dataset.readable`), which is a part of the key.
 """
 
 from weakref import WeakValueDictionary
@@ -28,7 +28,7 @@ from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
 
 MOST_APART = 8
-"""Plans that queries have which differ in a class; others share one, whatever their class."""
+"""The first so many classes in queries of a kind get plans of their own; queries with other classes share one plan."""
 
 
 class QueryTemplate:
@@ -51,28 +51,28 @@ class QueryTemplate:
         self.variables = variables_of(query)
         self.warnings = query.warnings
         self.parts = parts_of(query.pattern)
-        """How much there is to plan."""
-        # Names first, before anything is moved: what a query makes of its solutions goes by the order of their names.
+        """How many parts the query has, to estimate the time of planning."""
+        # Rename variables before anything is moved: what a query does with its solutions depends on the order of names.
         query = canonical(algebra.with_pattern(query, ordered_slices(query.pattern)))[0]
         self._query = query = algebra.with_pattern(query, opened(query.pattern))
         self._plans = plans
         self._why = why_not_maintained(query, plans.naive, plans.clock.is_kept)
         self._bindable = tuple(bindable(query))
         self._single = _Variant(Lifted(query, (), ()))
-        """No constant is a parameter: for values that cannot be, and for plans that cannot have any."""
+        """The variant without parameters: for constants that cannot be parameters, and plans that cannot have any."""
         self._shared = self._wide = self._single
-        """Classes are no parameters either; and the one in which they are, for queries about many different ones."""
+        """The variants with parameters: in `_shared`, classes are constants; in `_wide`, they are parameters, too."""
         if not self._why and not isinstance(query, Describe):
             self._shared, self._wide = _Variant(lift(query)), _Variant(lift(query, classes=True))
 
     def spu(self, values: tuple[Term, ...], readable: Graphs) -> tuple[Spu, Row]:
-        """The SPU for a query with these constants over these graphs, and the member of it that the query is."""
+        """The SPU for a query with these constants over these graphs, and the query's member of it."""
         if any(is_tagged(values[number]) for number in self._bindable):
             query = narrowed(with_constants(self._query, values), readable)
             return self._plans.reevaluated(query, SPELT, every_commit=_is_spelt_elsewhere(query)), ()
         variant = self._variant(values, readable)
         spu = self._find(variant, values, readable)
-        if spu is None:  # what would be shared cannot be maintained for all at once
+        if spu is None:  # a plan for all members together cannot be maintained
             variant = self._shared = self._wide = self._single
             spu = self._find(variant, values, readable)
         assert spu is not None
@@ -106,13 +106,13 @@ class QueryTemplate:
 
 
 def _is_spelt_elsewhere(query: Query) -> bool:
-    """Whether graphs that a query does not see may change how its constants are spelt."""
+    """Whether a graph that the query does not see may change the spelling of its constants."""
     dataset = query.dataset
     return dataset.default is not None or dataset.named is not None or dataset.readable is not None
 
 
 class _Variant:
-    """A query with some of its constants as parameters, and the SPUs made of it, by the constants that are not."""
+    """A query with some of its constants as parameters, and its SPUs by the values of the other constants."""
 
     __slots__ = ("_fixed", "_spus", "lifted")
 
@@ -135,7 +135,7 @@ class _Variant:
         return tuple([values[number] for number in self._fixed]), readable
 
     def known(self, values: tuple[Term, ...], readable: Graphs) -> Spu | None:
-        """An SPU made before, if there still is one."""
+        """An SPU that was made before, if it still exists."""
         return self._spus.get(self._key(values, readable))
 
     def remember(self, values: tuple[Term, ...], readable: Graphs, spu: Spu) -> None:
@@ -143,7 +143,7 @@ class _Variant:
 
 
 def _constants(query: Query) -> list[int]:
-    """The numbers of the lifted constants that a query still holds as such."""
+    """The numbers of the lifted constants in a query that are no parameters."""
     found: dict[int, None] = {}
 
     def note(term: str) -> str:

@@ -1,4 +1,4 @@
-"""Members that differ in the threshold of a range filter: one plan without the filter, and thresholds in order."""
+"""An SPU whose members differ in the threshold of a range filter: a plan without the filter, and sorted thresholds."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class RangeSpu:
-    """An SPU whose members differ in a threshold as well: the last of their parameters."""
+    """An SPU whose members differ in a threshold as well, which is the last of their parameters."""
 
     __slots__ = (
         "__weakref__",

@@ -1,7 +1,7 @@
-"""Evaluates its query anew and compares: the reference, and the way of whatever depends on the moment.
+"""An SPU that evaluates its query anew and compares the answers: for queries without a delta rule, and for tests.
 
-A query that binds a language-tagged constant has an incremental plan below, which is good for as long as the store
-spells the constant in the same way, and made again once that has changed.
+A query that binds a language-tagged constant also has an incremental plan. It is valid as long as the store spells the
+constant in the same way, and is made again when the spelling has changed.
 """
 
 from collections import Counter
@@ -22,12 +22,12 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Kept(Struct, frozen=True):
-    """What keeps the answer of a query up to date that binds language-tagged constants."""
+    """Makes the incremental plan of a query that binds language-tagged constants."""
 
     plan: Callable[[Meter], Spu]
-    """Makes a plan, whose work a meter counts; its routes are always for the same patterns."""
+    """Makes a plan whose work the meter counts. Its routes always have the same patterns."""
     spelt: Callable[[], tuple[Term | None, ...]]
-    """How the store spells the constants at present."""
+    """The present spellings of the constants in the store."""
 
 
 class ReevaluatedSpu:
@@ -64,7 +64,7 @@ class ReevaluatedSpu:
         self._why = why
         self._kept = kept
         self._inner: Spu | None = None
-        """A plan that is up to date, and of use while its constants are `_spelt` like this."""
+        """The incremental plan, up to date and valid while the constants have the spelling `_spelt`."""
         self._spelt: tuple[Term | None, ...] = ()
         self.routes = routes
         self.members: dict[Row, Subscribers] = {}
@@ -105,7 +105,7 @@ class ReevaluatedSpu:
         return rows
 
     def seat(self, member: Row) -> None:
-        pass  # there is nothing but its answer
+        pass  # its only state is the answer, which is in the memory
 
     def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
         return [(self._memory, ())]
@@ -118,11 +118,11 @@ class ReevaluatedSpu:
         self._inner = None
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        inner, self._inner = self._inner, None  # a step that ends early leaves it as nobody knows what
+        inner, self._inner = self._inner, None  # an aborted step would leave it in an unknown state
         spelt = self._kept.spelt() if self._kept is not None else ()
         if inner is not None and spelt == self._spelt:
             changes = inner.advance(_translated(hits, self.routes, inner.routes)).get((), {})
-            self.meter.check()  # before anything changes: what is told must be what is remembered
+            self.meter.check()  # before the answer changes, so that it is always the one that was sent
             absorb(self._answers[()], changes.items())
         else:
             now = self._evaluated()
@@ -139,13 +139,13 @@ class ReevaluatedSpu:
         return plan
 
     def again(self) -> dict[Row, Changes]:
-        """As `advance`, whatever has happened since."""
+        """As `advance`, by evaluation, whatever the hits."""
         self._inner = None
         changes = self._become(self._evaluated())
         return {(): changes} if changes else {}
 
     def catch_up(self, member: Row, hits: Hits | None, present: Spu | None) -> Changes:
-        if present is not None:  # it may have come out otherwise there, and that is what the next change is to
+        if present is not None:  # its evaluation may differ from ours, and its next change is relative to it
             assert isinstance(present, ReevaluatedSpu)
             return self._become(dict(present._answers[()]))
         return {} if hits is None else self._become(self._evaluated())
@@ -172,5 +172,5 @@ class ReevaluatedSpu:
 
 
 def _translated(hits: Hits, outer: Sequence[Route], inner: Sequence[Route]) -> Hits:
-    """The hits for the routes of the plan below, which come first."""
+    """The hits for the routes of the incremental plan, which come first."""
     return {there: hits[here] for here, there in zip(outer, inner, strict=False) if here in hits}

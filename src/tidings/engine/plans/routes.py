@@ -1,4 +1,4 @@
-"""The triple patterns of a query, wherever they stand in it: what the LUTT files, and by what EXISTS is watched."""
+"""Finds the triple patterns of a query, wherever they are in it: they are entered in the LUTT as routes."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def routes_in(node: Node, graph: str) -> Iterator[Route]:
             yield from (Route(pattern, graph) for pattern in watched(node, graph))
         case algebra.Graph(name, inner):
             if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
-                yield Route(ANY_TRIPLE, name)  # whether the graph is there at all matters
+                yield Route(ANY_TRIPLE, name)  # it matters whether the graph exists
             yield from routes_in(inner, name)
         case _:
             for inner in inputs(node):

@@ -1,9 +1,9 @@
-"""Semantic processing units: the plans that keep answers up to date, and whose answers they are.
+"""Semantic processing units (SPUs): the plans that keep answers up to date, and their members.
 
-There are three kinds. An *incremental* SPU is one plan for all queries that differ only in lifted constants (a family);
-each distinct tuple of constants is a member, and each member has one subscriber or more. A *range* SPU is one whose
-members differ in a threshold as well. What cannot be maintained is *re-evaluated*: in full, and compared with the last
-time.
+An *incremental* SPU is one plan for all queries that differ only in lifted constants (a family). Each distinct tuple of
+constants is a member, and each member has one subscriber or more. The members of a *range* SPU differ in a threshold as
+well. A *described* SPU keeps a DESCRIBE. A query that cannot be maintained has a *re-evaluated* SPU, which evaluates it
+in full and compares the answer with the last one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Subscription:
-    """One subscriber's handle."""
+    """The handle of one subscription: its plan, its member, and its sequence."""
 
     __slots__ = ("id", "member", "sequence", "spu", "variables")
 
@@ -34,11 +34,11 @@ class Subscription:
 
 
 Subscribers: TypeAlias = Leaf[Subscription]
-"""Mostly there is one: it stands for itself."""
+"""The subscribers of a member; mostly one."""
 
 
 class Routed(Protocol):
-    """Whoever the LUTT leads to."""
+    """Anything with routes in the LUTT: a plan, or a newcomer to a plan."""
 
     @property
     def members(self) -> dict[Row, Subscribers]: ...
@@ -48,7 +48,7 @@ class Routed(Protocol):
     def routes(self) -> tuple[Route, ...]: ...
     @property
     def meter(self) -> Meter:
-        """Counts its work."""
+        """Counts the work of its steps."""
 
     def key(self, route: Route, member: Row) -> tuple[str | None, str | None, str | None]:
         """The constants of a route for a member, None where it has a variable."""
@@ -57,32 +57,33 @@ class Routed(Protocol):
         """Whether the constants of a route differ from member to member."""
 
     def advance(self, hits: Hits) -> dict[Row, Changes]:
-        """The changes of answers, by member."""
+        """Process the hits of a commit. Returns the changes of answers, by member."""
 
     def concerned(self, hits: Hits) -> int:
-        """How many subscribers have constants that hits on routes of their own match."""
+        """How many subscribers have constants that match a hit."""
 
 
 class Spu(Routed, Protocol):
-    """Keeps the answers of its members."""
+    """A plan: keeps the answers of its members up to date."""
 
     def admit(self, member: Row) -> Iterable[Row]:
-        """Take up a member; its first answer. If that cannot be had, nothing of the member is left. Raises Overrun."""
+        """Build the state of a new member. Returns its first answer. If that fails, nothing of the member is left.
+        Raises Overrun."""
 
     def memories(self, member: Row) -> list[tuple[Memory[Any], Row]]:
-        """Where everything is remembered that concerns a member, each with the key that it has there; the same in
-        every plan of the same query."""
+        """The memories that have the state of a member, each with the member's key in it; in the same order in every
+        plan of the same query."""
 
     @property
     def caches(self) -> Sequence[Cache]:
-        """What its operators keep besides; the same ones in every plan of the same query."""
+        """The caches of its operators, in the same order in every plan of the same query."""
 
     def seat(self, member: Row) -> None:
-        """Take up a member whose state is in the memories already."""
+        """Add a member whose state is in the memories already."""
 
     def catch_up(self, member: Row, hits: Hits | None, present: "Spu | None") -> Changes:
-        """The change of a member's answer by everything since its state was built, None if nothing hit it; `present`
-        is another plan that has the member, and is up to date."""
+        """The change of a member's answer since its state was built, by these hits; None if nothing hit it. `present`
+        is another plan with this member that is up to date."""
 
     def answer(self, member: Row) -> Iterable[Row]:
         """The present answer of a member."""
@@ -97,19 +98,19 @@ class Spu(Routed, Protocol):
         """Whether its answers may change with the clock, without a commit."""
 
     def due(self) -> int | None:
-        """When a member's answer may change next by that, in microseconds since 1970."""
+        """When a member's answer may change next by the clock, in microseconds since 1970."""
 
     def enrolled(self, member: Row, by: int) -> None:
-        """A member has so many subscribers more, or less."""
+        """The number of a member's subscribers has changed."""
 
     def become(self, fresh: "Spu") -> None:
-        """Go on as another plan of the same query, with the state and the members that it has."""
+        """Take over the state and the members of another plan of the same query."""
 
     def explain(self) -> Explanation: ...
 
 
 def answer_rows(result: Result) -> Iterable[Row]:
-    """Any result as rows: ASK is one row, true or false, and triples are rows of three."""
+    """Any result as rows: the answer of ASK is one row, true or false; triples are rows of three columns."""
     match result:
         case Solutions(_, rows):
             return rows
@@ -131,7 +132,7 @@ def variables_of(query: Query) -> tuple[str, ...]:
 
 
 def keys_of(spu: Routed, route: Route, member: Row, dataset: Dataset) -> list[Key]:
-    """Where the LUTT files a route of a member: under each graph in which its dataset lets it match."""
+    """The keys in the LUTT for a route of a member: one for each graph in which the dataset lets it match."""
     s, p, o = spu.key(route, member)
     return [(s, p, o, name) for name in graphs_of(route, dataset)]
 

@@ -1,7 +1,7 @@
-"""The store as it was before the last delta, without a copy of it:  before = now - added + removed.
+"""A view of the store before its last delta, without a copy of it:  before = now - added + removed.
 
-Incremental rules need both states: Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB, with A before and B' after the change. Look-ups that
-the delta does not touch go straight to the store.
+Incremental rules need both states: Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB, with A before and B' after the change. A look-up that
+the delta does not touch goes straight to the store.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from tidings.model.zset import ZSet
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource, match
 
 _FEW = 8
-"""Removed triples up to which looking at all of them is as quick as an index."""
+"""With fewer removed triples than this, scanning all of them is as quick as an index."""
 
 
 class Before:
@@ -32,7 +32,7 @@ class Before:
         """The store has just been changed by this delta."""
         self._names = self._forgotten = None
         self._delta = delta
-        self._graphs = None  # worked out only if anybody looks back
+        self._graphs = None  # worked out when a look-up needs it
 
     def _changed(self) -> "dict[Term, GraphBefore]":
         if self._graphs is not None:
@@ -54,7 +54,7 @@ class Before:
         return changed if changed.exists() or not name else None
 
     def spelling(self, term: Term) -> Term | None:
-        """The spelling in use; the store forgets it with the last quad, which may be one of those removed."""
+        """The spelling in use before; if the delta removed its last quad, the store has forgotten it."""
         if self._forgotten is None:
             gone = (o for (_, _, o, _), weight in self._delta.items() if weight < 0 and is_tagged(o))
             self._forgotten = {fold(o): o for o in gone}
@@ -94,7 +94,7 @@ class GraphBefore:
         tag = None
         if o is not None and is_tagged(o):
             tag = fold(o)
-            o = self._store.spelling(o) or o  # what is found must look like what was added
+            o = self._store.spelling(o) or o  # to compare with added triples, which have the store's spelling
         for triple in match(self._now, s, p, o):
             if triple not in added:
                 yield triple
@@ -105,7 +105,7 @@ class GraphBefore:
                     yield triple
 
     def _gone(self, s: Term | None, p: Term | None, o: Term | None) -> list[Triple]:
-        """The removed triples that may match: all of a few, and of many those with the same term in one place."""
+        """The removed triples that may match: if they are few, all of them; otherwise those with one term in common."""
         if len(self._removed) < _FEW:
             return self._removed
         if self._index is None:

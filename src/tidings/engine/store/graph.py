@@ -1,11 +1,11 @@
-"""One graph, indexed by exactly the shapes that look-ups need.
+"""One graph, indexed for exactly the shapes of look-ups.
 
     spo  subject -> predicate -> objects     (s p o) (s p ?) (s ? o) (s ? ?)
     pos  predicate -> object -> subjects     (? p o) (? p ?)
     op   object -> predicates                (? ? o), by way of pos
 
-The leaves of all three are those of `engine.leaves`: mostly one term, which stands for itself. Emptied entries go at
-once, so a value that is replaced for ever leaves nothing behind.
+The leaves of all three are those of `engine.leaves`: mostly one term, which stands for itself. Empty entries are
+deleted at once, so a value that is replaced again and again leaves nothing behind.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ Leaves: TypeAlias = dict[Term, Leaf[Term]]
 
 
 class GraphIndex:
-    """The triples of one graph. Everything it hands out is live: do not change the graph while reading on."""
+    """The triples of one graph. Look-ups return live views: do not change the graph while reading one."""
 
     __slots__ = ("_spellings", "op", "pos", "sizes", "spo", "subjects_of")
 
@@ -39,7 +39,7 @@ class GraphIndex:
     # -- change -------------------------------------------------------------------------------------------------
 
     def add(self, s: Term, p: Term, o: Term) -> bool:
-        """Add a triple; whether it is new."""
+        """Add a triple. Returns whether it is new."""
         if o[-1] not in '">' and is_tagged(o):
             o = self._spellings.of(o)
         facts = self.spo.get(s)
@@ -69,7 +69,7 @@ class GraphIndex:
         return True
 
     def remove(self, s: Term, p: Term, o: Term) -> bool:
-        """Remove a triple; whether it was there."""
+        """Remove a triple. Returns whether it was there."""
         if o[-1] not in '">' and is_tagged(o):
             o = self._spellings.of(o)
         facts = self.spo.get(s)
@@ -170,7 +170,7 @@ class GraphIndex:
     # -- statistics ---------------------------------------------------------------------------------------------
 
     def count(self, s: Term | None, p: Term | None, o: Term | None) -> float:
-        """How many triples match, exactly where it is known at once, else a fair guess."""
+        """How many triples match: exact if the indexes know it at once, otherwise an estimate."""
         if o is not None and is_tagged(o):
             o = self._spellings.of(o)
         if s is not None:

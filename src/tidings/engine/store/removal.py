@@ -1,7 +1,7 @@
-"""What a large delta removes, made ready: each dict's keys that go, and what is left under the others.
+"""Prepares what a large delta removes: for each dict of an index, the keys to delete, and the values left under others.
 
-Found aside, a portion at a time, from the indexes as they are, which must not change until it is carried out. Keys then
-go at the speed of `dict.__delitem__`, and what is left comes at that of `dict.update`.
+This is worked out in portions from the present indexes, which must not change until it is carried out. Carrying it out
+then takes as long as `dict.__delitem__` for each key, and one `dict.update`.
 """
 
 from collections import deque
@@ -13,24 +13,24 @@ from tidings.engine.store.graph import GraphIndex, Leaves
 from tidings.model.terms import Term
 
 SMALL = 64
-"""Values of a leaf that is copied without those that go; a larger one loses them in place."""
+"""A leaf of at most so many values is replaced by a copy without the removed ones; a larger one is changed in place."""
 
 
 class Loss:
-    """What a dict loses."""
+    """What is removed from a dict."""
 
     __slots__ = ("keys", "large", "left")
 
     def __init__(self) -> None:
         self.keys: list[Term] = []
-        """These go, with all that is under them."""
+        """The keys to delete, with everything under them."""
         self.left: dict[Term, Any] = {}
-        """Under these is less than before."""
+        """Keys that stay, with the values that are left under them."""
         self.large: list[tuple[dict[Term, int], Iterable[Term]]] = []
-        """Leaves that stay where they are, and the values that go from each."""
+        """Large leaves, with the values to delete from each."""
 
     def less(self, leaf: Leaf[Term], gone: Leaf[Term]) -> Leaf[Term] | None:
-        """A leaf without values that it has; None if these are all."""
+        """A leaf without some of its values; None if none is left."""
         count = 1 if type(leaf) is str else len(leaf)
         rest = count - size_of(gone)
         if not rest:
@@ -44,7 +44,7 @@ class Loss:
         return kept[0] if rest == 1 else dict.fromkeys(kept, 1)
 
     def take(self, leaves: Leaves, key: Term, gone: Leaf[Term]) -> bool:
-        """Values go from under a key; whether that goes with them."""
+        """Note that values are removed from under a key. Returns whether the key is deleted with them."""
         rest = self.less(leaves[key], gone)
         if rest is None:
             self.keys.append(key)
@@ -60,7 +60,7 @@ class Loss:
 
 
 class GraphRemoval:
-    """What one graph loses: the triples of another index."""
+    """What is removed from one graph: the triples of another index."""
 
     __slots__ = ("_graph", "_lost_subjects", "_removed", "objects", "pos", "predicates", "spo")
 
@@ -71,11 +71,11 @@ class GraphRemoval:
         self.pos: dict[Term, Loss] = {}
         self.objects = Loss()
         self.predicates: list[Term] = []
-        """Those that nothing is left of."""
+        """The predicates of which no triple is left."""
         self._lost_subjects: dict[Term, int] = {}
 
     def steps(self) -> Iterator[None]:
-        """Find it, a key at a step."""
+        """Work it out, one key at a step."""
         graph, removed = self._graph, self._removed
         for s, gone in removed.spo.items():
             self._take_subject(s, graph.spo[s], gone)
@@ -109,11 +109,11 @@ class GraphRemoval:
             self.spo.keys.append(s)
 
     def gone(self) -> tuple[list[Term], list[Term], list[Term]]:
-        """The subjects, predicates and objects that the graph no longer mentions as such."""
+        """The terms that the graph no longer has as subject, as predicate, and as object."""
         return self.spo.keys, self.predicates, self.objects.keys
 
     def carry_out(self) -> int:
-        """How many triples went."""
+        """Remove the triples. Returns how many they are."""
         graph, removed = self._graph, self._removed
         self.spo.carry_out(graph.spo)
         for p, loss in self.pos.items():

@@ -1,9 +1,9 @@
-"""A large delta, made ready to be applied: its quads are indexed aside, a portion at a time, and then taken over.
+"""Prepares a large delta: indexes its quads in portions, so that the store can then apply it quickly and at once.
 
-To add a quad or to remove one takes some microseconds, and a delta is applied in one go, or others would see a half of
-it. Indexes that were made aside are taken over key by key where nothing is under a key yet, at the speed of
-`dict.update`; `removal.py` says how keys go. Language-tagged literals have the spelling of the store: they are left to
-be added and removed quad by quad.
+Adding or removing a quad takes some microseconds, and a delta must be applied without a pause, so that no query sees a
+half of it. Where a key of a prepared index is new to the store, its values move there at the speed of `dict.update`;
+`removal.py` prepares the removals. Quads with language-tagged literals need the spelling of the store, so they are
+added and removed one by one.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,14 +21,14 @@ Mentions: TypeAlias = tuple[Leaves, Leaves, Leaves]
 """The named graphs by their subjects, predicates and objects."""
 
 LARGE = 4_096
-"""Quads of a delta that is worth it."""
+"""Deltas of more quads are staged."""
 
 PORTION = 1_000
-"""Quads indexed at a step: to do that must not hold anybody up."""
+"""How many quads are indexed at a step, without blocking the event loop for long."""
 
 
 class Staged:
-    """What a delta adds, by graph, in indexes of their own; and what it removes."""
+    """The quads that a delta adds, indexed by graph, and what it removes."""
 
     __slots__ = ("_gone", "added", "delta", "is_ready", "mentions", "removed", "rest")
 
@@ -38,13 +38,13 @@ class Staged:
         self._gone: dict[Term, GraphIndex] = {}
         self.removed: dict[Term, GraphRemoval] = {}
         self.mentions = Loss(), Loss(), Loss()
-        """Which named graphs no longer say anything about a subject, a predicate, an object."""
+        """The named graphs in which a term no longer occurs as subject, as predicate, as object."""
         self.rest: list[tuple[Quad, int]] = []
-        """What has to be changed quad by quad, after everything else is removed."""
+        """Quads that have to be removed and added one by one, after the other removals."""
         self.is_ready = False
 
     def portions(self, graph_of: Callable[[Term], GraphIndex | None], mentions: Mentions) -> Iterator[None]:
-        """Index everything, a portion at each step; the store must stay as it is until this is applied."""
+        """Prepare everything, a portion at each step. The store must not change until the delta is applied."""
         steps = chain(self._index(), self._find_removals(graph_of), self._find_mentions(mentions))
         for number, _ in enumerate(steps):
             if number % PORTION == 0:
@@ -87,7 +87,8 @@ class Staged:
 
 
 def take_over(graph: GraphIndex, staged: GraphIndex) -> int:
-    """Add the triples of another index, none of which is there; how many. The other one is of no use afterwards."""
+    """Add the triples of another index, none of which the graph has. Returns how many they are. `staged` must not be
+    used afterwards."""
     spo, sizes, subjects_of = graph.spo, graph.sizes, graph.subjects_of
     for p, count in staged.subjects_of.items():
         subjects_of[p] = subjects_of.get(p, 0) + count

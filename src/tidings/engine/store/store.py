@@ -1,7 +1,7 @@
-"""The quad store: graphs by name, and which named graphs say anything about a term.
+"""The quad store: graphs by name, and an index of the named graphs in which a term occurs.
 
-A graph exists while it holds a triple. The state of the store is therefore exactly the set of its quads, and the
-fold of all deltas ever committed.
+A graph exists while it has a triple. So the state of the store is exactly the set of its quads, which is the sum of all
+committed deltas.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ class Store:
         self.default = GraphIndex(self._spellings)
         self.named: dict[Term, GraphIndex] = {}
         self.size = 0
-        # Which named graphs a term occurs in: GRAPH ?g { :lamp :status ?x } must not ask every graph there is.
+        # The named graphs in which a term occurs: GRAPH ?g { :lamp :status ?x } must not look into every graph.
         self._by_subject: Leaves = {}
         self._by_predicate: Leaves = {}
         self._by_object: Leaves = {}
@@ -50,7 +50,7 @@ class Store:
     # -- change -------------------------------------------------------------------------------------------------
 
     def add(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
-        """Add a quad; whether it is new."""
+        """Add a quad. Returns whether it is new."""
         self._staged = None
         if not g:
             new = self.default.add(s, p, o)
@@ -70,7 +70,7 @@ class Store:
         return True
 
     def remove(self, s: Term, p: Term, o: Term, g: Term = DEFAULT_GRAPH) -> bool:
-        """Remove a quad; whether it was there."""
+        """Remove a quad. Returns whether it was there."""
         self._staged = None
         if not g:
             there = self.default.remove(s, p, o)
@@ -93,7 +93,7 @@ class Store:
         return True
 
     def apply(self, delta: ZSet[Quad]) -> None:
-        """Remove, then add. The delta must be exact: every removed quad is here and no added one is."""
+        """Remove, then add. The delta must be exact: the store has every removed quad, and no added one."""
         staged, self._staged = self._staged, None
         if staged is not None and staged.is_ready and staged.delta is delta:
             self._apply_staged(staged)
@@ -106,8 +106,8 @@ class Store:
                 self.add(s, p, o, g)
 
     def stage(self, delta: ZSet[Quad], large: int = LARGE) -> Iterator[None]:
-        """Make ready to apply a delta, a portion at each step, if it has more quads than that; nothing changes. What
-        was made ready is of no use once anything else has changed."""
+        """Prepare a delta of more than `large` quads for `apply`, a portion at each step. The store does not change; if
+        something else changes it before `apply`, the preparation is void."""
         yield
         if len(delta) > large:
             staged = self._staged = Staged(delta)
@@ -151,7 +151,7 @@ class Store:
         new: dict[Term, Term] = {}
         for quad in quads:
             o = quad[2]
-            if o[-1] in '">' or not is_tagged(o):  # mostly told by one look, at a third of the call
+            if o[-1] in '">' or not is_tagged(o):  # the first test decides mostly, in a third of the time of the call
                 result[quad] = None
             else:
                 s, p, _, g = quad
@@ -159,13 +159,13 @@ class Store:
         return result
 
     def spelling(self, term: Term) -> Term | None:
-        """A language-tagged literal as the store spells it; None if it does not hold it."""
+        """A language-tagged literal as the store spells it; None if the store does not have it."""
         return self._spellings.known(term)
 
     # -- look-ups -----------------------------------------------------------------------------------------------
 
     def graph(self, name: Term) -> GraphIndex | None:
-        """A graph by name, the default graph by the empty one; None if there is none."""
+        """A graph by its name, the default graph by the empty name; None if there is no such graph."""
         return self.named.get(name) if name else self.default
 
     def names(self) -> Iterable[Term]:
@@ -173,7 +173,7 @@ class Store:
         return self.named
 
     def graphs_with(self, s: Term | None, p: Term | None, o: Term | None) -> Iterable[Term]:
-        """Named graphs that may hold a matching triple: all that do, and perhaps some more."""
+        """Named graphs that may have a matching triple: all that do, and perhaps others."""
         leaves = []
         if s is not None:
             leaves.append(self._by_subject.get(s))

@@ -1,7 +1,7 @@
-"""The story: text in, answer or exact delta out. The engine knows no clock: whoever asks says what time it is.
+"""Executes requests on the store: from a text to an answer, or to an exact delta. Callers pass the present instant.
 
-A request is atomic: if one of its operations fails, those before it are undone by the negated delta, and the store
-is as it was.
+A request is atomic: if one of its operations fails, the store applies the negated delta of those before it, and is as
+before.
 """
 
 from random import Random
@@ -25,7 +25,7 @@ from tidings.sparql.prepared import Parameters, Templates
 
 
 class Core:
-    """A knowledge graph that can be asked and told."""
+    """A store that executes queries and updates."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Core:
         self.store = Store() if store is None else store
         self.base = base
         self.most_parts = most_parts
-        """How much there may be to plan in a request; None is no limit."""
+        """How many parts a request may have; None is no limit."""
         self._service = service
         self.operations = Operations(self.store, loader=loader, service=service)
         self.moment = Moment(0, random)
@@ -49,7 +49,7 @@ class Core:
         self._updates = Templates(self._read_update)
 
     def read_query(self, cursor: Cursor, dataset: Dataset | None) -> Query:
-        """A query, as a text of a new kind is read."""
+        """Parse and check a query."""
         query = read_query(cursor, dataset)
         check_parts(parts_of(query.pattern), self.most_parts)
         self.warnings.note(query.warnings)
@@ -65,9 +65,9 @@ class Core:
         return request
 
     def warnings_of(self, text: str, dataset: Dataset | None = None) -> tuple[str, ...]:
-        """What is doubtful about a query that was asked."""
+        """The warnings about a query that was evaluated."""
         if not self.warnings:
-            return ()  # mostly, and without looking
+            return ()  # the usual case, without a look-up
         return self._queries.prepare(text, self.base, dataset)[0].warnings
 
     def check_query(self, text: str, dataset: Dataset | None = None) -> None:
@@ -75,7 +75,7 @@ class Core:
         self._queries.prepare(text, self.base, dataset)
 
     def tell_time(self, now: int) -> None:
-        """It is now this instant, in microseconds since 1970."""
+        """Set the present instant, in microseconds since 1970."""
         self.moment.now = now
 
     def query(
@@ -87,7 +87,7 @@ class Core:
         limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> Result:
-        """The answer of a query at an instant, in microseconds since 1970; rows are found as they are read."""
+        """The answer of a query at an instant, in microseconds since 1970, evaluated lazily."""
         deadline = limits.deadline()
         query, parameters = self._queries.prepare(text, self.base, dataset)
         query = narrowed(query, rights.read)
@@ -95,7 +95,7 @@ class Core:
         return evaluate(query, self.store, moment, limits, service=service, parameters=parameters, deadline=deadline)
 
     def prepare_query(self, text: str, dataset: Dataset | None = None) -> tuple[Query, Parameters]:
-        """A query, read and checked, and the constants of its text."""
+        """Parse and check a query. Returns it with the constants of its text."""
         return self._queries.prepare(text, self.base, dataset)
 
     def update(
@@ -107,15 +107,15 @@ class Core:
         limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:
-        """Carry out an update request, whole or not at all; the quads it removed and added, net."""
+        """Carry out an update request, as a whole or not at all. Returns the net change."""
         return self.execute(*self.prepare_update(text, dataset), now=now, limits=limits, rights=rights)
 
     def prepare_update(self, text: str, dataset: Dataset | None = None) -> tuple[PreparedUpdate, Parameters]:
-        """An update request, read and checked, and the constants of its text."""
+        """Parse and check an update request. Returns it with the constants of its text."""
         return self._updates.prepare(text, self.base, dataset)
 
     def prepare_template(self, text: str, dataset: Dataset | None = None) -> Bindable[PreparedUpdate]:
-        """An update request whose variables may be bound to terms, each time to others."""
+        """Parse an update request whose variables can be bound to terms, to others each time."""
         return Bindable(self._updates, text, self.base, dataset)
 
     def execute(
@@ -127,7 +127,7 @@ class Core:
         limits: Limits = UNLIMITED,
         rights: Rights = ALL_RIGHTS,
     ) -> ZSet[Quad]:
-        """Carry out an update request that has been read already; its net effect, which may be empty."""
+        """Carry out a prepared update request. Returns the net change, which may be empty."""
         self.tell_time(now)
         store, operations, moment = self.store, self.operations, self.moment
         net: ZSet[Quad] = ZSet.owning({})

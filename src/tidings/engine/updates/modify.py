@@ -1,4 +1,4 @@
-"""DELETE/INSERT WHERE, prepared: its pattern compiled once, its templates instantiated once a solution."""
+"""A prepared DELETE/INSERT WHERE: its pattern is compiled once, and its templates are filled in for each solution."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
@@ -16,14 +16,14 @@ from tidings.sparql.evaluate.query import compile_pattern, rows_of
 from tidings.sparql.prepared import Parameters
 
 _DRIFT = 2
-"""A plan is made anew once the store has grown or shrunk by this factor: its join order went by other counts."""
+"""The plan is made anew once the store has grown or shrunk by this factor, because its join order relied on counts."""
 
 _MOST_NARROWED = 64
-"""Sets of readable graphs whose plans are kept."""
+"""For how many sets of readable graphs the plans are kept."""
 
 
 class PreparedModify:
-    """One operation with the plan of its pattern; the plan is kept from one execution to the next."""
+    """One operation with the plan of its pattern, which is kept for the next execution."""
 
     __slots__ = ("_context", "_narrowed", "_operation", "_plan", "_size", "_templates")
 
@@ -35,7 +35,7 @@ class PreparedModify:
         self._size = 0
 
     def seen_by(self, readable: Graphs) -> "PreparedModify":
-        """The same operation with a pattern that sees these graphs only, which is another plan."""
+        """The same operation with a pattern, and a plan, over these graphs only."""
         if readable.everything:
             return self
         found = self._narrowed.get(readable)
@@ -75,16 +75,16 @@ class PreparedModify:
             plan = compile_pattern(self._operation.pattern, context)
             index, operation = plan.layout.index, self._operation
             self._templates = Template(operation.delete, index), Template(operation.insert, index)
-            self._context, self._plan, self._size = context, plan, size  # all of them, or none if there is no time
+            self._context, self._plan, self._size = context, plan, size  # all or none, if planning ran out of time
         return context, plan
 
 
 _Gap: TypeAlias = tuple[int, int | None, str]
-"""A place that each row fills: from which of its columns, or with the blank node of which label."""
+"""A place of a quad that each row fills: the place, and the column of the row or the label of a blank node."""
 
 
 class Template:
-    """The quads of a DELETE or INSERT template, and in which column of a row each of their variables is."""
+    """The quads of a DELETE or INSERT template, with the column of each of their variables."""
 
     __slots__ = ("_shapes",)
 
@@ -92,8 +92,8 @@ class Template:
         self._shapes = [(quad, _lifted(quad), _gaps(quad, index), _is_sound(quad)) for quad in quads]
 
     def instances(self, rows: list[Row], moment: Moment, parameters: Parameters) -> Iterator[Quad]:
-        """The template once a row, with fresh blank nodes for each; quads with a gap, or that are no RDF, are left
-        out."""
+        """The quads of the template for each row, with fresh blank nodes for each. Leaves out quads with an unbound
+        variable, and quads that are not valid RDF."""
         shapes: list[tuple[list[Term | None], list[_Gap], bool]] = []
         for quad, lifted, gaps, is_sound in self._shapes:
             known: list[Term | None] = [*quad]
@@ -131,6 +131,6 @@ def _gaps(quad: QuadPattern, index: Mapping[Var, int]) -> list[_Gap]:
 
 
 def _is_sound(quad: QuadPattern) -> bool:
-    """Whether whatever it is filled with is RDF: only its object is not known to be what may stand there."""
+    """Whether its quads are valid RDF for every row with a bound object: subject, predicate and graph are constants."""
     s, p, _, g = quad
     return (s[0] == "<" or s[:2] == "$i") and (p[0] == "<" or p[:2] == "$i") and (not g or g[0] == "<" or g[:2] == "$i")

@@ -48,7 +48,7 @@ class PreparedUpdate:
 
 
 class Operations:
-    """Works out operations on one store, and changes nothing."""
+    """Works out the deltas of operations on one store, without changing it."""
 
     __slots__ = ("_loader", "_service", "_store")
 
@@ -73,7 +73,7 @@ class Operations:
     def delta(
         self, operation: Operation, moment: Moment, parameters: Parameters, rights: Rights = ALL_RIGHTS
     ) -> ZSet[Quad]:
-        """What any other operation would change. Raises GraphNotWritable, be the operation silent or not."""
+        """What any other operation would change. Raises GraphNotWritable, even if the operation is SILENT."""
         match operation:
             case InsertData(quads):
                 return self.change((), ground(quads, moment, parameters), rights)

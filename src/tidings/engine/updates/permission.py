@@ -1,7 +1,7 @@
-"""What an update may write: which graphs, decided by what the request says and never by what they hold.
+"""Decides whether an update may write its graphs, by the text of the request and not by the content of the graphs.
 
-A request that names a graph, or whose templates yield a quad in it, is refused if its sender may not write that graph,
-whether or not anything would change there: else the answer would tell what the graph holds. Nothing of it is done.
+A request that names a graph, or whose templates yield a quad in it, is refused as a whole if its sender may not write
+that graph, even if nothing would change there. Otherwise the answer would reveal what the graph has.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def check_graphs(graphs: Iterable[Term], rights: Rights) -> None:
 
 
 def check_target(target: GraphTarget, rights: Rights) -> None:
-    """CLEAR and DROP of ALL and of NAMED are for those who may write all of them, whichever there are."""
+    """CLEAR and DROP of ALL or NAMED need the right to write all graphs, whichever graphs there are."""
     match target:
         case "ALL" | "NAMED":
             if not rights.write.covers(_WANTED[target]):

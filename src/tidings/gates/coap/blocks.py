@@ -1,8 +1,8 @@
-"""Long requests, put together, and long answers, cut into blocks (RFC 7959).
+"""Assembles long requests, and cuts long answers into blocks (RFC 7959).
 
-aiocoap can do both, but not for what is observed, and without a bound. A client asks for the blocks of an answer one
-after the other, and does not say which answer it means: so it gets the first block of the next one when it has all
-blocks of the one before. The ETag tells of which answer a block is, if it asks for none of them for a while.
+aiocoap can do both, but not for observed resources, and without limits. A client asks for the blocks of an answer one
+after the other, without naming the answer. So it gets the first block of the next answer only when it has all blocks of
+the one before, or has asked for none of them for a while. The ETag tells the client to which answer a block belongs.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from tidings.model.errors import BadRequest
 LARGEST = 6
 """The exponent of the largest blocks, of 1,024 bytes."""
 KEPT = 247.0
-"""Seconds in which somebody may ask for the next block (EXCHANGE_LIFETIME of RFC 7252, section 4.8.2)."""
+"""Seconds in which a client may ask for the next block (EXCHANGE_LIFETIME of RFC 7252, section 4.8.2)."""
 PATIENCE = 3.0
-"""Seconds in which a client asks for the next block, while another answer waits."""
+"""Seconds in which a client must ask for the next block, while another answer waits."""
 MOST_TRANSFERS = 1_000
-"""Answers on their way, from which on those are looked for that nobody wants any more."""
+"""With more answers on their way, abandoned ones are removed."""
 ROOM = 4
-"""How many of the largest requests, or answers, there is room for."""
+"""The space for requests, and for answers, in multiples of the largest one."""
 
 _HOW = (OptionNumber.BLOCK1, OptionNumber.BLOCK2, OptionNumber.OBSERVE)
 _Value = TypeVar("_Value", bytes, bytearray, Message)
 
 
 class Blocks:
-    """For one resource. A request, or an answer, has at most so many bytes."""
+    """The blocks of one resource. A request or an answer has at most `most` bytes."""
 
     def __init__(self, most: int, now: Callable[[], float] = monotonic) -> None:
         self._most = most
@@ -44,10 +44,10 @@ class Blocks:
         self._answers: Kept[Message] = Kept(most * ROOM, now)
         self._now = now
         self._transfers: dict[Hashable, Transfer] = {}
-        """Answers whose last block nobody has asked for yet."""
+        """Answers whose last block the client has not asked for yet."""
 
     def assemble(self, request: Message) -> Message:
-        """The whole request. Raises BodyTooLarge, and for aiocoap that more has to come, or that some is missing."""
+        """The whole request. Raises BodyTooLarge, or tells aiocoap by an exception that blocks are missing."""
         block = request.opt.block1
         if block is None:
             return request
@@ -84,7 +84,7 @@ class Blocks:
         self._transfers[key] = Transfer(now + PATIENCE)
 
     async def _turn(self, key: Hashable) -> None:
-        """Until the client has the answer before, or does not go on with it."""
+        """Wait until the client has all blocks of the answer before, or has stopped asking for them."""
         while (before := self._transfers.get(key)) is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, before.until - self._now())):
@@ -94,7 +94,7 @@ class Blocks:
                 before.over.set()
 
     def _asked(self, key: Hashable, block: Message) -> None:
-        """The client goes on."""
+        """The client has asked for a block."""
         transfer = self._transfers.get(key)
         if transfer is None:
             return
@@ -104,7 +104,8 @@ class Blocks:
             transfer.over.set()
 
     def later(self, request: Message) -> Message | None:
-        """A block after the first, if the request asks for one. Raises BadRequest, and for aiocoap that it is gone."""
+        """A later block, if the request asks for one. Raises BadRequest, or tells aiocoap by an exception that it is
+        gone."""
         asked = request.opt.block2
         if asked is None or not asked.block_number:
             return None
@@ -117,7 +118,7 @@ class Blocks:
 
 
 class Transfer:
-    """An answer on its way; `until` then, nobody else's turn is."""
+    """An answer on its way; until the time `until`, the next answer waits."""
 
     def __init__(self, until: float) -> None:
         self.until = until

@@ -1,4 +1,4 @@
-"""Requests and answers of CoAP, as values; and what their payloads mean.
+"""CoAP requests and answers as values, and the meaning of their payloads.
 
 A request has its SPARQL in the query of its URI (`?query=…`), or as its payload: plain text, or an object in JSON or
 CBOR with the members of the Subscribe language. An answer is in JSON, or in CBOR if that is asked for. An error is a

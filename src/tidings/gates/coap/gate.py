@@ -76,7 +76,7 @@ class CoapGate:
 
 
 def _free_port(host: str) -> int:
-    """One that nobody has at the moment. Raises OSError."""
+    """A port that is free at this moment. Raises OSError."""
     family, kind, protocol, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as probe:
         probe.bind(place)

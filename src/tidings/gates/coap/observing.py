@@ -1,9 +1,9 @@
-"""An answer that is observed (RFC 7641): its observers are told what it is, whenever it is another one.
+"""Observed answers (RFC 7641): the observers get the new answer whenever it changes.
 
     {"results": …, "sequence": 4, "commit": 17}
 
-A notification is the whole answer and not a change of it: notifications may get lost, and the last one says what is
-true. All who observe the same query, with the same rights, share one subscription, its rows and their encoding.
+A notification is the whole answer, and not a change: notifications may get lost, and then the last one is still right.
+All observers of the same query with the same rights share one subscription, its rows and their encoding.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,11 +22,11 @@ from tidings.model.results import Row, Solutions
 from tidings.model.zset import absorb
 
 Changed: TypeAlias = Callable[[TidingsError | None], None]
-"""The answer is another one, or it has ended with an error."""
+"""Called when the answer has changed, or has ended with an error."""
 
 
 class Topic(Struct, frozen=True):
-    """What is observed, and as whom."""
+    """The key of an observed answer: the query, and the credentials."""
 
     sparql: str
     default: tuple[str, ...]
@@ -40,7 +40,7 @@ class Topic(Struct, frozen=True):
 
 
 class Observed:
-    """One answer, a session of its own."""
+    """One observed answer, with a session of its own."""
 
     def __init__(self, premises: Premises, counts: Counts, topic: Topic, where: str) -> None:
         origin = Origin("coap", where)
@@ -54,7 +54,7 @@ class Observed:
         self.failed: TidingsError | None = None
 
     async def begin(self, members: Members, base: str) -> None:
-        """Until there is an answer. Raises what speaks against it."""
+        """Subscribe, and wait for the first answer. Raises the error if the broker refuses."""
         try:
             await self._caller.subscribe(members.text, members.graphs.dataset(base), self._begun)
         except BaseException:
@@ -62,17 +62,17 @@ class Observed:
             raise
 
     def leave(self) -> None:
-        """As it is; its subscription waits for nobody."""
+        """Close the session without ending the subscription: the broker is stopping."""
         self._caller.leave()
 
     async def end(self) -> None:
-        """Nobody observes it any more."""
+        """The last observer has left: end the subscription."""
         for subscriber in list(self._caller.session.subscribers.values()):
             await self._caller.unsubscribe(subscriber.spuid)
         self._caller.leave()
 
     def document(self) -> bytes:
-        """What is true now, in JSON, made once."""
+        """The present answer in JSON, made once for all observers."""
         if self._document is None:
             rows = Solutions(self._variables, _repeated(self._rows.items()))
             results = b"".join(write_json(rows))

@@ -1,4 +1,4 @@
-"""What is asked for over CoAP, answered. Nothing here knows a socket, or aiocoap.
+"""Answers CoAP requests, independent of sockets and of aiocoap.
 
 /query      GET, FETCH     the answer to a query
 /update     POST           carried out, and durable, when it is answered
@@ -77,12 +77,12 @@ class Requests:
                 caller.leave()
 
     def refuse(self, error: TidingsError) -> Answer:
-        """What is wrong with a request that nobody was asked to carry out."""
+        """The answer to a request with an error, before anything was done for it."""
         self.counts.errors += 1
         return refusal(error)
 
     def _read(self, asked: Asked) -> Members:
-        """Raises what is wrong, also with the answer that is asked for: nothing is done then."""
+        """Read a request. Raises what is wrong with it, or with the format that it accepts, before anything is done."""
         if len(asked.payload) > self._premises.max_body:
             raise BodyTooLarge(self._premises.max_body)
         written(b"null", asked.accept)
@@ -93,7 +93,7 @@ class Requests:
     # -- answers that are observed ----------------------------------------------------------------------------------
 
     async def look(self, asked: Asked) -> Answer:
-        """What an answer is at the moment; it is that of its observers, if it has some."""
+        """The present answer to a query: that of its observers, if it has any."""
 
         async def work(members: Members, _: Caller) -> Answer:
             observed = self._observed.get(Topic.of(members))
@@ -106,7 +106,7 @@ class Requests:
         return await self._answer(asked, work)
 
     async def observe(self, asked: Asked, changed: Changed) -> "Observation":
-        """From here on, somebody is told when an answer is another one. Raises what speaks against it."""
+        """Observe an answer: `changed` is called when it changes. Raises the error if the broker refuses."""
         members = self._read(asked)
         if self.observers >= self._most:
             raise TooManyConnections(f"there are {self._most:,} observers, the limit of max_connections")
@@ -131,7 +131,7 @@ class Requests:
         return Observed(self._premises, self.counts, Topic.of(members), asked.where)
 
     def leave(self, topic: Topic, observed: Observed, changed: Changed) -> None:
-        """Somebody observes no longer; what nobody observes ends."""
+        """Remove an observer. With the last one, the subscription ends."""
         self.observers -= 1
         observed.observers.discard(changed)
         if not observed.observers:
@@ -159,12 +159,12 @@ class Observation:
         self._accept = accept
 
     def answer(self) -> Answer:
-        """What is true now."""
+        """The present answer, or the error with which it ended."""
         failed = self._observed.failed
         return written(self._observed.document(), self._accept) if failed is None else refusal(failed)
 
     def cancel(self) -> None:
-        """Once, whoever says so."""
+        """Stop observing. Further calls do nothing."""
         requests, self._requests = self._requests, None
         if requests is not None:
             requests.leave(self._topic, self._observed, self._changed)
@@ -178,7 +178,7 @@ async def _ended(observed: Observed) -> None:
 
 
 class _Nobody:
-    """The link of those who have no subscriptions."""
+    """The link of clients without subscriptions."""
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
         """There is nothing."""

@@ -1,8 +1,8 @@
 """The resources of the gate, for aiocoap.
 
-Notifications are sent without confirmation, but one now and then, and the last: who does not confirm it, or resets it,
-observes no longer (RFC 7641, section 4.5). Of a long answer, a notification is the first block; the client asks for the
-others (RFC 7959, section 3.4).
+Notifications are sent without confirmation, except some of them and the last one. A client that does not confirm one,
+or resets it, is no longer an observer (RFC 7641, section 4.5). The notification of a long answer is its first block;
+the client asks for the others (RFC 7959, section 3.4).
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class Door(resource.Resource):  # type: ignore[misc]
 
 
 class ObservableDoor(Door):
-    """What it answers can be observed. aiocoap cancels the task when nobody observes any longer."""
+    """A resource that can be observed. aiocoap cancels the task of an observer that has left."""
 
     def __init__(self, requests: Requests, blocks: Blocks, rt: str, methods: Sequence[Code], counts: Counts) -> None:
         super().__init__(requests, blocks, rt, methods, requests.look)
@@ -93,7 +93,7 @@ class ObservableDoor(Door):
         return {**super().get_link_description(), "obs": None}
 
     async def _serve(self, pipe: Pipe, request: Message) -> None:
-        """Who cannot observe gets an answer that says why, or that it is just an answer (RFC 7641, section 4.1)."""
+        """Serve an observer. If it cannot observe, it gets a plain answer or an error (RFC 7641, section 4.1)."""
         watch = Watch(self._counts)
         try:
             if pipe.request.opt.observe != 0:
@@ -107,12 +107,12 @@ class ObservableDoor(Door):
             watch.cancel()
 
     async def _tell(self, pipe: Pipe, request: Message, watch: "Watch") -> None:
-        """Until something goes wrong: that is the last that is told."""
+        """Send notifications until there is an error, which is the last one."""
         block1, told = request.opt.block1, watch.first()
         while told.code.is_successful():
             message = await self._blocks.cut(request, told)
             message.opt.block1, block1 = block1, None
-            self._number = (self._number + 1) % (1 << 24)  # over all of them: who comes again is told later numbers
+            self._number = (self._number + 1) % (1 << 24)  # for all observers, so it also grows for one that returns
             message.opt.observe = self._number
             pipe.add_response(message, is_last=False)
             told = await watch.next()

@@ -1,1 +1,1 @@
-"""The HTTP gate: the SPARQL Protocol, whole graphs, the feed of commits, and what operators ask for."""
+"""The HTTP gate: the SPARQL Protocol, whole graphs, event streams, the feed of commits, administration, monitoring."""

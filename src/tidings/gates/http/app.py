@@ -1,4 +1,4 @@
-"""The SPARQL 1.1 Protocol over HTTP: `/query`, `/update`, and `/sparql` for both; and where the other paths lead.
+"""The HTTP application: the SPARQL 1.1 Protocol at `/query`, `/update` and `/sparql` (both), and all other routes.
 
     bytes -> HttpRequest (protocol) -> Broker -> Spool -> bytes
 
@@ -60,13 +60,13 @@ from tidings.protocol.sparql_http import (
 )
 
 _OPEN = ("/healthz", "/metrics", "/subscribe", "/log")
-"""Never refused for want of room: a full broker wants watching, and answers without an end count as connections."""
+"""Paths that the limit on concurrent requests does not refuse: monitoring, and streams, which count as connections."""
 _EITHER: tuple[Kind, ...] = ("query", "update")
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """What the gate takes: how large, how many, from where, and whether updates at all."""
+    """The limits of the gate: sizes, numbers, allowed hosts and origins, and whether it takes updates."""
 
     base: str
     max_body: int
@@ -77,20 +77,20 @@ class HttpSettings:
     visitors: Visitors
     max_connections: int = 20_000
     high_water: int = 1 << 18
-    """Bytes on their way to an event stream before it counts as slow."""
+    """Unsent bytes of an event stream above which it counts as slow."""
     ping: float = 20.0
     ws_port: int | None = None
-    """Where the WebSocket gate is, if there is one."""
+    """The port of the WebSocket gate, if there is one."""
     wss_port: int | None = None
-    """Where it is for those who come with TLS."""
+    """The port of the WebSocket gate for clients with TLS."""
     inbox: str | None = None
     """The path of the inbox for Linked Data Notifications, if there is one."""
     figures: Figures = no_figures
-    """What others count, for /metrics."""
+    """Figures of other parts, for /metrics."""
 
 
 class HttpGate:
-    """The handlers, on one broker."""
+    """The handlers and routes for one broker."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class HttpGate:
         )
 
     def end(self) -> None:
-        """End the answers that have no end of their own; requests in work go on."""
+        """End the event streams and feeds. Other requests go on."""
         self._streams.end()
 
     def app(self) -> Starlette:
@@ -193,7 +193,7 @@ class HttpGate:
         return SpoolResponse(await while_present(request, asking), self._broker.age)
 
     async def _check(self, request: Request) -> Response:
-        """Whether a text can be read. That it cannot is an answer like any other: somebody is still writing it."""
+        """Check a text that a user is writing. A syntax error is a normal answer here, not an error status."""
         asked = await self._read(request)
         if isinstance(asked, DescriptionRequest):
             raise BadRequest("the parameter query or update is missing")
@@ -229,13 +229,13 @@ class HttpGate:
         return Response(document, media_type=content_type(format_.media), headers=headers)
 
     async def _openapi(self, _: Request) -> Response:
-        from tidings.gates.http.monitoring.openapi import openapi  # here: few ask, and it describes all of security
+        from tidings.gates.http.monitoring.openapi import openapi  # here, as it is large, and few clients ask for it
 
         more = {path: item for gate in self._gates for path, item in gate.paths().items()}
         return Envelope(openapi(secured=self._guard.asks, more=more))
 
     def _readable(self, request: Request) -> Graphs:
-        """Where the endpoints are is told to everybody; which graphs there are, to those who may read them."""
+        """The graphs that the service description may list: those that the client may read."""
         try:
             return asker_of(request.scope).rights.read
         except TidingsError:
@@ -256,7 +256,7 @@ class HttpGate:
         return refusal(NotFound(f"there is nothing at {path}; try /query, /update or /sparql"), error.headers)
 
     def _sockets(self, request: Request) -> str | None:
-        """Where the client finds the WebSocket gate: by the proxy that it came by, or on the same host, at its port."""
+        """The address of the WebSocket gate for this client: through its proxy, or on the same host, at its port."""
         secure = request.url.scheme == "https"
         port, host = self._settings.wss_port if secure else self._settings.ws_port, request.url.hostname or "localhost"
         if port is None:
@@ -272,7 +272,7 @@ class HttpGate:
 
 
 def _address(request: Request, base: str) -> str:
-    """Where the client found the endpoint; its Host header is not to be trusted with more than an IRI."""
+    """The address of the endpoint as the client sees it. The Host header is used only if it gives a valid IRI."""
     address = f"{request.url.scheme}://{request.url.netloc}/sparql"
     return address if ABSOLUTE_IRI.fullmatch(address) else resolve(base, "/sparql")
 
@@ -286,5 +286,5 @@ def _check_takes(path: str, kinds: tuple[Kind, ...], kind: Kind) -> None:
 
 
 async def _accident(_: Request, __: Exception) -> Response:
-    """Whatever nobody foresaw: the server logs it, and the client learns nothing of our insides."""
+    """The response to an unexpected exception: the server logs it, and the client learns no details."""
     return refusal(internal_error())

@@ -1,9 +1,9 @@
-"""One connection to the HTTP port: requests, or a WebSocket from some request on.
+"""One connection to the HTTP port: HTTP requests, or a WebSocket from an upgrade on.
 
-uvicorn waits for ever for the end of the headers, however long they get; here they have to come within some seconds and
-bytes, and the body of an update on the short way (`quick_update.py`) within some seconds. The parser tells of an
-upgrade without being asked, so that requests which are none pay nothing for it; uvicorn then hands the connection to
-the class that its configuration names (`gates/websocket/upgrade.py`).
+uvicorn would wait for headers for ever, however long they get. Here they must arrive within some seconds and bytes, and
+the body of an update on the short path (`quick_update.py`) within some seconds. The parser raises an exception at an
+upgrade, so other requests pay nothing for the check; uvicorn then hands the connection to the class that its
+configuration names (`gates/websocket/upgrade.py`).
 """
 
 import asyncio
@@ -32,26 +32,26 @@ SLICE = 1 << 14
 
 
 class HttpConnection(HttpToolsProtocol):
-    """Is closed if headers do not come, knows how the client came, and changes hands when nothing is under way."""
+    """uvicorn's protocol, with time limits for headers and bodies, quotas of connections, and the short path."""
 
     patience: asyncio.TimerHandle | None = None
     extensions: dict[str, Any] | None = None
     heir: asyncio.Protocol | None = None
-    """Who has the connection now; what came together with the handshake is for it, too."""
+    """The protocol that has taken the connection over; it also gets the bytes that came together with the handshake."""
     upgraded_at = 0
     quotas: Quotas | None = None
     proxies: Proxies = NOBODY
-    """Whose connections are of many clients, and not counted as one."""
+    """Trusted proxies: their connections carry many clients, and do not count against a quota."""
     place: Ticket | None = None
     quick: QuickUpdates | None = None
     body: bytearray | None = None
-    """What is here of an update on the short way."""
+    """The part of an update's body that has arrived, on the short path."""
     is_reading = False
-    """Headers, or such a body: they have to come in time."""
+    """Whether headers, or such a body, are arriving: they have a time limit."""
     held = b""
-    """What came behind requests that wait for the one before them to be answered."""
+    """Bytes behind requests that wait until the one before them is answered."""
     unheard = 0
-    """Bytes that came since something was complete: headers, a piece of a body, a request. The parser holds them."""
+    """Bytes since the parser last completed headers, a piece of a body, or a request; the parser holds them."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -159,19 +159,19 @@ class HttpConnection(HttpToolsProtocol):
             self.loop.call_soon(self._hear_held)
 
     def handle_websocket_upgrade(self) -> None:
-        """A WebSocket behind a request that is still being answered would be written into by that answer."""
+        """Refuse an upgrade while an earlier request is being answered: its answer would go into the WebSocket."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.send_400_response("A WebSocket cannot begin before the answer to the request before it has ended.")
             return
         upgrade = sys.exception()
         assert isinstance(upgrade, HttpParserUpgrade)
         self.upgraded_at = upgrade.args[0]
-        self._give_place_back()  # it has another one as a WebSocket
+        self._give_place_back()  # the WebSocket gate counts the connection from here on
         super().handle_websocket_upgrade()
         self.heir = cast(asyncio.Protocol, self.transport.get_protocol())
 
     def _has_place(self, quotas: Quotas) -> bool:
-        """Whether its address may have one more connection."""
+        """Count the connection for its address. Returns False if the address has too many."""
         address = peer_of(self.transport).address
         if self.proxies and self.proxies.trusts(address):
             return True
@@ -187,7 +187,7 @@ class HttpConnection(HttpToolsProtocol):
             self.place.leave()
 
     def _is_quick(self, quick: QuickUpdates) -> bool:
-        """Whether this is an update that can be answered here and now, and another request come after it."""
+        """Whether this is an update for the short path, on a connection that stays open and has no request in work."""
         return (
             quick.takes(self.parser.get_method(), self.url, self.headers)
             and (self.cycle is None or self.cycle.response_complete)
@@ -226,7 +226,7 @@ class HttpConnection(HttpToolsProtocol):
 
 
 class Exchange:
-    """An update on the short way, where uvicorn has a cycle of request and response: others wait until it has ended."""
+    """An update on the short path. It stands in for uvicorn's request cycle, so later requests wait until it ends."""
 
     __slots__ = ("_connection", "disconnected", "keep_alive", "message_event", "response_complete")
 
@@ -254,7 +254,7 @@ class Exchange:
 
 
 class _NobodyWaits:
-    """For uvicorn, which wakes whoever waits for a body."""
+    """Stands in for the event that uvicorn sets when a body has arrived: on the short path, no task waits for it."""
 
     def set(self) -> None:
         pass
@@ -264,5 +264,5 @@ _NOBODY_WAITS = _NobodyWaits()
 
 
 def counted(quotas: Quotas, proxies: Proxies, quick: QuickUpdates | None = None) -> type[HttpConnection]:
-    """Connections that take a place of the quota of their address."""
+    """A class of connections that count against the quota of their address."""
     return type("CountedConnection", (HttpConnection,), {"quotas": quotas, "proxies": proxies, "quick": quick})

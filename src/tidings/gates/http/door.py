@@ -1,4 +1,4 @@
-"""The way in of every HTTP request: first, whose it is. And what every answer says about itself to a browser."""
+"""The first middleware: checks the Host and Origin of every request, and names the security headers of responses."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -7,7 +7,7 @@ from tidings.gates.visitors import Visitors
 from tidings.model.errors import TidingsError
 
 _OPEN = "/healthz"
-"""For whoever watches the broker, by whatever name; it tells nothing about the data."""
+"""Health checks may use any host name; this path tells nothing about the data."""
 _MOST_LET_IN = 64
 _OF_BROWSERS = (b"origin", b"sec-fetch-site")
 
@@ -21,11 +21,11 @@ SECURITY = (
     ("content-security-policy", "frame-ancestors 'none'"),
     ("x-frame-options", "DENY"),
 )
-"""What every answer has: it is never mistaken for a script, nor shown inside another page, and no address gets out."""
+"""Headers of every response: no sniffing of content types, no framing by other pages, no Referer."""
 
 
 class Door:
-    """Lets in what its visitors may ask, and refuses the rest unread."""
+    """Passes on the requests that `Visitors` accepts, and refuses the others without reading their bodies."""
 
     def __init__(self, app: ASGIApp, visitors: Visitors) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Events to be matched: POST /events with a JSON object, a list of such, or one on each line."""
+"""Publishing events: POST /events with a JSON object, a list of objects, or an object on each line."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Requests that come by a trusted proxy, as if their clients had come themselves: by their address, scheme and host."""
+"""Gives a request that came through a trusted proxy the address, scheme and host of the client."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -7,11 +7,11 @@ from tidings.gates.forwarding import Proxies
 from tidings.gates.http.responses import refusal
 
 PROXIED = "proxied"
-"""In the state of a request: it came by a proxy, and whatever the client is told to call goes there, too."""
+"""A key in the state of a request: it came through a proxy, so addresses in the response must lead there, too."""
 
 
 class Forwarded:
-    """Outermost, and only where proxies are trusted."""
+    """Middleware around everything else, used only if the settings trust proxies."""
 
     def __init__(self, app: ASGIApp, proxies: Proxies) -> None:
         self._app = app

@@ -2,7 +2,7 @@
 
     /rdf-graphs/service?graph=IRI    /rdf-graphs/service?default    /rdf-graphs/NAME is the graph base + that path
 
-A POST that names no graph makes a new one, and says where it is. A change is one commit, and its subscribers are told.
+A POST that names no graph creates one and returns its address. Each change is one commit, with its notifications.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class GraphStore:
         return await self._handle(request, DEFAULT_GRAPH if name is None else graph(name, "graph", self._base))
 
     async def _direct(self, request: Request) -> Response:
-        """Section 4.1: the request's own IRI names the graph, whatever host and scheme it came by."""
+        """Section 4.1: the IRI of the request names the graph; its host and scheme do not matter."""
         name = request.path_params["name"]
         if not name and request.method == "POST":
             return await self._new(request)
@@ -73,7 +73,7 @@ class GraphStore:
         return await self._handle(request, graph(PATH + (sent if found else quote(name)), "the path", self._base))
 
     async def _new(self, request: Request) -> Response:
-        """Section 5.5: a POST to the store itself makes a graph. A relative Location holds for every host."""
+        """Section 5.5: a POST to the store itself creates a graph. A relative Location is valid on every host."""
         location = f"{PATH}{uuid4().hex}"
         response = await self._handle(request, graph(location, "the path", self._base))
         if response.status_code == 201:
@@ -132,10 +132,10 @@ def _format(content_type: str) -> RdfFormat:
 
 
 def _read(documents: list[tuple[RdfFormat, bytes]], base: str, name: Term) -> Iterator[Quad]:
-    """Quads of one graph. Relative IRIs are relative to the graph's own (RFC 3986, section 5.1).
+    """Quads of one graph. Relative IRIs are resolved against that of the graph (RFC 3986, section 5.1).
 
-    The labels of one document may stay: the update replaces them. Several documents have a scope each, so that blank
-    nodes of different documents are different nodes.
+    The labels of a single document may stay, because the update replaces them. Several documents get a scope each, so
+    that their blank nodes are different nodes.
     """
     blanks = KEEP_LABELS if len(documents) == 1 else None
     for format_, content in documents:

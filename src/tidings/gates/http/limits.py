@@ -1,5 +1,5 @@
-"""What a gate takes in: so many requests at a time, of all and of each client, bodies of such a size, within such a
-time."""
+"""Limits of the HTTP gate: the number of concurrent requests, of all clients and of each, and the size and duration of
+bodies."""
 
 import asyncio
 
@@ -21,13 +21,13 @@ LARGE_BODY = 1 << 18
 """Bodies of more bytes are decoded in a thread: a form of 4 MB takes half a second."""
 _CLIENT = "tidings.client"
 _FREE = frozenset({"/healthz", "/metrics"})
-"""A busy broker wants watching."""
+"""Monitoring needs no place in a quota, so that it works on a busy broker."""
 _ENDLESS = frozenset({"/subscribe", "/log"})
-"""Answers without an end are no requests in work; their connections count."""
+"""Streams count as connections, and not as requests."""
 
 
 class Admission:
-    """Lets so many requests in at a time; the next one is asked to come back, at once and without being read."""
+    """Middleware that refuses requests beyond `most` at a time, without reading them; the client may retry later."""
 
     def __init__(self, app: ASGIApp, *, most: int, quotas: Quotas, open_paths: tuple[str, ...] = ()) -> None:
         self._app = app
@@ -53,7 +53,7 @@ class Admission:
 
 
 class Turnstile:
-    """Has each request take a place of its client's quota while it is in work. It is known by then who asks."""
+    """Middleware that counts each request against its client's quota. It runs after the identification."""
 
     def __init__(self, app: ASGIApp, quotas: Quotas) -> None:
         self._app = app
@@ -88,13 +88,13 @@ class Turnstile:
 
 
 def share_of(scope: Scope) -> str | None:
-    """Whose share of the forks a request takes: of whoever was asked who they are, or of nobody in particular."""
+    """The client against whose share of the forks a request counts; None for clients without a token."""
     client = None if identified(scope) is EVERYBODY else scope.get(_CLIENT)
     return client if isinstance(client, str) else None
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """The body of a request. Raises BodyTooLarge as soon as that is known, BodyTooSlow."""
+    """Read the body of a request. Raises BodyTooLarge as early as possible, BodyTooSlow."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedFormat("the body has a Content-Encoding; the broker takes only bodies without one")
     announced = request.headers.get("content-length", "").encode("latin-1")
@@ -102,7 +102,7 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 async def collect(announced: bytes | None, receive: Receive, most: int) -> bytes:
-    """A body, piece by piece; `announced` is its Content-Length, if it has one."""
+    """Collect the pieces of a body. `announced` is its Content-Length, if it has one."""
     if announced and announced.isdigit() and int(announced) > most:
         raise BodyTooLarge(most)
     parts: list[bytes] = []
@@ -126,7 +126,7 @@ async def collect(announced: bytes | None, receive: Receive, most: int) -> bytes
 
 
 async def read_aside(content_type: str, query_string: bytes, body: bytes, base: str) -> HttpRequest:
-    """What a body asks for; the loop goes on while a large one is decoded."""
+    """Read the request in a body. A large body is decoded in a thread, while the event loop goes on."""
     if len(body) <= LARGE_BODY:
         return read_post(content_type, query_string, body, base)
     return await asyncio.to_thread(read_post, content_type, query_string, body, base)

@@ -1,7 +1,7 @@
-"""The dashboard: the page for people, as it was built from the folder `dashboard` of the sources.
+"""Serves the dashboard, the page for people, which is built from the folder `dashboard` of the sources.
 
-Nothing of it comes from anywhere else, and its policy lets nothing in: whatever the data says, only the page's own
-scripts run. In a clone the page is built on the first start, beside the broker; until then a short page says so.
+The page loads nothing from other hosts, and its Content-Security-Policy allows only its own scripts, whatever the data
+are. In a clone, the first start builds the page while the broker runs already; until then, a short page says so.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 def policy(nonce: str) -> str:
-    """Content-Security-Policy. The editor makes its styles as it runs, and shows the nonce for them."""
+    """The Content-Security-Policy. The nonce is for the styles that the editor makes at run time."""
     return (
         f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
         "img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
@@ -34,7 +34,7 @@ def policy(nonce: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file of the page, and what is sent of it to those who take gzip."""
+    """A file of the page, also compressed for clients that accept gzip."""
 
     content: bytes
     packed: bytes
@@ -58,7 +58,7 @@ class Page:
 
 
 class Dashboard:
-    """The page and its parts; what was built while the broker runs is taken up with the next request."""
+    """The page and its files. A page that is built while the broker runs is served from the next request on."""
 
     def __init__(self, folder: Path = BUILT) -> None:
         self._folder = folder
@@ -69,7 +69,7 @@ class Dashboard:
         return [route("/assets/{name}", self._asset, "GET", "HEAD", public=True)]
 
     def answer(self) -> Response:
-        """The page, or what to say as long as there is none."""
+        """The page, or a short one that says that it is not built yet."""
         nonce, page = token_urlsafe(16), self._built()
         html = MEANWHILE if page is None else page.html
         headers = {"content-security-policy": policy(nonce), "vary": "accept", "cache-control": "no-store"}
@@ -86,11 +86,11 @@ class Dashboard:
         return Response(asset.content, media_type=asset.media, headers=headers)
 
     def _built(self) -> Page | None:
-        """What is in the folder, read once for each time that it is built."""
+        """The page from the folder, read once after each build."""
         try:
             built = (self._folder / "index.html").stat().st_mtime_ns
         except OSError:
-            return self._page  # not there yet, or just being replaced
+            return self._page  # not built yet, or just being replaced
         if built != self._of:
             self._page, self._of = Page.read(self._folder), built
         return self._page

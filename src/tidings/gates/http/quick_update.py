@@ -1,9 +1,9 @@
-"""The short way for the commonest request: an update by POST, from a program.
+"""A short path for the most common request: an update that a program sends by POST.
 
     last byte of a body (connection) -> QuickUpdates -> Broker -> Exchange -> bytes
 
-It is answered as the long way would, without what such a request has no use for: a task, routing, CORS, compression.
-Whatever is out of the ordinary goes the long way before anything was done for it, and is refused there.
+The answer is the same as from the HTTP application, but needs no task, routing, CORS or compression. Any unusual
+request goes to the application before anything is done for it, and is refused there if need be.
 """
 
 import logging
@@ -38,11 +38,11 @@ class Exchange(Protocol):
     """A request that waits for its answer."""
 
     def answer(self, status: int, headers: bytes, document: bytes) -> None:
-        """Called once. Headers are lines, each with its end; those of every answer are added."""
+        """Called once. `headers` are complete lines; the headers that every response has are added."""
 
 
 class QuickUpdates:
-    """`proxies` are those that speak for others."""
+    """Answers such updates. `proxies` are the trusted ones."""
 
     def __init__(
         self, broker: Broker, guard: Guard, quotas: Quotas, visitors: Visitors, proxies: Proxies, *, base: str,
@@ -57,10 +57,10 @@ class QuickUpdates:
         self._largest = min(max_body, LARGE_BODY)
         paths = (_PATH, SECURE + _PATH) if guard.asks else (_PATH,)
         self._deeds = {path.encode(): f"POST {path}" for path in paths}
-        """What the audit log calls an update at each of our paths."""
+        """The name of an update at each path in the audit log."""
 
     def takes(self, method: bytes, url: bytes, headers: Headers) -> bool:
-        """Whether this may be a request for the short way, as far as its headers tell."""
+        """Whether the headers of a request allow the short path."""
         if method != b"POST" or url not in self._deeds:
             return False
         fields = dict(headers)
@@ -74,7 +74,7 @@ class QuickUpdates:
         )
 
     def submit(self, exchange: Exchange, url: bytes, headers: Headers, body: bytes, address: str) -> bool:
-        """Have an update carried out and its exchange answered. False: this is for the long way."""
+        """Submit an update, whose outcome answers the exchange. Returns False if the application has to handle it."""
         fields = dict(headers)
         try:
             host = fields.get(b"host")
@@ -94,13 +94,13 @@ class QuickUpdates:
         except TidingsError:
             return False
         except Exception:
-            log.exception("internal error while reading an update; it goes the long way")
+            log.exception("internal error while reading an update over HTTP; it is read again without the short path")
             return False
         self._broker.submit(request.text, request.dataset, work.reply, publisher, asker.rights)
         return True
 
     def _origin(self, address: str, host: bytes | None, headers: Headers) -> tuple[str, bytes | None]:
-        """Where a request comes from, and the name that its client has for the broker. Raises BadForwarding."""
+        """The address of the client, and the Host header that it sent. Raises BadForwarding."""
         read = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
         hop = self._proxies.origin(address, read)
         if hop is None:
@@ -109,7 +109,7 @@ class QuickUpdates:
 
 
 class _Work:
-    """An update of a client, which has a place of its quota meanwhile. Raises LimitExceeded if there is none."""
+    """An update that counts against its client's quota until it is answered. Raises LimitExceeded."""
 
     __slots__ = ("_address", "_asker", "_client", "_exchange", "_guard", "_quotas", "_what")
 

@@ -1,4 +1,4 @@
-"""Small answers in JSON: what an update did, an error, the broker's health."""
+"""Small JSON responses: outcomes of updates, errors, health."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _CHALLENGE = 'Bearer realm="tidings"'
 
 
 class Envelope(Response):
-    """JSON that ends its line: people read it in a shell."""
+    """A JSON response that ends with a newline, for people who read it in a shell."""
 
     def __init__(self, content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         document = orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
@@ -23,12 +23,12 @@ class Envelope(Response):
 
 
 def refusal(error: TidingsError, headers: Mapping[str, str] | None = None) -> Envelope:
-    """An error as the client sees it; one who came at a bad moment is asked to come back."""
+    """The response for an error, with headers that tell the client what to do."""
     return Envelope(error.to_json(), error.status, {**advice(error), **(headers or {})})
 
 
 def advice(error: TidingsError) -> dict[str, str]:
-    """What the client of an error can do about it: come back later, or show a token (RFC 6750, section 3)."""
+    """Headers that tell the client what to do about an error: retry later, or show a token (RFC 6750, section 3)."""
     if isinstance(error, RateExceeded):
         return {"retry-after": str(error.seconds)}
     if error.status in BUSY:

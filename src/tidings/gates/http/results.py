@@ -1,4 +1,4 @@
-"""Results as documents: which format, and its bytes."""
+"""Chooses the format of results, and writes them."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ TRIPLE = ("subject", "predicate", "object")
 
 
 def document(accept: str | None, wanted: Sequence[str]) -> Writer:
-    """Writes results in the first of the wanted formats that there is, if any is, else by the Accept header."""
+    """A writer for the first of the wanted formats that exists; if none is wanted, for the Accept header."""
 
     def write(result: Result) -> tuple[str, Iterable[bytes]]:
         match result:
@@ -25,7 +25,7 @@ def document(accept: str | None, wanted: Sequence[str]) -> Writer:
             case Triples(triples):
                 try:
                     rdf = first_of(tuple(RdfFormat), accept, wanted)
-                except NotAcceptable:  # some clients take nothing but tables: they get one of triples
+                except NotAcceptable:  # a client that accepts only tables gets triples as rows
                     results = first_of(tuple(ResultFormat), accept, wanted)
                     return content_type(results.media), write_results(Solutions(TRIPLE, triples), results)
                 return content_type(rdf.media), serialize_rdf(triples, rdf)
@@ -34,14 +34,14 @@ def document(accept: str | None, wanted: Sequence[str]) -> Writer:
 
 
 def results_document(result: Result) -> tuple[str, Iterable[bytes]]:
-    """Any result as SPARQL results in JSON; triples are rows of three."""
+    """Any result as SPARQL results in JSON; triples become rows of three columns."""
     if isinstance(result, Triples):
         result = Solutions(TRIPLE, answer_rows(result))
     return content_type(ResultFormat.JSON.media), write_results(result, ResultFormat.JSON)
 
 
 def rdf_document(format_: RdfFormat) -> Writer:
-    """Writes triples in a format."""
+    """A writer of triples in this format."""
 
     def write(result: Result) -> tuple[str, Iterable[bytes]]:
         assert isinstance(result, Triples)
@@ -51,7 +51,8 @@ def rdf_document(format_: RdfFormat) -> Writer:
 
 
 def first_of(formats: Sequence[F], accept: str | None, wanted: Sequence[str]) -> F:
-    """The first format of some that is known here; without any, by the Accept header. Raises what the first did."""
+    """The first of the wanted formats that exists; if none is wanted, by the Accept header. If none exists, raises the
+    error for the first."""
     for name in wanted:
         with suppress(UnsupportedFormat, NotAcceptable):
             return negotiate(name, formats) if "," in name else chosen(formats, accept, name)
@@ -59,7 +60,7 @@ def first_of(formats: Sequence[F], accept: str | None, wanted: Sequence[str]) ->
 
 
 def chosen(formats: Sequence[F], accept: str | None, wanted: str | None) -> F:
-    """The format by name or media type, if one was asked for with `?format=`, else by the Accept header."""
+    """The format that the parameter `format` names, by name or media type; without one, by the Accept header."""
     if not wanted:
         return negotiate(accept, formats)
     return by_media_type(formats, wanted) if "/" in wanted else by_name(formats, wanted)

@@ -1,4 +1,4 @@
-"""What the handlers of all paths share: routes that tell their methods, pages, what a client accepts, its presence."""
+"""Shared by the handlers of all paths: routes that answer OPTIONS, paging, headers, and noticing that a client left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 def route(
     path: str, handler: Handler, *methods: str, public: bool = False, headers: Mapping[str, str] | None = None
 ) -> Route:
-    """A path that also answers OPTIONS, with headers. Unless it is for everybody, it has to be known who asks."""
+    """A path that also answers OPTIONS, with headers. Unless it is open to all, the client must be identified."""
     told = {"allow": ", ".join((*methods, "OPTIONS")), **(headers or {})}
 
     async def answer(request: Request) -> Response:
@@ -41,7 +41,7 @@ def accept_of(request: Request) -> str | None:
 
 
 def whole(value: str | None, name: str, default: int, most: int) -> int:
-    """A parameter that is a whole number, at most so large. Raises BadRequest."""
+    """The value of a parameter that must be a whole number; larger values become `most`. Raises BadRequest."""
     if value is None:
         return default
     if not (value.isascii() and value.isdigit() and len(value) < 20):
@@ -50,14 +50,14 @@ def whole(value: str | None, name: str, default: int, most: int) -> int:
 
 
 def page_of(request: Request, items: Iterator[T]) -> tuple[list[T], bool]:
-    """As many as were asked for, and whether there are more."""
+    """A page of as many items as the request asks for, and whether there are more."""
     limit = max(1, whole(request.query_params.get("limit"), "limit", PAGE, MOST_PER_PAGE))
     page = list(islice(items, limit))
     return page, next(items, None) is not None
 
 
 async def while_present(request: Request, work: Awaitable[T]) -> T:
-    """The outcome of the work; if the client leaves meanwhile, the work is given up."""
+    """The outcome of the work, which is cancelled if the client leaves."""
     try:
         async with asyncio.TaskGroup() as group:
             leaving = group.create_task(_leave(request.receive))
@@ -74,6 +74,6 @@ async def _leave(receive: Receive) -> None:
 
 
 async def departure(receive: Receive) -> None:
-    """Until the client is gone."""
+    """Wait until the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""Sends what was written down: a spool, piece by piece, at the client's pace but not for ever."""
+"""Sends a spool piece by piece, as fast as the client reads, and gives up if it reads nothing for too long."""
 
 import asyncio
 from math import ceil
@@ -13,16 +13,16 @@ CHUNK = 1 << 16
 _ASCII = "".join(map(chr, range(0x20, 0x7F)))
 _LONGEST_WARNING = 1000
 STALLED_AFTER = 60.0
-"""Seconds after which a client that takes nothing is let go."""
+"""A client that reads nothing for so many seconds is disconnected."""
 
 
 class SpoolResponse(Response):
-    """Sends a spool, and closes it; its answer is of so many seconds ago."""
+    """Sends a spool, and closes it. The answer in it is `age` seconds old."""
 
     def __init__(self, spool: Spool, age: float = 0.0) -> None:
         self._spool = spool
         headers = {"content-length": str(spool.size), "vary": "accept"}
-        if age:  # RFC 9111, 5.1: the store of record has not been heard of for so long
+        if age:  # RFC 9111, 5.1: for so long, the store of record has not answered
             headers["age"] = str(ceil(age))
         if spool.warnings:
             headers["tidings-warning"] = quote("; ".join(spool.warnings)[:_LONGEST_WARNING], safe=_ASCII)

@@ -1,6 +1,6 @@
 """The service description (SPARQL 1.1 Service Description, W3C Recommendation, 21 March 2013).
 
-The Subscribe language is a language extension of ours; where it is spoken is said in terms of ours, too.
+The Subscribe language is an extension of ours; terms of our own vocabulary say where it is available.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
 OURS = "urn:tidings:"
 SUBSCRIBE = f"{OURS}subscribe"
-"""The language: a query whose answer is told again whenever it changes."""
+"""The Subscribe language: queries with notifications of every change of the answer."""
 LDP_INBOX = "http://www.w3.org/ns/ldp#inbox"
 FORMATS = "http://www.w3.org/ns/formats/"
 PREFIXES = {"sd": SD, "void": VOID, "formats": FORMATS, "xsd": XSD}
 
 MOST_GRAPHS = 1000
-"""Named graphs that are listed; a store may have a hundred thousand."""
+"""The most named graphs that a description lists; a store may have a hundred thousand."""
 
 _UNIQUE_NAMES = {
     RdfFormat.TURTLE: "Turtle",
@@ -51,7 +51,7 @@ def describe(
 ) -> Iterator[Triple]:
     """The triples of the description of an endpoint, with the addresses of the WebSocket gate and of the inbox.
 
-    It tells of the graphs that may be read, and of no others."""
+    It lists only the graphs that the client may read."""
     service, dataset, default = blank("service"), blank("dataset"), blank("default")
     yield service, RDF_TYPE, _sd("Service")
     yield service, _sd("endpoint"), iri(endpoint)

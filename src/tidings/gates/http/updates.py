@@ -1,4 +1,4 @@
-"""An update that came over HTTP: now, or in its time."""
+"""Carries out, delays or rehearses an update that came over HTTP."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, assert_never
@@ -24,7 +24,7 @@ _HEADER = HEADER.lower().encode()
 
 
 async def publish(broker: Broker, guard: Guard, request: Published, scope: Scope, *, read_only: bool) -> bytes:
-    """Carry an update out, accept it for later, or try it out; the answer. Raises what is wrong with it."""
+    """Carry out, delay or rehearse an update. Returns the answer; raises what is wrong with the update."""
     if read_only:
         raise NotAllowed("this endpoint is read-only")
     asker = asker_of(scope)
@@ -48,7 +48,7 @@ async def publish(broker: Broker, guard: Guard, request: Published, scope: Scope
 
 
 def _rehearsed(rehearsal: Rehearsal) -> bytes:
-    """Quads are written as in the feed of commits."""
+    """A rehearsal as JSON, with quads as in the feed of commits."""
     counts = {"dry_run": True, "added": rehearsal.added, "removed": rehearsal.removed}
     quads = {"add": _written(rehearsal.add), "remove": _written(rehearsal.remove)}
     return orjson.dumps({"response": counts | quads})
@@ -59,7 +59,7 @@ def _written(quads: Iterable[Quad]) -> list[dict[str, str]]:
 
 
 def publisher_of(headers: Mapping[bytes, bytes]) -> str | None:
-    """Who sends a request, if it says so. Raises BadRequest."""
+    """The publisher that the headers of a request name, if any. Raises BadRequest."""
     sent = headers.get(_HEADER)
     if sent is None:
         return None

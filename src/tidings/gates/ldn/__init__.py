@@ -2,9 +2,9 @@
 
     POST /inbox/ -> notifications -> triples -> inbox -> one commit: a graph of its own, and a line in the container's
 
-contexts       what `@context` may refer to: nothing is fetched unless that is allowed
-notifications  documents as triples, and the constraints that they have to meet
-inbox          names of notifications, and the SPARQL that keeps, lists and removes them
-discovery      where the inbox of a resource is; activities: what is sent there
-receiver       the HTTP side: receiving, listing, discovery; gate is what the process sees of it
+contexts       the documents that `@context` may refer to; the settings decide whether others may be fetched
+notifications  documents as triples, and the constraint that they have to meet
+inbox          the names of notifications, and the SPARQL that stores, lists and removes them
+discovery      finds the inbox of a resource; activities: the notifications that are sent there
+receiver       the HTTP side: receiving, listing, discovery; gate has the interface of a gate
 """

@@ -2,9 +2,9 @@
 
     {"@context": "https://www.w3.org/ns/activitystreams"}  ->  {"@context": {… the terms …}}
 
-ActivityStreams 2.0, in which most notifications are written, is known here: its terms, and which of them stand for IRIs
-or have a datatype. Whatever else is referred to is fetched where the settings let clients have documents fetched, and
-refused everywhere else. References within contexts are followed as well, to a depth.
+The context of ActivityStreams 2.0, which most notifications use, is built in: its terms, and which of them stand for
+IRIs or have a datatype. Other contexts are fetched if the settings allow clients to have documents fetched, and refused
+otherwise. References within contexts are followed as well, up to a depth.
 """
 
 import re

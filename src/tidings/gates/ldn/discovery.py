@@ -1,4 +1,4 @@
-"""Where the inbox of a resource is: in a `Link` header, or in what the resource says of itself (LDN, Discovery).
+"""Finds the inbox of a resource: in a `Link` header, or in the triples of the resource (LDN, Discovery).
 
 Link: </inbox/>; rel="http://www.w3.org/ns/ldp#inbox"        <resource> ldp:inbox <inbox>
 """

@@ -1,10 +1,10 @@
 """What can be wrong with a notification; branches of the tree in `model/errors.py`.
 
 BadRequest
-├── ContextNotAllowed    context_not_allowed    400   a context that is not known, and may not be fetched
-├── ConstraintNotMet     constraint_not_met     400   the notification is not as this inbox wants it
-├── NotANotification     not_a_notification     400   a document without a triple, or with graphs of its own
-└── NoInbox              no_inbox               400   a resource that was named to be notified has none
+├── ContextNotAllowed    context_not_allowed    400   the context is unknown, and the settings forbid to fetch it
+├── ConstraintNotMet     constraint_not_met     400   the notification does not meet the constraint of this inbox
+├── NotANotification     not_a_notification     400   the document has no triple, or has named graphs
+└── NoInbox              no_inbox               400   the resource that is to be notified has no inbox
 """
 
 from tidings.model.errors import BadRequest

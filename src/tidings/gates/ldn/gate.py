@@ -1,4 +1,4 @@
-"""The inbox, as the process sees it: paths of the HTTP gate, and what they count."""
+"""The inbox as a gate: its paths on the HTTP gate, and its counters."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager

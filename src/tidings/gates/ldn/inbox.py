@@ -3,8 +3,8 @@
     GRAPH <inbox/>    { <inbox/> ldp:contains <inbox/7f…> . <inbox/7f…> dcterms:created "2026-…" }
     GRAPH <inbox/7f…> { the notification }
 
-Both change in one commit, so whoever subscribes to the container is told of notifications that are there. In the graph,
-names are below the broker's base; clients are told the addresses by which they reach it.
+Both change in one commit, so a subscriber to the container hears only of notifications that exist. In the graph, names
+are below the broker's base; in answers, they are the addresses by which the client reaches the broker.
 """
 
 import re
@@ -85,7 +85,7 @@ class Inbox:
         return iri.removeprefix(self.iri)
 
     def reached(self, triples: Iterable[Triple], address: str) -> Iterator[Triple]:
-        """Triples as whoever reaches the inbox at an address is told them."""
+        """The triples with the address by which a client reaches the inbox."""
         names, addresses = f"<{self.iri}", f"<{address}"
 
         def told(term: Term) -> Term:
@@ -95,7 +95,7 @@ class Inbox:
 
 
 def listing(address: str, ids: Iterable[str]) -> Iterator[Triple]:
-    """What consumers are told of an inbox at an address."""
+    """The description of an inbox for consumers, with the address by which they reach it."""
     yield f"<{address}>", RDF_TYPE, f"<{LDP}Container>"
     for number in ids:
         yield f"<{address}>", CONTAINS, f"<{address}{number}>"

@@ -1,6 +1,6 @@
 """Documents as notifications: triples, and the constraint that they have to meet.
 
-The constraint is an ASK query over the notification alone. It is checked before anything is kept.
+The constraint is an ASK query over the notification alone. It is checked before anything is stored.
 """
 
 import time

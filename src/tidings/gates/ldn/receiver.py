@@ -3,7 +3,8 @@
     GET /inbox/constraints   the query that a notification has to satisfy
     DELETE /inbox/<id>       removes one, for whoever may write it
 
-Rights are those of the graphs: who may write the container and the notification may send, who may read them may look.
+The rights of the graphs decide: a client may send if it may write the container's graph and the notification's, and may
+look if it may read them.
 """
 
 import asyncio

@@ -3,12 +3,12 @@
     tool call -> requests -> desk -> Caller -> Broker -> sizing -> an answer that fits into a context window
     commit -> watching -> resources/updated
 
-requests    what an agent can ask for, as values, and the descriptions of the tools
-desk        carries requests out; it knows no protocol
-sizing      terms and rows, short, and no more of them than fit
-vocabulary  what there is to ask about
-watches     what agents want to hear of, and what each has seen: facts of the commit log
-watching    tells whoever listens that something has changed
+requests    the requests of agents as values, and the descriptions of the tools
+desk        carries out requests; it is independent of the protocol
+sizing      writes terms and rows briefly, and as many as fit into a context window
+vocabulary  lists the classes and predicates of the graph
+watches     the queries that agents watch, and what each has seen: facts of the commit log
+watching    tells agents that a watched answer has changed
 proxy       the same over stdin and stdout, for an agent that starts it
-server      the tools and resources, by the official SDK; gate is what the process sees of it
+server      the tools and resources, by the official SDK; gate has the interface of a gate
 """

@@ -1,4 +1,4 @@
-"""Carries out what an agent asks for; what it answers is an object of JSON, sized for a context window."""
+"""Carries out the requests of agents. The answers are JSON objects, sized for a context window."""
 
 from collections import Counter
 from hashlib import blake2b

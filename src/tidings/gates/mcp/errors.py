@@ -1,10 +1,10 @@
 """What can be wrong with what an agent asks for; branches of the tree in `model/errors.py`.
 
 NotFound
-└── UnknownWatch      unknown_watch      404   nobody left a subscription under this name
+└── UnknownWatch      unknown_watch      404   there is no watch of this name
 LimitExceeded
-├── TooManyWatches    too_many_watches   429   of one agent
-└── AnswerTooLong     answer_too_long    413   rows: a watch keeps what was seen of it
+├── TooManyWatches    too_many_watches   429   the agent has as many watches as it may
+└── AnswerTooLong     answer_too_long    413   rows: a watch keeps all rows that the agent has seen
 """
 
 from typing import Any

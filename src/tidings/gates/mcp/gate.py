@@ -1,4 +1,4 @@
-"""The agents' gate, as the process sees it: `/mcp` of the HTTP gate (streamable HTTP), and what it counts."""
+"""The MCP gate: the path `/mcp` of the HTTP gate (streamable HTTP), and its counters."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager

@@ -1,6 +1,6 @@
-"""What an agent can ask for, as values; each is a tool, and the class tells all there is to tell of it.
+"""The requests of agents as values. Each is a tool, and its class has the description and the arguments of the tool.
 
-The schema of a tool's arguments is made from the class, and arguments are checked against it.
+The schema of the arguments is made from the class, and the server checks arguments against it.
 """
 
 from typing import Annotated, Any, ClassVar, TypeAlias

@@ -1,10 +1,10 @@
-"""Terms and rows as an agent reads them: short, and no more of them than fit into a context window.
+"""Writes terms and rows for agents: briefly, and no more of them than fit into a context window.
 
     <http://www.w3.org/2000/01/rdf-schema#label>  ->  rdfs:label
     "22"^^xsd:integer                             ->  22
 
-What is written here means the same in SPARQL, with the prefixes that are told beside it. A table has as many rows as
-were asked for and fit; it says whether there are more.
+The short forms are valid in SPARQL with the prefixes that the answer names. A table has as many rows as the agent asks
+for and as fit; it says whether there are more.
 """
 
 from collections.abc import Iterable

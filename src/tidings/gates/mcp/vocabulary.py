@@ -1,4 +1,4 @@
-"""What there is to ask about: classes and predicates with their counts and an example of each, and namespaces."""
+"""Lists the classes and predicates of the graph, with their counts and an example of each, and the namespaces."""
 
 import re
 from collections import Counter

@@ -1,10 +1,10 @@
-"""What agents want to hear of, and what each has seen of it: facts, durable like everything else.
+"""Watches: the queries that agents watch, and the rows that each agent has seen, as facts of the log.
 
-    changes = the answer now - what was seen        seen += what was told, once the agent says that it has it
+    changes = the answer now - the rows seen        seen += the changes told, once the agent confirms them
 
-The difference is exact however long an agent was away, and whatever was restarted meanwhile. An agent says with a
-cursor that it has what it was told; one that says nothing is told the same again. What it was told is a fact, too: the
-cursor counts after a restart.
+The difference is exact however long an agent was away, and whatever was restarted meanwhile. An agent confirms with a
+cursor that it has the changes; otherwise it gets the same changes again. The changes told are facts, too, so a cursor
+is still valid after a restart.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ Rows: TypeAlias = Counter[Row]
 
 
 class Told(Struct, frozen=True):
-    """What was told of a watch, until its agent says that it has it."""
+    """The changes that were told of a watch, until its agent confirms them."""
 
     cursor: str
     added: Rows
@@ -116,13 +116,13 @@ def watch_note(watch: Watch) -> Note:
 
 
 def told_note(watch: Watch, told: Told) -> Note:
-    """The agent is told this."""
+    """The note that these changes were told to the agent."""
     said = {"cursor": told.cursor, "added": _listed(told.added), "removed": _listed(told.removed)}
     return Note("told", _of(watch) | said)
 
 
 def look_note(watch: Watch) -> Note:
-    """The agent has what it was told."""
+    """The note that the agent has confirmed the changes it was told."""
     return Note("look", _of(watch) | {"looks": watch.looks + 1})
 
 

@@ -1,6 +1,6 @@
-"""Tells whoever listens that a watched answer has changed: one subscription of the engine for each watch.
+"""Tells agents that listen that a watched answer has changed, by one subscription for each watch.
 
-What changed is not told here; an agent asks for it when it has time.
+It does not tell the changes; the agent asks for them when it has time.
 """
 
 import logging
@@ -102,4 +102,4 @@ class Live:
 
 
 def _nothing(subscriber: Subscriber, parcel: Parcel, resumed: bool | None) -> None:
-    """The first answer was told by whoever began the watch."""
+    """Ignores the first answer of a subscription: the request that began the watch has returned it."""

@@ -1,8 +1,9 @@
-"""The subscriptions of clients, who may be away or gone for good, and nobody here would know. So each has a lease.
+"""Channels: the subscriptions of MQTT clients as facts of the log. Each has a lease, because the gate cannot see
+whether a client is still there.
 
-    channel   the last level of its topic, <prefix>/subscriptions/<channel>: the spuid that it had at first
+    channel   the last level of its topic, <prefix>/subscriptions/<channel>: the first spuid of the subscription
 
-They are facts of the log: after a restart of the broker, the gate goes on with all of them.
+After a restart of the broker, the gate goes on with all channels.
 """
 
 from collections.abc import Iterable, Iterator

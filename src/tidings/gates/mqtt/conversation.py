@@ -1,7 +1,7 @@
-"""Requests that come as messages, and their answers. No socket is needed: turns of a line come in, publications go out.
+"""Answers requests that come as messages. It needs no socket: turns of a line come in, publications go out.
 
-What changes the graph is acknowledged once it is durable, and tried again if it met a limit and nobody can be told.
-Whoever asks for something else asks again if no answer comes.
+A message that changes the graph is acknowledged once the change is durable. If it meets a limit and has no topic for an
+answer, it is tried again. For other requests, the client has to ask again if no answer comes.
 """
 
 import logging
@@ -120,7 +120,7 @@ class Conversation:
             self._send(Publication(topic, document, correlation=message.correlation))
 
     def _reply_topic(self, message: Message, extras: Extras) -> str | None:
-        """Where the answer goes, if it may go there: never to where requests come from, or others are told."""
+        """The topic for an answer, if it is allowed: not a topic of requests, or of others' notifications."""
         topic = message.reply or extras.reply
         if topic is None or (topic.startswith(self._prefix) and not topic.startswith(self._replies)):
             return None
@@ -175,7 +175,7 @@ class Conversation:
     def _asker(self) -> Asker:
         """Raises what is wrong with the identity of the gate."""
         asker = self._caller.recall()
-        assert asker is not None  # the settings name it, or nobody: neither has to be found out
+        assert asker is not None  # the gate has no token that would have to be verified
         return asker
 
     # -- requests -----------------------------------------------------------------------------------------------

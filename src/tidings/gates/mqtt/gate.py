@@ -1,4 +1,4 @@
-"""The MQTT gate: what it listens to and what it says, whenever its MQTT broker is there."""
+"""The MQTT gate: subscribes and publishes at the site's MQTT broker whenever that is connected."""
 
 import asyncio
 import logging
@@ -168,7 +168,7 @@ class MqttGate:
         asyncio.get_running_loop().call_later(LOOK, self._link.look_away, self._looking)
 
     def listening(self, refused: Sequence[str]) -> None:
-        """From here on nothing that is published for us is lost: whoever waits for us may begin."""
+        """The MQTT broker has accepted our subscriptions: from here on, clients may send requests."""
         self._connected = True
         self._told.clear()
         self._say("online")
@@ -232,7 +232,7 @@ class Mirroring:
         self.caller = self._new()
 
     async def begin(self) -> None:
-        """The whole answer, and then its changes. Raises nothing: who may not have it is told again later."""
+        """Publish the whole answer, and then its changes. If the broker refuses, do not raise, but try again later."""
         if self.lost:
             self.caller.leave()
             self.caller = self._new()

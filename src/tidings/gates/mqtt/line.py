@@ -1,7 +1,7 @@
-"""Messages in the order in which they came: so many in work at a time, the others wait, and those that met a limit go
-first when it is over. A message is acknowledged once it may be, and never before one that came earlier.
+"""Handles messages in the order in which they came, a limited number at a time. A message that met a limit is tried
+again before the others. A message is acknowledged when its handler allows it, and never before an earlier message.
 
-An acknowledgement that comes only after the disk makes the MQTT broker keep what we have not kept yet.
+If a message is acknowledged only when its effect is durable, the MQTT broker keeps it until then.
 """
 
 import heapq
@@ -15,11 +15,11 @@ MOST_IN_WORK = 512
 MOST_WAITING = 10_000
 
 Later: TypeAlias = Callable[[float, Callable[[], None]], object]
-"""Has something called after so many seconds."""
+"""Calls a function after so many seconds."""
 
 
 class Turn:
-    """A message whose turn it is. Whoever handles it says once that it is `done`, or has to be tried `again`."""
+    """A message that is being handled. Its handler calls either `done` or `again`, once."""
 
     __slots__ = ("_line", "_number", "_over", "message")
 
@@ -30,7 +30,7 @@ class Turn:
         self.message = message
 
     def accept(self) -> None:
-        """It need not come again, whatever becomes of it."""
+        """Acknowledge the message: the MQTT broker need not send it again, whatever its outcome."""
         self._line.settle(self._number)
 
     def done(self) -> None:
@@ -38,7 +38,7 @@ class Turn:
         self._end()
 
     def again(self, seconds: float) -> None:
-        """Before all that came after it and are not in work yet."""
+        """Try the message again after some seconds, before all later messages that are not in work yet."""
         self._line.put_back(self._number, self.message, seconds)
         self._end()
 
@@ -64,16 +64,16 @@ class Line:
         self._in_work = 0
         self._held = False
         self._unacknowledged: deque[tuple[int, int]] = deque()
-        """Number and token of those that came and were not acknowledged, in their order."""
+        """The numbers and tokens of messages that are not acknowledged, in order."""
         self._settled: set[int] = set()
         self.dropped = 0
-        """Those that nobody can be asked for again, when there were too many."""
+        """How many messages were dropped because too many waited; these need no acknowledgement."""
 
     def __len__(self) -> int:
         return len(self._waiting) + self._in_work
 
     def put(self, message: Message) -> None:
-        """One more has come. Whoever waits for acknowledgements sends only so many before it gets some."""
+        """Add a message. Of those that need an acknowledgement, the MQTT broker itself sends only a limited number."""
         if not message.token and len(self._waiting) >= MOST_WAITING:
             self.dropped += 1
             return
@@ -84,7 +84,7 @@ class Line:
         self._advance()
 
     def forget(self) -> None:
-        """The connection is another one: what was not acknowledged comes again, so it need not wait here."""
+        """There is a new connection: drop unacknowledged messages, because the MQTT broker sends them again."""
         self._unacknowledged.clear()
         self._settled.clear()
         self._waiting = [(number, message) for number, message in self._waiting if not message.token]
@@ -111,7 +111,7 @@ class Line:
     def settle(self, number: int) -> None:
         line, settled = self._unacknowledged, self._settled
         if not line or number < line[0][0]:
-            return  # it needs no acknowledgement, or has it, or it is of a connection that is gone
+            return  # it needs no acknowledgement, or has one, or belongs to an earlier connection
         settled.add(number)
         while line and line[0][0] in settled:
             first, token = line.popleft()

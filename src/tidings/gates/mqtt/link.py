@@ -49,11 +49,11 @@ class Address(Struct, frozen=True):
 
 
 class Listener(Protocol):
-    """Who is told what happens, on the loop."""
+    """Gets the events of the link, on the event loop."""
 
     def connected(self) -> None: ...
     def listening(self, refused: Sequence[str]) -> None:
-        """The MQTT broker sends from now on what it was asked for with `subscribe`, but for these filters."""
+        """The MQTT broker has accepted all subscriptions except these filters."""
 
     def lost(self, reason: str) -> None: ...
     def hear(self, message: Message) -> None: ...
@@ -62,8 +62,8 @@ class Listener(Protocol):
 
 
 class Link:
-    """For the thread of the loop; `start` and `stop` bracket its life. `will` is what the MQTT broker says when we are
-    gone without a word."""
+    """The connection, used from the thread of the event loop, between `start` and `stop`. The MQTT broker publishes
+    `will` if the connection breaks without a DISCONNECT."""
 
     def __init__(self, address: Address, listener: Listener, will: Publication) -> None:
         self._address = address
@@ -215,10 +215,10 @@ class Link:
         self._listener.taken(self._sizes.pop(mid, 0))
 
     def _tell(self, what: Callable[[], None]) -> None:
-        """Have something called on the loop, after all that came before it."""
+        """Call a function on the event loop, after all earlier ones."""
         events = self._events
         events.append(what)
-        if len(events) == 1:  # whoever finds others there knows that they are on their way
+        if len(events) == 1:  # otherwise, a call of `_call` is scheduled already
             self._loop.call_soon_threadsafe(self._call)
 
     def _call(self) -> None:

@@ -1,9 +1,9 @@
-"""What comes from the MQTT broker and what goes to it, as values; and how a message is read as a request.
+"""Incoming and outgoing MQTT messages as values, and reading a message as a request.
 
     <prefix>/update, /query, /subscribe, /unsubscribe     {"sparql": …, "alias": …, "reply": …}, or bare SPARQL
     <prefix>/events                                       an event or a list of such, as JSON
 
-Where the answer goes is said by the response topic of MQTT 5, or by the member `reply`, for those who have MQTT 3.1.1.
+The answer goes to the response topic of MQTT 5, or to the topic in the member `reply`, for clients with MQTT 3.1.1.
 """
 
 from typing import Any, Literal, TypeAlias

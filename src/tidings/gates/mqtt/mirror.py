@@ -1,9 +1,9 @@
-"""The rows of an answer as messages: one a row, retained, so that a newcomer finds the answer.
+"""Publishes the rows of an answer as retained messages, one for each row, so that a new client finds the whole answer.
 
-    topic -> rows of the answer that mean it      the last of them is the message; none of them is an empty message
+    topic -> rows of the answer for it      the last row is the message; without any row, the message is empty
 
-Whenever the connection is a new one, all of it is said again, and retained messages that mean no row are taken back:
-the MQTT broker may have lost everything, or have kept more than is true.
+On each new connection, the gate publishes all rows again, and clears retained messages that have no row: the MQTT
+broker may have lost messages, or kept outdated ones.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Subscriptions of clients: begun, resumed, told, ended. All of them are of one session, that of the gate.
+"""The subscriptions of MQTT clients: begins, resumes, notifies and ends them, all over the one session of the gate.
 
-What goes to `<prefix>/subscriptions/<channel>` has the form of the Subscribe language, with sequence and commit: by
-them a client knows a repetition, and a gap, after which it resumes. The first answer is told only once the channel is
-durable, so what changes before that is held back.
+Notifications go to `<prefix>/subscriptions/<channel>` in the form of the Subscribe language. By sequence and commit, a
+client recognises a repetition, or a gap, after which it resumes. The gate sends the first answer once the channel is
+durable, and holds back changes until then.
 """
 
 import asyncio
@@ -60,9 +60,9 @@ class Subscriptions:
         self._shown = shown
         self._lease = lease
         self._held: dict[str, list[Publication]] = {}
-        """What changed of those whose channel is on its way to the disk, by spuid."""
+        """Notifications that wait until their channel is durable, by spuid."""
         self.lost = asyncio.Event()
-        """The broker has let the session go: everything has to be resumed, over another one."""
+        """The broker has closed the session of the gate: all channels have to be resumed over another one."""
         self.caller = self._new_caller()
 
     def _new_caller(self) -> Caller:
@@ -71,7 +71,7 @@ class Subscriptions:
     # -- for clients --------------------------------------------------------------------------------------------
 
     async def subscribe(self, request: Subscribe, extras: Extras, reply: Reply) -> None:
-        """Begin a subscription. Raises what speaks against it."""
+        """Begin a subscription. Raises the error if the broker refuses it."""
         lease = self._lease if extras.lease is None else min(extras.lease, self._lease or extras.lease)
 
         def channel_of(spuid: str) -> Channel:
@@ -146,8 +146,8 @@ class Subscriptions:
     # -- for the gate -------------------------------------------------------------------------------------------
 
     async def take_up(self, channels: Iterable[Channel]) -> None:
-        """Go on with subscriptions after a restart, each at the number that was given out last: whoever has not seen
-        that finds a gap, and resumes."""
+        """Resume subscriptions after a restart, each after its last sequence. A client that has not seen this sequence
+        notices a gap, and resumes itself."""
         rest = iter(channels)
         while some := tuple(islice(rest, AT_ONCE)):
             await asyncio.gather(*(self._take_up_again(channel) for channel in some))
@@ -193,7 +193,7 @@ class Subscriptions:
             self._broker.spawn(self._channels.end(channel))
 
     def close(self, code: int, reason: str) -> None:
-        log.warning("the broker has let the session of the MQTT gate go: %s", reason)
+        log.warning("the broker has closed the session of the MQTT gate, which resumes its subscriptions: %s", reason)
         self.lost.set()
 
     def _put(self, subscriber: Subscriber, document: bytes) -> None:

@@ -5,10 +5,10 @@
 
 messages      requests as values, whichever dialect they came in
 rdf_m3        lists of triples and of patterns as SPARQL
-framing       where a message ends in a stream that is cut anywhere
+framing       splits a stream of bytes into messages
 dialects      what the two dialects have in common; ssap_reading, ssap_writing and jssap are the two
-statuses      errors as the codes that KPs know
-memberships   who has joined: a KP opens a connection for each of its requests
-conversation  one connection: requests in, answers out; it knows no socket
-connection    one socket; gate is where they come in
+statuses      errors with the status codes of Smart-M3
+memberships   the KPs that have joined: a KP opens a connection for each of its requests
+conversation  one connection: requests in, answers out; it needs no socket
+connection    one socket; gate accepts the connections
 """

@@ -1,7 +1,7 @@
-"""One socket of a knowledge processor: bytes become messages for its conversation, and what it says becomes bytes.
+"""One socket of a knowledge processor: passes messages to the conversation, and sends its answers.
 
-Messages wait in a bounded line and are handled one after the other; while the line is full, nothing is read from the
-socket. A client that takes too little is marked as full, and its indications are added up until it has room.
+Messages wait in a bounded queue and are handled one after the other; while it is full, nothing is read from the socket.
+If the client reads too slowly, its session is marked as full, and the broker adds up its indications until it has room.
 """
 
 import asyncio
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from tidings.gates.smart_m3.gate import SmartM3Gate
 
 MOST_WAITING = 32
-"""Messages that may wait for those before them."""
+"""How many messages of a connection may wait."""
 LINGER = 5.0
-"""Seconds that a client gets to take what was sent before it is let go."""
+"""Seconds that a client has to read the rest before the gate closes the connection."""
 BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
 
 _PROBES = {"TCP_KEEPIDLE": 1, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 """Seconds, and how often: a client that has closed its socket answers with a reset, within a minute."""
 _CLOSED = 7
-"""The state of a connection that was reset, as TCP_INFO of Linux has it."""
+"""The state of a closed connection in TCP_INFO of Linux."""
 
 SSAP = Ssap()
 JSSAP = Jssap()
@@ -58,16 +58,16 @@ class Connection(asyncio.Protocol):
         self._closing = False
         self._said_all = False
         self.heard = 0.0
-        """When something came in last, by the loop's clock."""
+        """When the last bytes came in, by the clock of the event loop."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody waits for anything here."""
+        """Whether the client has neither a request in work nor a subscription."""
         return self._worker is None and (self._conversation is None or not self._conversation.has_subscriptions)
 
     @property
     def is_gone(self) -> bool:
-        """Whether a client that said no more has closed its socket: nobody reads from it who would notice."""
+        """Whether a client that has shut down its sending side has closed the socket, which no read would notice."""
         if not self._said_all or not hasattr(socket, "TCP_INFO"):
             return False
         wire = self._transport.get_extra_info("socket")

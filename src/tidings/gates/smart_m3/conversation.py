@@ -1,9 +1,9 @@
-"""What one connection asks for in SSAP or JSSAP, and what it is answered. No socket is needed for it:
+"""Answers the requests of one connection in SSAP or JSSAP. It needs no socket:
 
     await hear(document) -> Request -> Caller        send(document), now or later
 
-Requests of one connection are carried out in order. Updates need not wait for each other's disk, so that many of them
-share one write; whatever else comes waits until those before it have been answered.
+Requests of one connection are carried out in order. An update need not wait until the one before it is durable, so many
+updates share one write to the log. Any other request waits until those before it are answered.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What SSAP and JSSAP have in common: parameters by the names of SSAP, and how they make a request.
+"""What SSAP and JSSAP have in common: making a request from parameters, by the names of SSAP.
 
-`Dialect` is what a conversation wants of either: messages to values, and answers to bytes.
+`Dialect` is the interface of both for a conversation: it reads messages as values, and writes answers as bytes.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Where a message ends in a stream that is cut anywhere.
+"""Splits a stream of bytes into messages.
 
 An SSAP message ends with `</SSAP_message>`, a JSSAP message with its line. The first character that a client sends
 tells which of the two it speaks.

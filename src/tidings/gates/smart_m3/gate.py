@@ -1,4 +1,4 @@
-"""Where knowledge processors come in: a TCP port for SSAP and JSSAP, what all connections share, and their end."""
+"""The Smart-M3 gate: accepts connections at a TCP port for SSAP and JSSAP, and closes them all at the end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from tidings.gates.smart_m3.conversation import Holders
 from tidings.gates.smart_m3.memberships import MOST, Memberships
 
 IDLE = 300.0
-"""Seconds after which a client is let go that says nothing, and waits for nothing."""
+"""The gate closes a connection that is idle for so many seconds, without a request or a subscription."""
 
 
 class SmartM3Gate:

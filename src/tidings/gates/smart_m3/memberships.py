@@ -1,15 +1,15 @@
-"""Who has joined, where everybody is asked who they are.
+"""The knowledge processors that have joined, with security on.
 
-A knowledge processor joins over one connection and sends each of its other requests over another; what they have in
-common is the id of its node. The id stands for the credentials of the JOIN only at the same address, and only if it is
-so long that it is no name but drawn at random, as the usual libraries do it.
+A knowledge processor joins over one connection, and sends each of its other requests over another one, with the same
+node id. The id stands for the credentials of the JOIN only from the same address, and only if it is so long that it
+must be random, as the usual libraries make it.
 """
 
 from collections import OrderedDict
 
 MOST = 10_000
 SHORTEST = 36
-"""Characters of an id that nobody guesses: a UUID."""
+"""The length of a node id that cannot be guessed: that of a UUID."""
 
 
 class Memberships:

@@ -1,9 +1,9 @@
-"""What a knowledge processor can ask for, as values; SSAP and JSSAP are two ways to write them.
+"""The requests of knowledge processors as values, independent of the dialect, SSAP or JSSAP.
 
     JOIN, LEAVE, INSERT, REMOVE, UPDATE, QUERY, SUBSCRIBE, UNSUBSCRIBE
 
-INSERT, REMOVE and UPDATE are one thing, a `Change`: what goes, then what comes. A SPARQL Update may stand in an UPDATE
-or in a QUERY, and is a `Command` wherever it stands.
+INSERT, REMOVE and UPDATE become a `Change`: triples to remove, then triples to insert. A SPARQL Update, which may come
+in an UPDATE or in a QUERY, becomes a `Command`.
 """
 
 from typing import TypeAlias

@@ -1,11 +1,11 @@
-"""What went wrong, in the codes that knowledge processors know; branches of the tree in `model/errors.py`.
+"""The status codes of Smart-M3 for errors; branches of the tree in `model/errors.py`.
 
 BadRequest
-├── MessageSyntaxError      message_syntax      400   neither SSAP nor JSSAP
-├── MessageIncomplete       message_incomplete  400   something that the request needs is missing
+├── MessageSyntaxError      message_syntax      400   the message is neither SSAP nor JSSAP
+├── MessageIncomplete       message_incomplete  400   the message lacks a parameter that the request needs
 └── MessageTooLarge         message_too_large   413   bytes
 TidingsError
-└── QueryTypeUnknown        query_type_unknown  501   WQL and other languages of queries
+└── QueryTypeUnknown        query_type_unknown  501   the query is in WQL or another language
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
-"""Web hooks: subscriptions that outlive every connection, and are told by POST requests to a URL.
+"""Web hooks: subscriptions without a connection, whose notifications are sent as POST requests to a URL.
 
-hooks      what there is to know of each, durable in the log
+hooks      the state of each web hook, as facts of the log
 signing    the headers of Standard Webhooks
-delivery   one hook at work: at least once, in order, with pauses that grow
-endpoints  /webhooks, where they are made, looked at and ended; openapi describes it
+delivery   delivers the messages of one hook: at least once, in order, with growing pauses
+deliveries all web hooks at work
+endpoints  /webhooks, where clients make, see and end them; openapi describes it
 gate       all of them together
 """

@@ -1,4 +1,4 @@
-"""All web hooks at work: made, woken, ended, and taken up again after a restart."""
+"""All web hooks at work: makes, wakes and ends them, and resumes them after a restart."""
 
 import asyncio
 import logging

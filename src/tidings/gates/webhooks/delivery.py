@@ -1,9 +1,10 @@
-"""One web hook at work: its notifications become messages, which are delivered one after the other, at least once.
+"""Delivers the notifications of one web hook as messages, one after the other, at least once.
 
-    notification -> message, written to the log -> POST, again and again -> taken, written to the log -> the next
+    notification -> message, written to the log -> POST, again and again -> accepted, written to the log -> the next
 
-While a message is on its way, changes are added up: there is at most one message and one notification of a hook at a
-time. A message that is not taken for too long parks the hook; what changes is still added up, until it is woken.
+While a message is on its way, the broker adds up changes: a hook has at most one message and one notification at a
+time. If the receiver does not accept a message for too long, the gate parks the hook; changes are added up until it is
+woken.
 """
 
 import asyncio
@@ -97,16 +98,16 @@ class Delivery:
         self._attempts = attempts
         self._news = asyncio.Event()
         self._hurry = asyncio.Event()
-        """Set by whoever does not want to wait for the end of a pause."""
+        """Set to end a pause between two attempts early."""
         self._waiting: deque[tuple[int, bytes]] = deque()
         """Notifications that are no message yet: one, as a rule."""
         self._lost = True
-        """Whether the subscription has to be taken up again."""
+        """Whether the subscription has to be resumed."""
         self._resumed = -1
-        """The number with which it was, if there was nothing to tell."""
+        """The sequence at which it was resumed without missed changes."""
         self._caller: Caller | None = None
         self.failure: str | None = None
-        """What the last attempt failed with, if it did."""
+        """Why the last attempt failed, if it did."""
 
     @property
     def state(self) -> State:
@@ -115,7 +116,7 @@ class Delivery:
     # -- its life -------------------------------------------------------------------------------------------------
 
     async def begin(self) -> Subscriber:
-        """Subscribe for the first time. Raises what speaks against it; nothing is left then."""
+        """Subscribe for the first time. Raises the error if the broker refuses; nothing is left then."""
         caller = self._caller = self._new_caller()
         self._lost = False
         asked = self.hook.asked()
@@ -127,7 +128,7 @@ class Delivery:
             raise
 
     async def run(self) -> None:
-        """Deliver until it is cancelled."""
+        """Deliver until the task is cancelled."""
         try:
             while True:
                 try:
@@ -139,19 +140,19 @@ class Delivery:
             self.leave()
 
     async def unsubscribe(self) -> None:
-        """For good, once it does not run any more."""
+        """End the subscription, after `run` has ended."""
         caller = self._new_caller()
         with suppress(NotFound):  # which is what was wanted
             await caller.unsubscribe(self.hook.spuid)
         caller.leave()
 
     def leave(self) -> None:
-        """It will not run; what was begun waits for nobody."""
+        """Close the session, if there is one."""
         if self._caller is not None:
             self._caller.leave()
 
     def wake(self) -> None:
-        """Look at what there is to do, at once."""
+        """Go on at once, also if the hook pauses or has to resume."""
         if self._caller is None or not self._caller.session.subscribers:
             self._lost = True
         self._hurry.set()
@@ -217,7 +218,7 @@ class Delivery:
         return content | {"notification": notification}
 
     async def _deliver(self, letter: Letter) -> None:
-        """Until it is taken, or the hook is parked."""
+        """Try to deliver a message until the receiver accepts it, or the hook is parked."""
         pause = self._patience.first
         while (failure := await self._attempt(letter)) is not None:
             self.failure = failure.reason

@@ -1,9 +1,9 @@
-"""Web hooks over HTTP: made, looked at, tried again and ended, by whoever they belong to.
+"""The HTTP endpoints with which clients make, see, retry and end their web hooks.
 
-POST /webhooks {"url": …, "sparql": …}      201, with the secret, which is told once and never again
+POST /webhooks {"url": …, "sparql": …}      201, with the secret, which is never shown again
 POST /webhooks {"inbox": …, "sparql": …}    the same, for the inbox of a resource: Linked Data Notifications
-GET  /webhooks, /webhooks/{id}              how they are
-POST /webhooks/{id}/retry                   one that is parked, or waits for its next attempt, at once
+GET  /webhooks, /webhooks/{id}              their state
+POST /webhooks/{id}/retry                   tries the next attempt of a hook now, also if it is parked
 DELETE /webhooks/{id}
 """
 
@@ -112,7 +112,7 @@ class WebhookEndpoints:
         return Envelope({"webhook": self._shown(self._deliveries.hooks.find(state.hook.id))})
 
     def _find(self, request: Request) -> State:
-        """Raises UnknownWebhook, also if it is somebody else's."""
+        """Raises UnknownWebhook, also if it belongs to another client."""
         name = request.path_params["id"]
         state = self._deliveries.hooks.find(name)
         if not _is_of(state, asker_of(request.scope)):

@@ -1,6 +1,6 @@
 """What can go wrong with web hooks; branches of the tree in `model/errors.py`.
 
-NotFound       UnknownWebhook     unknown_webhook     404   nobody made it, or it is somebody else's
+NotFound       UnknownWebhook     unknown_webhook     404   there is no such web hook, or the client may not see it
 LimitExceeded  TooManyWebhooks    too_many_webhooks   429   the limit of webhook_most
 """
 

@@ -1,4 +1,4 @@
-"""The gate of web hooks: a part of HTTP in one direction, and requests to others in the other."""
+"""The gate of web hooks: its endpoints are paths of the HTTP gate, and it sends requests to the receivers."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager

@@ -1,13 +1,13 @@
-"""What there is to know of every web hook, as facts of the log.
+"""The state of every web hook, as facts of the log.
 
-    webhook           it was made, or goes on under another spuid
-    webhook_message   a message that has to be delivered, as it is: whatever happens, it is sent again like this
-    webhook_taken     the receiver has taken it
-    webhook_resumed   it goes on after a restart, and there was nothing to tell
-    webhook_parked    it was given up for now; webhook_woken: it is tried again
-    webhook_gone      it has ended
+    webhook           the hook was made, or goes on with another spuid
+    webhook_message   a message to be delivered; every attempt sends exactly this message
+    webhook_taken     the receiver has accepted the message
+    webhook_resumed   the hook was resumed after a restart, without missed changes
+    webhook_parked    delivery was given up for now; webhook_woken: it is tried again
+    webhook_gone      the hook has ended
 
-A message is written before it is sent for the first time, so its id always means the same message.
+The gate writes a message to the log before it first sends it, so an id always means the same message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _RESUMED, _PARKED, _WOKEN, _GONE = "webhook_resumed", "webhook_parked", "webhook
 
 
 class Hook(Struct, frozen=True):
-    """Who is told of what."""
+    """A web hook: its subscription and its receiver."""
 
     id: str
     url: str

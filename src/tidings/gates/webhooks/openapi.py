@@ -1,4 +1,4 @@
-"""What the gate of web hooks adds to the OpenAPI description."""
+"""The paths of web hooks for the OpenAPI description."""
 
 from tidings.gates.http.monitoring.openapi_parts import (
     OBJECT,

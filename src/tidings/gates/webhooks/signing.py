@@ -1,8 +1,8 @@
-"""The headers of Standard Webhooks 1.0: who gets a request can tell that it is ours, new, and unchanged.
+"""The headers of Standard Webhooks 1.0: by them a receiver can verify that a request is from us, recent and unchanged.
 
     webhook-signature: v1,base64(HMAC-SHA256(secret, "<webhook-id>.<webhook-timestamp>.<body>"))
 
-The secret of a hook follows from its name and one key of the broker, so that neither the log nor a list has any secret.
+The secret of a hook is derived from its name and one key of the broker, so neither the log nor any list has secrets.
 """
 
 import hmac

@@ -1,7 +1,7 @@
-"""Who speaks on a socket. Each message may bring a token; one that brings none is of whoever spoke last.
+"""Finds out who sends a message. A message may bring a token; without one, the last token on the connection holds.
 
-Whoever has subscriptions here is attended to: they are told when what they have shown no longer counts, or gives them
-other rights, and they can show another token meanwhile.
+For each subject with subscriptions on this connection, the guard reports when its token ends or gives it other rights.
+The client can show another token before that.
 """
 
 from tidings.broker.broker import Broker
@@ -15,7 +15,7 @@ RENEWED = "another token was shown"
 
 
 class Attendance:
-    """`shown` is what was last shown and counted; at first, what the handshake brought."""
+    """`shown` is the last token that was accepted: at first, that of the handshake."""
 
     def __init__(self, broker: Broker, session: Session, guard: Guard, shown: str | None, where: str) -> None:
         self._broker = broker
@@ -24,15 +24,15 @@ class Attendance:
         self._shown = shown
         self._where = where
         self._present: dict[str | None, tuple[str | None, Leave]] = {}
-        """Whose subscriptions are here, and what they have shown."""
+        """The subjects that have subscriptions on this connection, each with its token."""
 
     def recall(self, request: Request) -> Asker | None:
-        """Who sends a message, if that is known. Raises what is wrong with what they show."""
+        """Who sends a message, if the guard knows the token already. Raises what is wrong with the token."""
         asker = self._guard.recall(request.authorization or self._shown)
         return asker if asker is EVERYBODY or asker is None else self._met(request, asker)
 
     async def identify(self, request: Request) -> Asker:
-        """Who sends a message. Raises what is wrong with what they show."""
+        """Who sends a message. Raises what is wrong with the token."""
         return self._met(request, await self._guard.identify(request.authorization or self._shown))
 
     def _met(self, request: Request, asker: Asker) -> Asker:
@@ -47,7 +47,7 @@ class Attendance:
         return asker
 
     def attend(self, asker: Asker) -> None:
-        """Somebody is about to subscribe."""
+        """A client is about to subscribe: have the guard report changes of its rights."""
         if self._guard.asks and asker.subject not in self._present:
 
             def changed(rights: Rights, reason: str) -> None:
@@ -71,5 +71,5 @@ class Attendance:
             self._guard.judge(asker, Deed(what, self._where, target, commit, reads))
 
     def judged(self, error: TidingsError, asker: Asker | None, what: str) -> TidingsError:
-        """An error as its client is to hear it."""
+        """An error as its client is to get it."""
         return self._guard.judge(asker, Deed(what, self._where), error) or error

@@ -1,7 +1,7 @@
-"""One WebSocket of a client: frames become documents for its conversation, and what it says becomes frames.
+"""One WebSocket of a client: passes the documents in its frames to the conversation, and sends answers as frames.
 
-Frames are handled as they come in, on the loop. A client that takes too little is marked as full, and its
-notifications are added up until it has room.
+The event loop handles each frame as it comes in. If the client reads too slowly, the connection marks the session as
+full, and the broker adds up its notifications until the client has room again.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.gates.websocket.gate import WebSocketGate
 
 LINGER = 5.0
-"""Seconds that a client gets to take note of the end."""
+"""Seconds that a client has to answer the close frame."""
 BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
 TRY_AGAIN_LATER = 1013
@@ -69,7 +69,7 @@ class Connection(WSListener):
         self._take_place()
 
     def _take_place(self) -> None:
-        """One more connection of its address; or one too many, or too soon."""
+        """Count this connection for its address; close it if the address has too many, or opens them too fast."""
         quotas = self._gate.quotas
         try:
             quotas.take(self._client)
@@ -79,7 +79,7 @@ class Connection(WSListener):
             self.close(TRY_AGAIN_LATER, str(error))
 
     def _meet(self, transport: WSTransport) -> None:
-        """Who it is: whoever is at the other end, or the client of a trusted proxy."""
+        """Find the address of the client, also behind a trusted proxy."""
         self.peer = nearest = peer_of(transport.underlying_transport)
         try:
             self.peer = self._gate.settings.proxies.peer(nearest, transport.request.headers.items())
@@ -104,7 +104,7 @@ class Connection(WSListener):
         if kind == WSMsgType.CLOSE:
             if self._frames:
                 self.flush()
-            code = frame.get_close_code()  # a client may close without one, and must not be answered with none
+            code = frame.get_close_code()  # RFC 6455, 7.4.1: NO_INFO, for a frame without a code, must not be sent
             transport.send_close(WSCloseCode.OK if code == WSCloseCode.NO_INFO else code)
             transport.disconnect()
         elif kind in {WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION}:
@@ -124,7 +124,7 @@ class Connection(WSListener):
             self._conversation.hear(self._whole())
 
     def _whole(self) -> bytes:
-        """All that was collected; the next message begins anew."""
+        """The message whose frames were collected. The next message begins anew."""
         document, self._parts = bytes(self._parts), bytearray()
         return document
 
@@ -134,7 +134,7 @@ class Connection(WSListener):
         frames = self._frames
         if not frames:
             self._gate.will_flush(self)
-        # A notification is three parts that exist already: nothing is called for it but the making of its bytes.
+        # The parts of a notification exist already: the only work for each subscriber is to join their bytes.
         head = subscriber.head or head_of(subscriber)
         document = SPLICE % (head, sequence, parcel.encodings.get(encode_body) or body_of(parcel))
         size = len(document)
@@ -145,13 +145,13 @@ class Connection(WSListener):
         self._send(encode(Unsubscribed(subscriber.spuid, subscriber.alias, reason)))
 
     def close(self, code: int, reason: str) -> None:
-        """Let the client go, in good manners for some seconds."""
+        """Send a close frame, and end the connection after some seconds if the client does not."""
         transport = self._transport
         if transport.is_disconnected or transport.is_close_frame_sent:
             return
         if self._frames:
             self.flush()
-        transport.send_close(cast(WSCloseCode, code), reason.encode()[:120])  # any number of four digits will do
+        transport.send_close(cast(WSCloseCode, code), reason.encode()[:120])  # picows takes any number of four digits
         transport.disconnect()
         asyncio.get_running_loop().call_later(LINGER, self.abort)
 
@@ -161,7 +161,7 @@ class Connection(WSListener):
     # -- for the client -----------------------------------------------------------------------------------------
 
     def _send(self, document: bytes) -> None:
-        """An answer. It waits for the end of the turn of the loop: all that came together goes out together."""
+        """Send an answer at the end of this turn of the event loop, together with all other frames of the turn."""
         if self._session.full and self._transport.underlying_transport.get_write_buffer_size() > BACKLOG:
             self.close(TOO_SLOW, "answers are not being read")
             return
@@ -177,14 +177,14 @@ class Connection(WSListener):
         return self._transport.underlying_transport.get_write_buffer_size()
 
     def flush(self) -> None:
-        """Hand what has gathered to the socket, at once. Sending a thousand messages to as many clients is a thousand
-        calls of the system, most of the work; thirty messages to each of them are the same thousand calls."""
+        """Hand all collected frames to the socket in one system call. These calls are most of the work of sending: for
+        a thousand clients they are a thousand, whether each client gets one message or thirty."""
         frames, self._frames = self._frames, []
         transport = self._transport
         if transport.is_disconnected or transport.is_close_frame_sent:
             return
         if len(frames) == 2:
-            transport.send(WSMsgType.TEXT, frames[1])  # straight to the system, which the loop's way is not
+            transport.send(WSMsgType.TEXT, frames[1])  # picows writes to the socket itself, past the event loop
         else:
             transport.underlying_transport.write(b"".join(frames))
 

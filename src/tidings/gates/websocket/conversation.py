@@ -1,4 +1,4 @@
-"""What a client asks for in the Subscribe language, and what it is answered. No socket is needed for it:
+"""Answers the requests of one client in the Subscribe language. It needs no socket:
 
 hear(document) -> Request -> Broker        send(document), now or later
 """
@@ -47,15 +47,16 @@ from tidings.sparql.binding import Bindable
 
 MOST_PREPARED = 1_000
 MOST_BYTES = 64 << 20
-"""What the answer to a query may have in a message, which is made as a whole."""
+"""The largest answer to a query: it is sent as one message."""
 MOST_WAITING = 1_000
-"""Messages that may wait, until it is known who sends them, or until the subscription is there that they end."""
+"""How many messages of a connection may wait until the guard has identified their sender, and how many unsubscribe
+requests may wait until the subscription that they end has begun."""
 
 log = logging.getLogger("tidings")
 
 
 class Traffic:
-    """What is counted, over all conversations."""
+    """Counts messages and errors of all conversations."""
 
     __slots__ = ("errors", "messages")
 
@@ -65,7 +66,7 @@ class Traffic:
 
 
 class Conversation:
-    """One client, by one session. `send` takes a document for it, and does not wait."""
+    """The conversation with one client. `send` takes a document for the client, and does not block."""
 
     def __init__(
         self,
@@ -89,20 +90,20 @@ class Conversation:
         self._read_only = read_only
         self._quotas = quotas
         self._client = client_of(None, where)
-        """Whose quota it is that messages take: of whoever spoke last."""
+        """The client whose quotas messages count against: the sender of the last message."""
         self._beginning: dict[Ticket, Alias] = {}
-        """Of subscriptions that have no first answer yet, with their aliases."""
+        """The tickets and aliases of subscriptions that have no first answer yet."""
         self._hasty: list[tuple[UnsubscribeByAlias, Asker]] = []
-        """What would end them: each waits until the subscription with its alias is there, or refused."""
+        """Unsubscribe requests for these: each waits until the subscription with its alias has begun or is refused."""
         self._attendance = Attendance(broker, session, guard, authorization, where)
         self._line: deque[Request] = deque()
-        """Messages that wait, in order, until it is known who sent the first of them."""
+        """Messages that wait, in order, until the guard has identified the sender of the first one."""
         self._prepared: dict[str, Bindable[PreparedUpdate]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        """Answers that take their time; nobody needs them once the client is gone."""
+        """Answers that are being worked out; they are cancelled when the client leaves."""
 
     def hear(self, document: bytes) -> None:
-        """A message of the client. Whatever is wrong with it, the conversation goes on."""
+        """Handle a message of the client. An error is answered, and does not end the conversation."""
         self._traffic.messages += 1
         echo: Echo | None = None
         try:
@@ -135,7 +136,8 @@ class Conversation:
     # -- who asks -----------------------------------------------------------------------------------------------
 
     def _queue(self, request: Request) -> None:
-        """Have a message wait until it is known who sends it. Those behind it wait, too: all keep their order."""
+        """Have a message wait until the guard has identified its sender. Later messages wait behind it, so that all are
+        handled in order."""
         if len(self._line) >= MOST_WAITING:
             raise TooManyRequests(f"{MOST_WAITING:,} messages wait on this connection; send fewer at a time")
         self._line.append(request)
@@ -200,7 +202,7 @@ class Conversation:
         self._send(encode(Refusal.of(self._attendance.judged(error, asker, what), echo)))
 
     def _later(self, request: Request, asker: Asker, work: Callable[[], Awaitable[bytes]]) -> None:
-        """Send an answer that takes its time."""
+        """Work out an answer in a task of its own, and send it when it is complete."""
         ticket = Ticket(self._quotas.requests, self._client)
 
         async def answer() -> None:
@@ -220,7 +222,7 @@ class Conversation:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     def _subscribe(self, request: Subscribe, asker: Asker, resumed: bool | None = None) -> None:
-        """`resumed` is said to one who wanted to go on with an old subscription."""
+        """`resumed` is False if the client asked to resume a subscription that is gone, and gets a new one instead."""
         dataset, alias = request.graphs.dataset(self._base), request.echo.alias
         with self._beginning_of(request, asker) as (answered, refused):
             self._broker.subscribe(
@@ -245,7 +247,8 @@ class Conversation:
     def _beginning_of(
         self, request: Request, asker: Asker
     ) -> Iterator[tuple[Callable[[Subscriber, Parcel, bool | None], None], Refused]]:
-        """What is called with the first answer, or with what speaks against it; until then, one more is in work."""
+        """The two functions that the broker calls with the first answer, or with an error. Until then, the request
+        counts against the client's quota."""
         ticket = Ticket(self._quotas.requests, self._client)
         alias = self._beginning[ticket] = request.echo.alias
 
@@ -292,7 +295,7 @@ class Conversation:
             self._hasty.append((request, asker))
 
     def _end_hasty(self, alias: Alias) -> None:
-        """Serve those that waited for the subscription with an alias."""
+        """Handle the unsubscribe requests that waited for the subscription with this alias."""
         waited = [each for each in self._hasty if each[0].alias == alias]
         self._hasty = [each for each in self._hasty if each[0].alias != alias]
         for request, asker in waited:
@@ -305,7 +308,7 @@ class Conversation:
         self._broker.submit(request.sparql, dataset, self._reply(request, asker), publisher, asker.rights)
 
     def _reply(self, request: Update | UpdatePrepared, asker: Asker) -> Reply:
-        """What is done with the outcome of an update. Raises TooManyRequests."""
+        """A function that answers the client with the outcome of its update. Raises TooManyRequests."""
         alias, client, updates = request.echo.alias, self._client, self._quotas.updates
         updates.enter(client)
 
@@ -380,5 +383,5 @@ class Conversation:
 
 
 def _name(request: Request) -> str:
-    """What is asked for, in a word, for the record."""
+    """The kind of a request as one word, for the audit log."""
     return type(request).__name__.lower()

@@ -1,4 +1,4 @@
-"""Who may connect to the WebSocket gate, what all connections share, and their common end."""
+"""The WebSocket gate: accepts or refuses connections, holds what they share, and closes them all at the end."""
 
 import asyncio
 import time
@@ -29,13 +29,14 @@ Answer: TypeAlias = Connection | WSUpgradeResponseWithListener
 
 
 class Listen(Protocol):
-    """Who handles a connection, or why nobody does."""
+    """Accepts a request for a WebSocket, with the connection that handles it, or refuses it with a response."""
 
     def __call__(self, request: WSUpgradeRequest, *, secure: bool) -> Answer: ...
 
 
 class WebSocketSettings(Struct, frozen=True):
-    """What the gate takes: how large, how many, how much on its way to a client, and whether updates at all."""
+    """The limits of the gate: the size of messages, the number of connections, unsent bytes for a client, and whether
+    it takes updates."""
 
     base: str
     max_message: int = 16 << 20
@@ -44,13 +45,13 @@ class WebSocketSettings(Struct, frozen=True):
     read_only: bool = False
     http_port: int | None = None
     https_port: int | None = None
-    """Where those are sent who speak HTTP to a port for WebSockets."""
+    """The port of the HTTP gate, for the error that a client gets who speaks HTTP to this one."""
     proxies: Proxies = NOBODY
     visitors: Visitors = Visitors(hosts=(), origins=())
 
 
 class WebSocketGate:
-    """Makes a connection of every client that knocks at the right door."""
+    """Makes a `Connection` for each client that it accepts."""
 
     def __init__(
         self, broker: Broker, settings: WebSocketSettings, guard: Guard = OPEN, quotas: Quotas | None = None
@@ -64,7 +65,7 @@ class WebSocketGate:
         self._laden: list[Connection] = []
 
     def listen(self, request: WSUpgradeRequest, *, secure: bool = False) -> Answer:
-        """For picows: who handles a connection, or why nobody does; `secure` is one with TLS."""
+        """picows calls it for each handshake; see `Listen`. `secure` says that the connection has TLS."""
         path = request.path.partition(b"?")[0]
         most = self.settings.max_connections
         try:
@@ -88,19 +89,19 @@ class WebSocketGate:
         return f"there is nothing at {path}; subscribe at {right}"
 
     def _http(self, request: WSUpgradeRequest, secure: bool) -> str:
-        """Where the HTTP gate is, as this client would call it."""
+        """The address of the HTTP gate, with the host name that this client uses."""
         scheme, port = ("https", self.settings.https_port) if secure else ("http", self.settings.http_port)
         host = request.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return "the other one" if port is None or not name else f"{scheme}://{name}:{port}"
 
     def _check_visitor(self, request: WSUpgradeRequest) -> None:
-        """A browser opens a WebSocket for any page, and asks nobody before: the Origin is all there is to go by."""
+        """A browser opens a WebSocket for any page, without a CORS preflight: only the Origin header tells which."""
         headers = request.headers
         self.settings.visitors.check(headers.get("host"), headers.get("origin"))
 
     def will_flush(self, connection: Connection) -> None:
-        """A connection has something to send at the end of this turn of the loop."""
+        """Flush this connection at the end of this turn of the event loop."""
         if not self._laden:
             asyncio.get_running_loop().call_soon(self._flush)
         self._laden.append(connection)
@@ -111,7 +112,7 @@ class WebSocketGate:
             connection.flush()
 
     async def close(self) -> None:
-        """Let everybody go."""
+        """Close all connections, in the orderly way for at most a second."""
         for connection in list(self.connections):
             connection.close(WSCloseCode.GOING_AWAY.value, "the broker is stopping")
         deadline = asyncio.get_running_loop().time() + 1.0

@@ -1,7 +1,7 @@
 """A WebSocket that begins as a request to the HTTP port.
 
-uvicorn has read the headers by then, and hands over the connection with the request written out again. picows reads it
-as if it had come from the socket: the handshake is checked and answered in one place, whatever the port.
+uvicorn reads the headers, writes the request out again, and hands it over with the connection. picows reads the request
+as if it came from the socket, so that one place checks and answers the handshakes of both ports.
 """
 
 import asyncio
@@ -19,7 +19,8 @@ _LOGGER = logging.getLogger("picows.server")
 
 
 class Upgraded(WSProtocol):  # type: ignore[misc]
-    """For uvicorn: made, given the transport, then the request, then the place of the HTTP connection."""
+    """The protocol that takes the place of the HTTP connection: uvicorn makes it, gives it the transport, and then the
+    request."""
 
     def __init__(self, listen: Listen, options: Mapping[str, Any]) -> None:
         self._listen = listen
@@ -38,7 +39,7 @@ class Upgraded(WSProtocol):  # type: ignore[misc]
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """picows reads into a buffer of its own; a loop that has begun to read may go on without it."""
+        """picows reads into its own buffer, but the event loop may still pass bytes that it has read itself."""
         rest = memoryview(data)
         while rest:
             buffer = self.get_buffer(len(rest))
@@ -49,7 +50,7 @@ class Upgraded(WSProtocol):  # type: ignore[misc]
 
 
 def upgrading(listen: Listen, options: Mapping[str, Any]) -> type[asyncio.Protocol]:
-    """What uvicorn takes for its class of WebSockets."""
+    """A factory of protocols for the setting `ws` of uvicorn."""
 
     def upgraded(**_: object) -> Upgraded:
         return Upgraded(listen, options)

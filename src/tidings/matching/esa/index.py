@@ -1,5 +1,5 @@
-"""An inverted index: for each term, in order, the concepts it is about. It may be larger than memory: its arrays can be
-mapped from files, and a look-up touches a few pages of them.
+"""An inverted index: the concepts that each term is about, in order. It may be larger than memory: its arrays can be
+mapped from files, and a look-up reads a few pages of them.
 """
 
 from dataclasses import dataclass

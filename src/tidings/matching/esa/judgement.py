@@ -1,4 +1,4 @@
-"""How well relatedness agrees with people, who have judged pairs of words: Spearman's rank correlation.
+"""Measures how well relatedness agrees with people's judgements of word pairs, by Spearman's rank correlation.
 
 ρ = the correlation of the ranks; equal values share the mean of their ranks
 """

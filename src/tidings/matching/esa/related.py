@@ -1,6 +1,6 @@
 """Relatedness of phrases by explicit semantic analysis.
 
-What it keeps of phrases is bounded by the size of their vectors; those that nobody asked about for longest go first.
+It caches the vectors of phrases, up to a total size, and drops the least recently used ones first.
 """
 
 from collections import OrderedDict

@@ -1,6 +1,6 @@
-"""Text to terms, for documents and for phrases alike: words in lower case, without their endings.
+"""From text to terms, the same for documents and for phrases: words in lower case, without their endings.
 
-Numbers are no terms, and neither are words that every text has. Letters of any script make words.
+Numbers and stop words are no terms. Words may have letters of any script.
 """
 
 import re

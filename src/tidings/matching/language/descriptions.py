@@ -1,4 +1,4 @@
-"""Events from RDF: what a graph says of a subject, in words. The broker and Spark make them alike.
+"""Makes an event from the triples of a subject, in words; the broker and Spark do it in the same way.
 
     predicate   its label, or the local name of its IRI, is the attribute
     object      a literal's text or number; an IRI's label, or local name; blank nodes are no values

@@ -1,4 +1,4 @@
-"""Why an event matches, or does not: which predicate met which tuple, with what score, and why not another."""
+"""Explains why an event matches or not: which tuple meets which predicate, with what score, and why no other does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

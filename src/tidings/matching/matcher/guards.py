@@ -1,4 +1,4 @@
-"""What rules a pair of phrases out, however related their words are.
+"""Rules that exclude a pair of phrases, however related their words are.
 
 numerals    "room 101" is not "room 102"; a number is only equal to itself
 opposites   "occupied" is not "vacant": a word of one phrase is the opposite of a word of the other

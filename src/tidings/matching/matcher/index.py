@@ -1,9 +1,9 @@
-"""Thousands of subscriptions against one event at a time, without looking at all of them: a lossless index.
+"""A lossless index: matches one event with thousands of subscriptions, without examining all of them.
 
 The geometric mean of a mapping reaches the threshold θ only if each of its n scores is at least θⁿ, and only if the
-mean of what each predicate could get at best, were tuples not taken, reaches it. Each distinct predicate is scored once
-for an event; both bounds are then arithmetic over arrays, for those whose rarest predicate some tuple meets. Whoever
-passes is assigned tuples as any matcher would.
+mean of each predicate's best score, regardless of other predicates, reaches it. The index scores each distinct
+predicate once for an event. It then computes both bounds with arrays, for the subscriptions whose rarest predicate some
+tuple meets. Only subscriptions that pass both get the full assignment of tuples.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What was found of late, by what was asked: arrays of one length, up to so many bytes."""
+"""A cache of recently computed arrays of one length, up to a number of bytes."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeAlias, TypeVar

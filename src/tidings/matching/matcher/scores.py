@@ -1,4 +1,4 @@
-"""Scores of predicates against tuples: 0, they have nothing to do with each other, to 1, the tuple meets the predicate.
+"""Scores of predicates against tuples, from 0 (unrelated) to 1 (the tuple meets the predicate).
 
     exact attribute, value, comparison   1 or 0
     approximate attribute                relatedness of the attributes, to the power of the attribute exponent (of its

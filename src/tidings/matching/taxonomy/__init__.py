@@ -1,10 +1,10 @@
-"""Topics, and what falls under them: the paper's way to match a subscription with few events only.
+"""Topics, with which the paper restricts the events that a subscription is matched with.
 
 topics          a taxonomy: topics, below broader ones
-skos            a taxonomy of a SKOS vocabulary, or of JSON
-built_in        a small one, of what sensors in cities, buildings and grids tell
+skos            reads a taxonomy from a SKOS vocabulary, or from JSON
+built_in        a small taxonomy for sensors in cities, buildings and grids
 classification  the nearest topic of a phrase
-clusters        events and subscriptions by their topics; what that keeps, and what it loses
+clusters        events and subscriptions by their topics; counts the matches that this loses
 
-Clusters lose matches; the bound of `matcher/index.py` loses none and is what prunes unless somebody wants clusters.
+Clusters lose matches. The bounds of `matcher/index.py` lose none, and are the default.
 """

@@ -1,4 +1,4 @@
-"""A small taxonomy of what sensors in cities, buildings and grids tell, for whoever has none of their own."""
+"""A small built-in taxonomy for sensors in cities, buildings and grids."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
-"""Subscriptions by their topics: an event is matched with those that share one of its topics, as in the paper.
+"""Clusters subscriptions by topics: an event is matched only with those that share one of its topics, as in the paper.
 
-Unlike the index it is made of, it may miss matches, and counts them. It saves no time: the index leaves one pair in a
-hundred to look at, topics a half at best. An index for each set of topics would score the same words again in each.
+Unlike the index that it uses, it may miss matches, and counts these. It saves no time: the index leaves one pair in a
+hundred to examine, topics half of them at best. An index for each set of topics would score the same words in each.
 """
 
 from collections import Counter

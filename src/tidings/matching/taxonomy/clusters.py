@@ -1,9 +1,10 @@
-"""Events and subscriptions by their topics. A pair is looked at only if they share one.
+"""Clusters events and subscriptions by their topics: a pair is matched only if they share one.
 
     EVERYTHING   the topics of all attributes and values, as in the paper
-    VALUES       those of the values: every event has a type and a place, so that attributes keep almost every pair
+    VALUES       the topics of the values: every event has a type and a place, so attributes exclude hardly any pair
 
-Whatever has no topic is never ruled out. What clusters keep and what they lose is counted, against matching every pair.
+An event or a subscription without a topic is never excluded. The module also counts what clusters lose, by matching
+every pair.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A taxonomy of a SKOS vocabulary (skos:prefLabel, altLabel, broader, narrower), or of JSON that says the same:
+"""Reads a taxonomy from a SKOS vocabulary (skos:prefLabel, altLabel, broader, narrower), or from equivalent JSON:
 
     {"medtop:01000000": {"en": "arts, culture and media", "alt": ["culture"], "b": ["medtop:00000000"]}, …}
 

@@ -1,7 +1,7 @@
-"""Who is registered with our own authorisation server.
+"""The clients that are registered with our own authorisation server.
 
-client        one of them
-identities    who may register, and what comes with it
-secrets       hashes of secrets, worked out beside the loop
-credentials   all of them, durable
+client        one client
+identities    which identities may register, and which roles and scopes they get
+secrets       hashes of secrets, computed in threads
+credentials   all clients, durable
 """

@@ -1,4 +1,4 @@
-"""A client that is registered: everything that is kept of it. Its secret is not; only the argon2id hash of it is."""
+"""A registered client. Of its secret, only the argon2id hash is kept."""
 
 import re
 

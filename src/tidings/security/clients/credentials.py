@@ -23,7 +23,7 @@ from tidings.security.ledger import Ledger
 
 
 class Registered(Struct, frozen=True):
-    """A new client and its secret, which is told once."""
+    """A new client and its secret, which is shown only once."""
 
     client: Client
     secret: str

@@ -1,5 +1,5 @@
-"""Secrets and their argon2id hashes. A hash takes tens of milliseconds of a processor, on purpose: it is worked out in
-a thread beside the loop, a few at a time, and no more may wait than can be served soon.
+"""Secrets and their argon2id hashes. By design, a hash takes tens of milliseconds of processor time. So threads compute
+hashes, a few at a time, and only as many may wait as can be computed soon.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""An OpenID Connect provider: its keys, kept and refreshed, and what the claims of its tokens mean here.
+"""An OpenID Connect provider: caches and refreshes its keys, and translates the claims of its tokens.
 
-A key that is not known is asked for, at most once in `interval` seconds whoever asks, so that invented names of keys do
-not make us a nuisance. Keys are fetched anew after `fresh` seconds, so that one which was withdrawn there ends here; if
-the provider is away then, those that are known count for `absence` seconds.
+For an unknown key, the keys are fetched, but at most once in `interval` seconds, so that tokens with invented key names
+do not cause a flood of requests. Keys are fetched anew after `fresh` seconds, so that a withdrawn key ends here, too.
+If the provider is away then, the known keys stay valid for `absence` seconds.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ class Provider:
 
     async def refresh(self, kid: str) -> None:
         """Raises InvalidGrant for a key that the provider did not have a moment ago, IssuerUnreachable."""
-        async with self._refreshing:  # whoever waited finds what the one before them got
+        async with self._refreshing:  # a task that has waited finds the keys that the one before it has fetched
             if self.key(kid) is not None:
                 return
             now = self._monotonic()
@@ -153,6 +153,6 @@ class Provider:
 
 
 def is_safe(address: str) -> bool:
-    """Whether nobody between can change what is fetched: by https, or on this machine."""
+    """Whether documents from this address cannot be changed on the way: with https, or on this machine."""
     parts = urlsplit(address)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)

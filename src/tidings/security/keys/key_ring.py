@@ -1,9 +1,9 @@
 """The keys of our own tokens: the newest signs, those before it verify until the last token they signed has expired.
 
     key_added    kid, public JWK, since      the private half is in the vault before this is written
-    key_dropped  kid                         found out by somebody: nothing that it signed counts any more
+    key_dropped  kid                         the key was compromised: no token that it signed is valid any more
 
-What is in the log is public. After a crash between the two, the vault has a key that nobody uses.
+The log has only public keys. After a crash between the two steps, the vault has a key that is not used.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ class _Published(Struct, frozen=True):
 
 
 class KnownKey(Struct, frozen=True):
-    """What everybody may know of a key that counts."""
+    """The public facts about a valid key."""
 
     kid: str
     algorithm: str
@@ -77,7 +77,7 @@ class KeyRing:
                 yield KnownKey(kid, str(each.jwk["alg"]), each.since, kid == newest)
 
     def addition(self, key: SigningKey) -> Note:
-        """The fact that a key signs from now on; the vault has it already."""
+        """The note that a key, which the vault has already, signs from now on."""
         return Note("key_added", {"kid": key.kid, "public": key.public(), "since": self._clock()})
 
     def expired(self) -> list[str]:
@@ -85,7 +85,7 @@ class KeyRing:
         return [kid for kid in self._keys if self._is_over(kid)]
 
     def forget(self, kid: str) -> None:
-        """Let go of one of these; the log need not say so."""
+        """Remove an expired key. This needs no note in the log."""
         self._keys.pop(kid, None)
         self._vault.forget(kid)
 

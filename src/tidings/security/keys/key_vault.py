@@ -1,4 +1,4 @@
-"""Where private keys are kept: in memory, or in files that only the broker's user can read.
+"""Keeps private keys, in memory or in files that only the broker's user can read.
 
 keys/KID.json    a private JWK, mode 0600, in a folder of mode 0700; there in full, or not at all
 """

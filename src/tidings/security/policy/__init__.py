@@ -1,6 +1,6 @@
-"""Who may do what with which graphs: nobody anything, unless a grant says so.
+"""Who may do what with which graphs. Everything is forbidden unless a grant allows it.
 
-grants     one grant: to whom, and what; as it is written and as a value
-policy     all of them: passports to rights
-policies   the policy that holds now: from the file and from changes while running, durable
+grants     one grant, in its written form and as a value
+policy     all grants: from passports to rights
+policies   the policy in force: from the file, and from changes at run time, which are durable
 """

@@ -1,8 +1,8 @@
-"""The policy that holds now. It has parts with names: what the file says, and what was granted while running.
+"""The policy in force. It consists of named parts: one for the file, and others for grants made at run time.
 
-    policy_set   source (file, or the name of another part), grants: all of that part; none for a part that is gone
+    policy_set   source (file, or the name of another part), grants: all grants of this part; none if it was removed
 
-A part is replaced as a whole, so that a change holds in full or not at all.
+A part is replaced as a whole, so a change takes effect in full or not at all.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""All grants: passports to rights. Deny by default, and rights only ever add up."""
+"""All grants: from passports to rights. The default is to deny, and grants only add rights."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ REMEMBERED = 10_000
 
 
 class Policy:
-    """What grants say together. Equal rights are one value, so that whoever shares plans by them can."""
+    """The rights from all grants. Equal rights are one object, so plans can be shared by comparing them quickly."""
 
     def __init__(self, grants: tuple[Grant, ...] = (), remembered: int = REMEMBERED) -> None:
         self.grants = grants
@@ -25,7 +25,7 @@ class Policy:
 
     @property
     def remembered(self) -> int:
-        """For how many the rights are remembered."""
+        """For how many identities the rights are cached."""
         return len(self._known)
 
     def rights_of(self, passport: Passport) -> Rights:

@@ -1,4 +1,4 @@
-"""What a token must say to count, and when it does: RFC 7519, section 4.1, with nothing left open."""
+"""Checks the claims of a token by RFC 7519, section 4.1, and requires those that it leaves optional."""
 
 from math import isfinite
 from typing import Any

@@ -1,7 +1,7 @@
-"""The text of a token as values, read strictly: nothing in it is believed yet.
+"""Parses the text of a token strictly, before its signature is verified.
 
-Readers of JSON differ where a name comes twice, where numbers are not numbers, and where nesting is deep; a token that
-rests on such a difference is refused before anybody asks who signed it.
+JSON parsers differ in how they treat duplicate names, invalid numbers and deep nesting. A token that relies on such a
+difference is refused before its signature is checked.
 """
 
 import json

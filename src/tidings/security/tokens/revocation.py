@@ -1,8 +1,8 @@
-"""Tokens that do not count although they have not expired, by their identifiers.
+"""Revoked tokens that have not expired yet, by their identifiers.
 
     token_revoked    token, expires
 
-One that has expired since is forgotten, so that there are never more than were issued within the life of a token.
+Expired ones are forgotten, so there are never more than were issued within the lifetime of a token.
 """
 
 from collections.abc import Callable, Iterable

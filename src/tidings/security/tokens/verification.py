@@ -1,9 +1,9 @@
-"""A token to a passport: by issuer, key, signature and claims; remembered for as long as it counts.
+"""Verifies tokens, by issuer, key, signature and claims, and caches the passports of valid ones.
 
-    recall    a token that has been verified before: a look-up, cheap enough for every message
-    identify  any token; may have to ask its issuer for a key
+    recall    a token that was verified before: a look-up, cheap enough for every message
+    identify  any token; it may have to fetch a key from the issuer
 
-Tokens that were refused are not remembered: there are too many of them.
+Refused tokens are not cached, because there may be any number of them.
 """
 
 from collections.abc import Callable, Iterable

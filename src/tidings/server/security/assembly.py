@@ -149,7 +149,7 @@ class Security:
             content = read_file(self._settings.security, self._chosen.issuer)
             await self.authority.policies.replace(FILE, granted(content))
         except TidingsError as error:
-            log.error("the policy stays as it is: %s", error)  # noqa: TRY400
+            log.error("the changed security file is not used, and the old grants stay: %s", error)  # noqa: TRY400
             self.audit(Event("policy", decision="refused", reason=error.code))
         else:
             self.audit(Event("policy", target=self._settings.security))

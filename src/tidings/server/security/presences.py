@@ -110,4 +110,4 @@ class Presences:
             try:
                 presence.changed(rights, reason)
             except Exception:  # whatever became of one, the others have to be looked at
-                log.exception("internal error while somebody's rights change")
+                log.exception("internal error while the rights of a client change")

@@ -1,4 +1,4 @@
-"""What can go wrong when an ESA index is built; branches of the tree in `model/errors.py`.
+"""Errors of building an ESA index; branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── DumpUnreadable       dump_unreadable       400   no dump of a MediaWiki, or one that is packed in another way

@@ -1,4 +1,4 @@
-"""What an index can be made of: a dump of a wiki, or WordNet. Each comes in pieces, and a piece has documents."""
+"""The sources of an index: a dump of a wiki, or WordNet. Each comes in pieces, and a piece has documents."""
 
 import hashlib
 from collections.abc import Iterator

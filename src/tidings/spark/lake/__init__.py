@@ -1,10 +1,10 @@
-"""The history lake: what it consists of, what is written into it, and the graph as it was.
+"""The history lake: its files, what writes them, and the graph after any earlier commit.
 
 lake      the folder: batches of changes, and snapshots
-about     what it is and how far it reaches, without Spark
-manifest  what says which files count
+about     the description of a lake, which can be read without Spark
+manifest  the lists of valid files
 ingest    from a log into the lake, exactly once
-writing   what Spark writes: changes, merged changes, snapshots
+writing   writes changes, merged changes and snapshots, with Spark
 travel    the graph after any commit, or at any instant
-answering questions of a broker about what its log no longer has
+answering answers the questions of a broker about commits that its log no longer has
 """

@@ -1,4 +1,4 @@
-"""What a lake is and how far it reaches, told from small files: whoever asks this needs neither Spark nor Parquet."""
+"""The description of a lake, with its graphs and its last commit, from small files: reading it needs no Spark."""
 
 from pathlib import Path
 

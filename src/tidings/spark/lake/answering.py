@@ -1,7 +1,7 @@
-"""The questions of a broker about what its log no longer has, answered by a session that stays.
+"""Answers the questions of a broker about commits that its log no longer has.
 
-A broker holds one process with a session: starting Spark takes longer than most answers. It reads nothing but the lake,
-and only what whoever asks may read.
+A broker keeps one process with a session, because starting Spark takes longer than most answers. The process reads only
+the lake, and of this only the graphs that the client may read.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """From the log into the lake, exactly once: a query of Structured Streaming that appends batch after batch.
 
-The truth about what is there is the lake's manifests. Spark's checkpoint says where to read on; should it be lost, the
-lake says it, and should it lag behind after a crash, `append` leaves out what is there.
+The manifests of the lake say what it has. Spark's checkpoint says where to read on; if it is lost, the lake says it,
+and if it lags behind after a crash, `append` skips the commits that the lake has.
 """
 
 import shutil

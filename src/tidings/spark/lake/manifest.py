@@ -1,5 +1,5 @@
-"""What the lake consists of: batches, each the changes of a range of commits, and snapshots. Files that no manifest
-names are not there.
+"""Manifests list the files of the lake: batches, each with the changes of a range of commits, and snapshots. Files that
+no manifest names are ignored.
 
     manifests/FIRST-LAST.json    a batch        a merged one covers those it was made of, which are then retired
     snapshots/SEQ.json           all quads after a commit

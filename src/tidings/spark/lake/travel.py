@@ -1,4 +1,4 @@
-"""The graph as it was: after any commit, or at any instant.
+"""Restores the graph after any commit, or at any instant.
 
     graph(n) = { quad | its last operation up to commit n is an addition }
 

@@ -1,7 +1,7 @@
-"""What one may see of a lake who may read some graphs only: the quads of these, as if there were no others.
+"""Restricts a lake to the graphs that a client may read, as if there were no others.
 
-It is a selection, before anything is planned: whatever is made of a frame is made of what may be seen. It binds whoever
-asks through it, and nobody else: the files of a lake can be read by everybody who can open them.
+It selects the quads before a query is planned, so the whole answer is made of readable quads. This protects only
+queries that go through it: everybody who can open the files of a lake can read all of them.
 """
 
 from functools import reduce

@@ -1,4 +1,4 @@
-"""What Spark writes into the lake: changes, merged changes, snapshots. All of it takes the lock of the lake.
+"""Writes changes, merged changes and snapshots into the lake, with Spark. Each write takes the lock of the lake.
 
 append      the changes after the last commit of the lake, and none of those before: a batch that comes again
             after a crash adds nothing

@@ -1,7 +1,7 @@
-"""A running broker as a place where commits come from, by its `/log`. Who reads it is as its environment says.
+"""A running broker as an origin of commits, through its `/log`, with credentials from the environment.
 
-It is asked for just the graphs that are wanted, and refuses if not all of them may be read: nobody gets less than they
-asked for without hearing so, not even if their rights change between two questions.
+The request names the graphs, and the broker refuses it if the client may not read all of them. So a job never gets
+fewer graphs than it asks for without an error, even if its rights change between two requests.
 """
 
 from collections.abc import Iterator

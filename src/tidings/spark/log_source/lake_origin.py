@@ -1,4 +1,4 @@
-"""The lake as a place where commits come from, `lake:DIR`: for a range of history whose log may be gone."""
+"""A lake as an origin of commits, `lake:DIR`: for a range of history whose log may be gone."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,9 +1,9 @@
-"""Where commits come from: the log in a folder that all machines see, the /log of a broker, or a lake.
+"""The origins of commits: the log in a folder that all machines see, the /log of a broker, or a lake.
 
-Each tells what is the last commit, and every change between two commits. A mark is a commit with its time, so that a
-log that was replaced by another, or took back what it had, is found out: time never repeats itself to the microsecond.
-An origin is of some graphs, or of all: in those it has every change, and one that cannot show them is refused. Commits
-that did nothing there have an empty delta.
+An origin returns its last commit, and every change between two commits. A mark is a commit with its time, to detect a
+log that was replaced by another one, or that has lost commits: no two commits of different logs have the same time to
+the microsecond. An origin has all changes of some graphs, or of all graphs; one that lacks some of them is refused.
+Commits that changed nothing in these graphs have an empty delta.
 """
 
 from collections.abc import Iterator

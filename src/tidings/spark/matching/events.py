@@ -1,5 +1,5 @@
-"""Events as rows with a JSON document: of JSON lines, of the rows of Parquet files, whose columns are attributes, or of
-the subjects of a history lake.
+"""Events as rows with a JSON document: from JSON lines, from Parquet files, whose columns are attributes, or from the
+subjects of a history lake.
 """
 
 from collections.abc import Callable, Iterator

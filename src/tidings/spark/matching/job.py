@@ -1,7 +1,7 @@
 """Matching in bulk: every match, the K best events of each subscription, or a stream of files.
 
-The events are divided among the cores; each has all subscriptions. Of events that match a subscription equally well,
-those whose documents come first in the order of their letters are better: the answer does not depend on the division.
+The events are divided among the cores, and each core has all subscriptions. Events that match a subscription equally
+well are ordered by their documents, so the answer does not depend on the division.
 """
 
 from collections.abc import Callable, Iterator

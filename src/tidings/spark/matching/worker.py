@@ -1,7 +1,7 @@
 """Matching in Python workers: each makes the index of all subscriptions once, and then takes event after event.
 
-A row for each match, and one for each partition that says how much was looked at. The subscriptions travel with the
-task; what is known about words is opened where the task runs, so its files have to be there.
+The output has a row for each match, and one for each partition with counters. The subscriptions are sent with the task.
+The task opens the files about words on its own machine, so they have to be there.
 """
 
 from collections.abc import Callable, Iterator

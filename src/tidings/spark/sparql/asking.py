@@ -1,4 +1,4 @@
-"""Rows that ask whether a pattern has a solution for them: kept as they were, whatever a join fills in."""
+"""EXISTS: keeps the rows that ask whether a pattern has a solution for them, while joins bind their variables."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which queries a Spark job can be made of: found out from the text alone, before Spark is started."""
+"""Decides from the text alone, before Spark is started, whether a query can be compiled to a Spark job."""
 
 from collections.abc import Iterator
 

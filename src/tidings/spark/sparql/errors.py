@@ -1,4 +1,4 @@
-"""What can go wrong between a query and Spark; a branch of the tree in `model/errors.py`.
+"""Errors of compiling queries for Spark; a branch of the tree in `model/errors.py`.
 
 TidingsError
 └── BadRequest

@@ -1,17 +1,17 @@
 """Subscriptions on a cluster: the engine as keyed state of Spark's Structured Streaming.
 
-job            the story, all of it together; read this first
+job            the story; read this first
 unit           some subscriptions of one plan, with the quads that concern them: pure, no Spark
-router         which units a quad concerns: the LUTT, over all of them
+router         finds the units that a quad concerns, by a LUTT over all of them
 unit_state     a unit as keyed state
-packs          all that goes to a unit, or comes from it, in one cell
+packs          all rows to a unit, or from it, in one cell
 replay         the same over a range of history, at once
-rescaling      more or fewer partitions for a job that is stopped
-workers        what the processes of Python say
-errors         what can go wrong
+rescaling      changes the number of partitions of a job that is stopped
+workers        the output of the Python processes
+errors         the errors of a job
 
-input          the log as units see it
+input          the changes of the log, by unit
 subscriptions  which subscriptions a job has
 output         the notifications of a job
-monitoring     how a job is
+monitoring     the state of a job
 """

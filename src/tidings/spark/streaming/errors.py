@@ -1,4 +1,4 @@
-"""What can go wrong with subscriptions on Spark; branches of the tree in `model/errors.py`.
+"""Errors of subscriptions on Spark; branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── BadRequest

@@ -1,6 +1,6 @@
-"""Packs: all that goes to one unit, or comes from it, in one binary cell.
+"""Packs: all rows to one unit, or from it, in one binary cell.
 
-What keyed state costs Spark, it costs for every row and every column of it (docs/decisions/0018).
+The cost of keyed state in Spark grows with the rows and the columns (docs/decisions/0018).
 """
 
 import pyarrow as pa

@@ -1,9 +1,9 @@
-"""What would they have been told? One job over a range of history, for subscriptions that were not there at the time.
+"""Replays a range of history as one job: the notifications that subscriptions would have got if they had existed then.
 
-Units are those of the stream, without state: the rows of a unit come to one task in the order of commits, however many
-they are, and the task goes through them piece by piece. The output is that of the stream, as its batch 0.
+Units are those of the stream, without state: all rows of a unit come to one task, in the order of commits, and the task
+processes them piece by piece. The output is that of the stream, as its batch 0.
 
-    OUT/registry/    who was asked for, and what concerned them when they began
+    OUT/registry/    the subscriptions, and the quads that concerned them when they began
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,6 @@
-"""More or fewer partitions for a job that is stopped: Spark spreads the state of its units anew, as a batch of its own.
+"""Changes the number of partitions of a stopped job: Spark redistributes the state of the units, as a batch of its own.
 
-That batch reads and tells nothing. The job goes on with the next, and its output lacks one number.
+That batch has no input and no output. The job goes on with the next batch, so one number is missing in its output.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Which units a quad concerns: the LUTT of the engine, with units in the place of plans.
+"""Finds the units that a quad concerns: the LUTT of the engine, with units in the place of plans.
 
-Every task that reads the log has one, as of the version that its batch ends with. Whoever has ended before the batch
-begins is not in it; whoever ends within it still is.
+Every task that reads the log has a router, for the version of the registry at the end of its batch. It has no
+subscriptions that ended before the batch, but those that end within it.
 """
 
 from collections.abc import Collection

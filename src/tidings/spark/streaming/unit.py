@@ -3,9 +3,9 @@
     context  <=  graph at that commit            nothing is in it that is not true
     context  >=  what the members' LUTT entries select of the graph
 
-By that, a member's answer over the context is its answer over the graph. What a unit is given it puts in the order of
-commits: it comes in any. A new member brings the quads that it concerns (its seed) as of the commit it begins with; if
-the others are further on, it also brings what happened to those since, catches up by itself, and only then joins them.
+So the answer of a member over the context is the same as over the graph. Rows come to a unit in any order, and the unit
+sorts them by commit. A new member brings the quads that concern it (its seed) after the commit with which it begins. If
+the other members are further on, it also brings the later changes of these, catches up by itself, and then joins them.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
-"""A unit as keyed state of Spark: a snapshot and what became of it, record by record, in RocksDB.
+"""A unit as keyed state of Spark: a snapshot, and records of the changes since, in RocksDB.
 
-A process of Python that has done a unit's last batch has the unit still, and need not read its state: the head says
-whether it is the same. If it did a batch before the last, it takes up the records since. After a crash, a retry or a
-move to another machine, the unit is made of its records.
+A Python process that has processed the last batch of a unit still has the unit, and need not read its state; the head
+tells whether it is the same. If the process has an earlier state of the unit, it reads the records since. After a
+crash, a retry or a move to another machine, the unit is restored from its records.
 """
 
 from collections import OrderedDict

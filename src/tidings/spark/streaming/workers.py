@@ -1,4 +1,4 @@
-"""What processes of Python say on a driver's stderr: Spark's own chatter at the start of a query, and last words.
+"""The output of Python processes on a driver's stderr: Spark's messages at the start of a query, and those of crashes.
 
 Spark hands it to the JVM's System.err. For the time of a job that is a file, where it can be read and disturbs nobody;
 what goes wrong in a worker comes back as an error anyway.

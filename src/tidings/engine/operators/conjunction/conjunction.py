@@ -1,4 +1,4 @@
-"""A conjunction: the sum over its patterns of what the changes of each one change."""
+"""A conjunction of triple patterns: its delta is the sum of the rows that follow from the changes of each pattern."""
 
 from tidings.engine.lutt import Items
 from tidings.engine.operators.base import Changes, Explanation, Hits, Route, Stateless, States

@@ -1,9 +1,9 @@
-"""The context store of the SPS paper: what the other patterns of a conjunction say for all members of a plan.
+"""The context store of the SPS paper: caches the rows of a conjunction's other patterns for all members of a plan.
 
-Values change all the time in a world that hardly does: lamps are dimmed, but not moved to another road. Once the other
-patterns have been quiet for a while, everything they say about the members is put at hand, if it is not much. A changed
-quad that concerns no member is then dismissed by one look-up. It is kept only where it pays, and emptied as soon as one
-of the other patterns is hit or the members change.
+Some data change often, and what they belong to hardly ever: lamps are dimmed, but not moved to another road. Once the
+other patterns have not been hit for a while, the context store fetches all their rows for the members, if they are not
+too many. One look-up in it then rejects a changed quad that concerns no member. The context store is emptied as soon as
+one of the other patterns is hit or the members change.
 """
 
 from itertools import islice

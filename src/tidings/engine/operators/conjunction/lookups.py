@@ -1,4 +1,4 @@
-"""From the seed to whole solutions: the other patterns are looked up one by one, each from what is known by then."""
+"""From a seed to complete solutions: looks up the other patterns one by one, each with the terms known so far."""
 
 from collections import deque
 

@@ -1,7 +1,7 @@
-"""Ways from a seed to whole solutions, and which of them to take for the terms at hand.
+"""Orders of look-ups from a seed to complete solutions, and the choice among them for the present terms.
 
-The order of look-ups is decided by averages. Where a term is a hub, the first look-up may find thousands of rows for
-it, of which hardly any is left in the end: then another pattern comes first, which has fewer by what the store counts.
+Averages decide the usual order of look-ups. For a term that is a hub, the first look-up may find thousands of rows, of
+which hardly any is left in the end. Then another pattern with fewer rows, by the counts of the store, comes first.
 """
 
 from collections.abc import Callable, Collection

@@ -1,4 +1,4 @@
-"""What OPTIONAL, MINUS and EXISTS share: what becomes of a row of A depends on the rows of B that go with it.
+"""What OPTIONAL, MINUS and EXISTS share: the outcome for a row of A depends on the compatible rows of B.
 
 Δ = f'(ΔA) + (f' - f) of the rows of A, before the change, that ΔB concerns
 """

@@ -1,5 +1,5 @@
-"""GRAPH around what does not say by its own triples in which graph it is.
+"""GRAPH around a pattern whose own triple patterns do not determine the graph.
 
-names       GRAPH ?g { }: the graphs that come and go
+names       GRAPH ?g { }: the graphs that are created or deleted
 each_graph  GRAPH ?g { A }, where A has to be evaluated in each graph on its own: Δ = A' - A in the graphs that changed
 """

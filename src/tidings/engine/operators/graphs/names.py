@@ -1,4 +1,4 @@
-"""GRAPH ?g { }, and GRAPH :g { }: a row for each graph that is there."""
+"""GRAPH ?g { }, and GRAPH :g { }: a row for each graph that exists."""
 
 from tidings.engine.operators.base import ANY_TRIPLE, Changes, Explanation, Hits, Route, Stateless, States
 from tidings.model.terms import Term

@@ -1,7 +1,7 @@
 """A property path as an automaton without silent steps (Glushkov 1961): one state for each single step of the path.
 
-State 0 is the beginning; every other state is entered by its own step and by nothing else. A path is a way through the
-states that ends in an accepting one.
+State 0 is the initial state; every other state is entered by its own step only. A path corresponds to a run of the
+automaton that ends in an accepting state.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""One step along any predicate but some:  Δ is the changed triples themselves, for each is a way of its own."""
+"""A negated property set, one step along any predicate but some:  Δ = the changed triples, each a path of its own."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Everything that is reached from one root, as a tree that is kept while edges come and go.
+"""A search tree: all places that a path reaches from one root, kept up to date while edges are added and removed.
 
 Each place knows the place it was reached from, its parent, and has a rank that is greater than its parent's. A new edge
 between places that are both reached changes nothing. An edge that goes matters only if it led from a parent: its end is

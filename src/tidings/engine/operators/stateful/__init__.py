@@ -1,11 +1,11 @@
-"""Operators that remember: DISTINCT counts, GROUP BY accumulates, ORDER BY with LIMIT keeps an ordered answer.
+"""Operators with state: DISTINCT counts, GROUP BY accumulates, ORDER BY with LIMIT keeps an ordered answer.
 
-Their state is kept apart by the parameters of the subscriptions that share the plan: the first `width` columns of a row
-say whose it is. A member's state is built from a full evaluation when it is admitted, here or in a fork.
+Each member of the plan has its own state; the first `width` columns of a row are the parameters of its member. A full
+evaluation builds the state of a new member, in the broker or in a fork.
 
-    distinct   counts, and tells the crossings of zero
-    group      accumulators, and tells the old and the new row of a changed group
-    window     an ordered answer, and tells who enters and who leaves
-    clocked    rows by when a condition on NOW() turns; `turning` says when that is
-    memory     the states of one operator by member, and how a state goes from one plan to another
+    distinct   keeps counts; emits a row when its count crosses zero
+    group      keeps accumulators; emits the old and the new row of a changed group
+    window     keeps an ordered answer; emits the rows that enter and leave the window
+    clocked    keeps rows by the instant at which a condition on NOW() may change; `turning` works out this instant
+    memory     the states of one operator by member, and how to hand a state from one plan to another
 """

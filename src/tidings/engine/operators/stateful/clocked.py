@@ -1,8 +1,9 @@
-"""FILTER and BIND that compare with NOW():  Δ = f'(ΔA) + (f' - f) of the rows of A whose time has come.
+"""FILTER and BIND that compare with NOW():  Δ = f'(ΔA) + (f' - f) of the rows of A that are due.
 
-Rows for which a comparison may still turn out otherwise wait in the order of the instants at which it may. All others
-are forgotten: time does not go back, and what is taken away again is judged as it would be now. Where only lasting
-parts of NOW() matter, such as the hour, all rows wait for the same instant, and what was made of each is known.
+The operator keeps the rows for which a comparison may still change, in the order of the instants at which it may. It
+forgets all other rows: time does not go back, and when such a row is removed, evaluating it now gives what it gave
+before. If only lasting parts of NOW() matter, such as the hour, all rows are due at the same instant, and the operator
+keeps what it has made of each.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,7 @@
-"""What a stateful operator remembers: one state for each member.
+"""The memory of a stateful operator: one state for each member.
 
-A state can be taken apart into portions of bytes, in the process that built it, and be made of them again in another,
-a portion at a time. It means the same in every plan of the same query, so that a plan may take it over from another.
+A fork can pack a state into portions of bytes, and the broker unpacks them, a portion at a time. A state means the same
+in every plan of the same query, so a plan can take it over from another one.
 """
 
 import marshal

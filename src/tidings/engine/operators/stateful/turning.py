@@ -1,12 +1,12 @@
-"""When a comparison with NOW() may turn out otherwise: the instants at which to look again.
+"""The instants at which a comparison with NOW() may change its outcome, and has to be evaluated again.
 
     NOW() ± a  <  b        a a duration, b a moment:   at  b ∓ a
     NOW() - a  <  b        a a moment, b a duration:   at  a + b
     a - NOW()  <  b        a a moment, b a duration:   at  a - b
     YEAR(NOW()) and the like, wherever they stand:     when the next year begins
 
-Whether it does turn there is for the comparison to say: there may be instants too many, but never too few. Between a
-moment with a timezone and one without, nothing is known within fourteen hours: a comparison may turn at either end.
+The comparison itself decides whether its outcome changes then: there may be too many instants, but never too few. A
+moment with a timezone and one without are incomparable within fourteen hours: the outcome may change at either end.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Patterns seen in another way before they are planned; none of this changes what they mean.
+"""Rewrites patterns into equivalent ones before they are planned, for which there are better delta rules.
 
 by_the_clock  which conditions on NOW() can be kept up to date by ticks
 comparisons   rows compared with what a sub-SELECT says for all of them, or by a key

@@ -1,8 +1,8 @@
-"""Queries that depend on the moment only by comparisons with NOW() that an operator of the plan waits for.
+"""Decides whether a query depends on the moment only through comparisons with NOW() that operators can wait for.
 
-Operators that look rows up do so in two states, each with its own instant: so such a comparison may stand wherever the
-planner makes an operator of it. It makes none of what is evaluated again. Where NOW() is compared with a value from
-outside of EXISTS or OPTIONAL, that has to be bound in all rows there.
+Operators look rows up in two states, each with its own instant. So such a comparison may be wherever the planner makes
+an operator for it, which it does not in parts that are evaluated again. If NOW() is compared with a value from outside
+of EXISTS or OPTIONAL, all rows there must bind it.
 """
 
 from tidings.engine.operators.stateful.turning import turns

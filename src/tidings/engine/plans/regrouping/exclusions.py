@@ -1,4 +1,4 @@
-"""What of the right side of MINUS may exclude anything: the variables that both sides have, where it binds any."""
+"""MINUS: the variables of its right side that can exclude rows, which are those that both sides have."""
 
 from functools import reduce
 

@@ -1,7 +1,7 @@
-"""Joined patterns in an order in which each shares a variable with those before it, where there is such an order.
+"""Orders joined patterns so that each shares a variable with those before it, if possible.
 
-A text may put triple patterns side by side that only another pattern connects: `GRAPH ?g { ?p :said ?x } ?g :owner ?o .
-?p :age ?a`. Joined first, they would be every owner with every age.
+In a text, two triple patterns may be side by side that only a third one connects: `GRAPH ?g { ?p :said ?x } ?g :owner
+?o . ?p :age ?a`. Joined first, they would combine every owner with every age.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A pattern said in another way, for which there is a better rule: with the same solutions, as often."""
+"""Rewrites a pattern into one with the same multiset of solutions, for which there is a better delta rule."""
 
 from tidings.engine.plans.regrouping.equalities import joined_by_value, optional_by_value
 from tidings.engine.plans.regrouping.path_groups import spread_over, unlooped

@@ -1,4 +1,4 @@
-"""Groups that one scalar stands beside, such as a total of which each group is a share: grouped first, then joined.
+"""Groups that are joined with one scalar, such as a total: groups first, and joins then.
 
     γ(k, m; A × B)  =  γ(k; A) × B        where B always has one row, which says m
 

@@ -1,6 +1,6 @@
-"""By which patterns a change inside EXISTS is seen: where its solutions change, a solution of one of them changes.
+"""Finds patterns that reveal a change inside EXISTS: whenever its solutions change, a solution of one of them changes.
 
-skeleton   a pattern without its filters and all that is optional: every solution of the pattern has one of it
+skeleton   a pattern without filters and optional parts: every solution of the pattern extends one of the skeleton
 signs      patterns of triples alone; the changes of all of them cover the changes of the pattern
 """
 

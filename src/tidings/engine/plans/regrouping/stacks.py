@@ -1,4 +1,4 @@
-"""What stands on top of each other in a SELECT: DISTINCT, the projection, the order; and EXISTS among it."""
+"""Takes apart the operators on top of a SELECT's pattern: DISTINCT, projection, order, and EXISTS among them."""
 
 from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import Var

@@ -1,4 +1,4 @@
-"""Who watches the right side of OPTIONAL, MINUS and EXISTS, so that its changes lead to rows of the left."""
+"""Makes the witnesses of OPTIONAL, MINUS and EXISTS, which lead from changes of the right side to rows of the left."""
 
 from collections.abc import Callable
 

@@ -1,1 +1,1 @@
-"""For those who run a broker or write programs for it: health, counters, who has subscribed, all paths described."""
+"""For operators and programmers: health, status, metrics, subscriptions, connections, and the OpenAPI description."""

@@ -1,4 +1,4 @@
-"""For those who run a broker: how it is, who is connected, who has subscribed to what, what is yet to come."""
+"""Endpoints for operators: health, status, connections, subscriptions, delayed updates, reconciliation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -73,7 +73,7 @@ class Operations:
         ]
 
     async def _health(self, _: Request) -> Response:
-        """Whether updates are welcome, in a word and a status."""
+        """Whether the broker accepts updates, as a word and an HTTP status."""
         error: TidingsError | None = None
         try:
             self._broker.check_log()
@@ -94,7 +94,7 @@ class Operations:
         return Envelope(seen_by(content, rights) if self._guard.asks else content)
 
     async def _reconcile(self, request: Request) -> Response:
-        """Compare with the endpoint behind the broker: `right` says which of the two is, `dry` changes nothing."""
+        """Compare with the endpoint behind the broker. `right` says whose content is right; `dry` changes nothing."""
         asker, given = administrator(request), request.query_params
         right, dry = given.get("right", "endpoint"), given.get("dry", "false")
         if right not in ("endpoint", "broker") or dry not in ("true", "false"):
@@ -109,8 +109,8 @@ class Operations:
     # -- subscriptions ------------------------------------------------------------------------------------------
 
     async def _subscriptions(self, request: Request) -> Response:
-        """All that the asker may see; `after` a position, the rest; `since` a position, who came and who ended; with
-        `order=cost`, the dearest."""
+        """The subscriptions that the asker may see: the next page `after` a position, those that began and ended
+        `since` a position, or with `order=cost`, the most expensive."""
         asker = asker_of(request.scope)
         sees, rights = _sees(asker), asker.rights
         if (order := request.query_params.get("order")) is not None:
@@ -127,7 +127,7 @@ class Operations:
         return Envelope(content | ({"after": roll.position(page[-1])} if more else {}))
 
     def _dearest(self, request: Request, order: str, sees: Sees, rights: Rights) -> Response:
-        """One page, without a next one: what has cost most is another by then."""
+        """The most expensive subscriptions, as one page only, because the order changes all the time."""
         if order != "cost" or {"after", "since"} & request.query_params.keys():
             raise BadRequest("order can only be cost, and goes with neither after nor since")
         page, _ = page_of(request, self._broker.dearest(sees))
@@ -202,7 +202,7 @@ class Operations:
 
 
 def _cost(explained: Explained) -> dict[str, float] | None:
-    """What the plan of a subscription has cost, and how many share that; None if it is worked out elsewhere."""
+    """What the plan of a subscription has cost, and how many share it; None if an external engine answers it."""
     cost = explained.cost
     return None if cost is None else {**asdict(cost), "subscribers": explained.subscribers}
 
@@ -216,7 +216,7 @@ def _delayed(delayed: Delayed) -> dict[str, Any]:
 
 
 def _behind(items: Iterable[T], last: T) -> Iterator[T]:
-    """What follows an item."""
+    """The items after this one."""
     rest = iter(items)
     for item in rest:
         if item is last:

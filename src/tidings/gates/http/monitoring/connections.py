@@ -1,7 +1,7 @@
-"""Who is connected to be told: the sessions of the broker that stay, of all gates, the newest first.
+"""Lists the connections of all gates over which clients get notifications, the newest first.
 
-Administrators see all of them. Others see those over which they have subscribed, and of these only what is their own:
-one connection may carry the subscriptions of several subjects.
+Administrators see all of them. Other clients see the connections over which they have subscribed, and on these only
+what is their own, because one connection may carry the subscriptions of several subjects.
 """
 
 from itertools import islice
@@ -19,7 +19,7 @@ from tidings.gates.http.security.identification import asker_of
 from tidings.protocol.instants import shown
 
 MOST_SUBJECTS = 10
-"""Subjects that are named of one connection."""
+"""How many subjects of one connection are listed."""
 _NONE_YET = 1 << 63
 """A number that no session has yet."""
 
@@ -31,7 +31,7 @@ class Connections:
         self._broker = broker
 
     async def answer(self, request: Request) -> Response:
-        """All that the asker may see; `after` a position, the older ones."""
+        """The connections that the asker may see; with `after` a position, the older ones."""
         asker = asker_of(request.scope)
         before = whole(request.query_params.get("after"), "after", _NONE_YET, _NONE_YET)
         newest_first = reversed(self._broker.sessions.values())

@@ -1,4 +1,4 @@
-"""What is counted, for Prometheus. Everything is read when it is asked for: counting costs nothing beyond the counting.
+"""Metrics for Prometheus. The counters of the broker are read only when Prometheus asks.
 
 T_UPDATE, T_LUTT, T_BOOSTER and T_NOTIFY are the components of the time of an update in the SPS paper (section IV).
 """
@@ -118,7 +118,7 @@ class BrokerCollector(Collector):
         self._gates = gates
 
     def describe(self) -> list[Metric]:
-        """Nothing in advance: registering must not ask a broker that is being built."""
+        """Nothing: prometheus_client calls it at registration, when the broker is not complete yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -183,6 +183,6 @@ class Metrics:
         GCCollector(registry=self._registry)
 
     async def answer(self, request: Request) -> Response:
-        administrator(request)  # what is counted is of all graphs together
+        administrator(request)  # the counters are about all graphs together
         encode, content_type = choose_encoder(accept_of(request) or "")
         return Response(encode(self._registry), headers={"content-type": content_type})

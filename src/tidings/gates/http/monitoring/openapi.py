@@ -1,4 +1,4 @@
-"""What can be asked over HTTP, as an OpenAPI 3.1 document, served at `/openapi.json`.
+"""Describes all paths of the HTTP gate as an OpenAPI 3.1 document, served at `/openapi.json`.
 
 With security on, every path is also served below `/secure`; the document's second server says so.
 """
@@ -48,7 +48,7 @@ _RESULTS = [format_.media.types[0] for format_ in ResultFormat]
 
 
 def openapi(*, secured: bool = False, more: Mapping[str, Json] | None = None) -> Json:
-    """`secured`: of a broker that asks everybody who they are; `more` is served for gates that were switched on."""
+    """The document. `secured` says that security is on; `more` are the paths of gates that are switched on."""
     document: Json = {
         "openapi": "3.1.0",
         "info": {
@@ -194,7 +194,7 @@ def _paths() -> dict[str, Json]:
 
 
 def _path(item: Json) -> Json:
-    """What can be asked by GET can be asked by HEAD, and every path names its methods."""
+    """Adds HEAD to each GET, and OPTIONS to every path."""
     options = {"operationId": "", "summary": "The methods of this path", "responses": {"204": {"description": "Allow"}}}
     name = next(item[method]["operationId"] for method in ("get", "post", "delete") if method in item)
     more: Json = {"options": options | {"operationId": f"{name}Options"}}

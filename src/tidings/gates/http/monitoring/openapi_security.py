@@ -1,5 +1,5 @@
-"""What a broker has beside everything else in the OpenAPI document if it asks everybody who they are: the authorisation
-server, the paths of administrators, and how a request says who sends it.
+"""The parts of the OpenAPI document for a broker with security: the authorisation server, the paths of administrators,
+and how a request shows its token.
 """
 
 from typing import get_args
@@ -26,9 +26,9 @@ PUBLIC = (
     "/", "/assets/{name}", "/healthz", "/openapi.json",
     "/oauth/register", "/oauth/token", "/oauth/revoke", "/oauth/jwks", METADATA,
 )  # fmt: skip
-"""For everybody, with a token or without one."""
+"""For all clients, with or without a token."""
 SECURITY: list[Json] = [{"token": []}, {}]
-"""What requests show unless it is said otherwise. Without a token, somebody may do what everybody may."""
+"""The default: a token, or none. A client without a token has the rights that are granted to everybody."""
 SCHEMES: Json = {
     "token": {
         "type": "http",

@@ -1,4 +1,4 @@
-"""How a broker is, in one JSON object. The performance indicators are those of the SPS paper (section IV, Table I):
+"""The status of a broker as a JSON object. The performance indicators are those of the SPS paper (section IV, Table I):
 
 T_total = T_UPDATE + T_LUTT + T_BOOSTER + T_NOTIFY        Ups = n / T_total
 Sps = m · Ups        Tps = Nu_avg · Sps        E2E = (T_total - T_UPDATE) / T_UPDATE        LHR = hits / (n · m)
@@ -22,7 +22,7 @@ _STATM = Path("/proc/self/statm")
 
 
 def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
-    """What /status says; `started` is in microseconds since 1970."""
+    """The content of /status; `started` is in microseconds since 1970."""
     uptime = (broker.now - started) / 1e6
     return {
         "version": __version__,
@@ -56,7 +56,7 @@ def status(broker: BrokerStatus, started: int) -> dict[str, Any]:
 
 
 def seen_by(content: dict[str, Any], rights: Rights) -> dict[str, Any]:
-    """What /status says to one who has been asked who they are: counts of what others do are for administrators."""
+    """The content of /status for a client with these rights: only administrators see counters about other clients."""
     readable = {"readable": written(rights.read)}
     if rights.administer:
         return content | readable
@@ -68,7 +68,7 @@ def seen_by(content: dict[str, Any], rights: Rights) -> dict[str, Any]:
 
 
 def lake_status(lake: LakeStatus) -> dict[str, Any]:
-    """How far the history lake reaches; `error` is there if that cannot be told."""
+    """Which commits the history lake has, or the `error` if it cannot be read."""
     content = {"folder": lake.folder, "first": lake.first, "last": lake.last, "graphs": written(lake.graphs)}
     return content if lake.error is None else content | {"error": lake.error.to_json()}
 
@@ -100,7 +100,7 @@ def _matching(broker: BrokerStatus) -> dict[str, int]:
 
 
 def _log(broker: BrokerStatus) -> dict[str, Any] | None:
-    """Nothing, if everything is in memory."""
+    """None if everything is in memory."""
     log = broker.log
     if log is None:
         return None
@@ -117,7 +117,7 @@ def _log(broker: BrokerStatus) -> dict[str, Any] | None:
 
 
 def _endpoint(broker: BrokerStatus) -> dict[str, Any] | None:
-    """Nothing, if there is none behind the broker."""
+    """None if there is no endpoint behind the broker."""
     record = broker.record
     if record is None:
         return None

@@ -1,1 +1,1 @@
-"""Security over HTTP: who asks, the endpoints of the authorisation server, and those of administrators."""
+"""Security over HTTP: identification of clients, the endpoints of the authorisation server and of administrators."""

@@ -1,11 +1,11 @@
-"""Who may do what, changed over HTTP by administrators: clients, grants, keys.
+"""The endpoints with which administrators manage clients, grants and keys.
 
     /admin/clients, /admin/clients/{id}, /admin/clients/{id}/revoke
     /admin/grants, /admin/grants/{name}
     /admin/keys, /admin/keys/{kid}
 
-A change is durable when it is answered, and holds for everybody at once; the audit log says who made it. No answer may
-be kept by anybody on its way: one of them has a secret.
+A change is durable before it is answered, and takes effect at once; the audit log names the administrator. No response
+may be cached, because some contain a secret.
 """
 
 from collections.abc import Iterable, Mapping
@@ -121,7 +121,7 @@ class AdministrationEndpoints:
                 return _answer({"grants": _grants(parts[name])})
 
     def _concerning(self, passport: Passport) -> Json:
-        """What is granted to somebody, and under which names."""
+        """The grants that concern a client, by the names of the parts of the policy that have them."""
         names, parts = frozenset(names_of(passport)), self._authority.policies.parts.items()
         mine = {part: tuple(grant for grant in grants if grant.to in names) for part, grants in parts}
         return _parts({part: grants for part, grants in mine.items() if grants})
@@ -146,7 +146,7 @@ class AdministrationEndpoints:
     # -- who asks -------------------------------------------------------------------------------------------------
 
     def _asking(self, request: Request) -> Asking:
-        """Who sends a request, by what they have shown, as of the moment when that is asked."""
+        """A function that identifies the sender of a request at the moment when it is called."""
 
         async def ask() -> Passport:
             passport = await self._authority.identify(shown_by(request.scope))

@@ -1,6 +1,6 @@
-"""The endpoints of the authorisation server over HTTP: bytes to requests, answers to bytes, and nothing else.
+"""The endpoints of the authorisation server: read its requests from HTTP, and write its answers.
 
-No answer may be kept by anybody on its way (RFC 6749, section 5.1), errors included.
+No response may be cached, errors included (RFC 6749, section 5.1).
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,11 +20,11 @@ from tidings.security.oauth.server import AuthorisationServer, OAuthAnswer
 METADATA = "/.well-known/oauth-authorization-server"
 _UNKEPT = {"cache-control": "no-store", "pragma": "no-cache"}
 _PUBLIC = {"cache-control": "public, max-age=300"}
-"""Whoever verifies our tokens elsewhere looks for new keys after five minutes at the latest."""
+"""Other services that verify our tokens fetch new keys after five minutes at the latest."""
 
 
 class AuthorisationEndpoints:
-    """The handlers, for one server. `address_of` says where a request comes from, proxies considered."""
+    """The handlers for one server. `address_of` returns the address of a client, also behind a proxy."""
 
     def __init__(self, server: AuthorisationServer, address_of: Callable[[Request], str] | None = None) -> None:
         self._server = server
@@ -69,7 +69,7 @@ class AuthorisationEndpoints:
 
 
 def _advice(error: TidingsError) -> dict[str, str]:
-    """How to authenticate, for those who expect to be told (RFC 6749, section 5.2); when to come back."""
+    """Headers that tell the client how to authenticate (RFC 6749, section 5.2), or when to retry."""
     match error:
         case InvalidClient():
             return {"www-authenticate": 'Basic realm="tidings"'}

@@ -1,7 +1,7 @@
-"""What administrators send: JSON to values, read strictly; nothing is left out in silence.
+"""Reads the JSON documents that administrators send. It is strict: an unknown member is an error.
 
 {"client_id": "lamp-7", "roles": ["lamps"], "scopes": ["read"]}      a client
-{"roles": […], "scopes": […]}                                        what a client has from now on
+{"roles": […], "scopes": […]}                                        new roles and scopes of a client
 {"grants": [{"to": "role:lamps", "update": […]}]}                    grants, as in the file of security
 """
 
@@ -20,7 +20,7 @@ LONGEST_GRANTS = 1 << 20
 JSON = "application/json"
 S = TypeVar("S", bound=Struct)
 Name = Annotated[str, Meta(pattern=r"^[!#-\[\]-~]{1,128}\Z")]
-"""What a scope can be called (RFC 6749, section 3.3), and a role as well."""
+"""Names of scopes (RFC 6749, section 3.3) and roles."""
 Names = Annotated[frozenset[Name], Meta(max_length=100)]
 
 

@@ -1,8 +1,8 @@
-"""Who sends an HTTP request: found out before anything else, for every path and every way in, and again when its body
-has come, which may take a while.
+"""Identifies the client of every HTTP request before it is handled, and again when its body has arrived, which may take
+a while.
 
-What is wrong with a token is said where somebody asks who it is, and not before: health, the page, the authorisation
-server and the questions of browsers that come ahead of a request are for everybody.
+An invalid token is an error only for handlers that ask for the client: health, the page, the authorisation server and
+the preflight requests of browsers are open to all.
 """
 
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ _HEADER = b"authorization"
 
 
 class Identification:
-    """Writes into each request who sends it."""
+    """Middleware that writes the client into the scope of each request."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class Identification:
 
 
 def _recorded(guard: Guard, scope: Scope, send: Send) -> Send:
-    """Keep a record of an answer, unless whoever made it has kept one: it changes nothing then."""
+    """Writes a successful request to the audit log as a read, unless its handler has written it."""
 
     async def recorded(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] < 400 and _ON_RECORD not in scope:
@@ -53,7 +53,7 @@ def _recorded(guard: Guard, scope: Scope, send: Send) -> Send:
 
 
 def _shown(scope: Scope) -> str | None:
-    """What a request shows. Raises InvalidRequest."""
+    """The Authorization header of a request. Raises InvalidRequest."""
     shown = [value for name, value in scope["headers"] if name == _HEADER]
     if len(shown) > 1:
         raise InvalidRequest("there is more than one Authorization header")
@@ -61,7 +61,7 @@ def _shown(scope: Scope) -> str | None:
 
 
 def asker_of(scope: Scope) -> Asker:
-    """Who sends a request. Raises what is wrong with what they have shown."""
+    """The client of a request. Raises what is wrong with its token."""
     found = scope[_ASKER]
     if isinstance(found, TidingsError):
         raise found
@@ -70,13 +70,13 @@ def asker_of(scope: Scope) -> Asker:
 
 
 def identified(scope: Scope) -> Asker | None:
-    """Who sends a request, as far as that is known."""
+    """The client of a request, if it is identified."""
     found = scope.get(_ASKER)
     return found if isinstance(found, Asker) else None
 
 
 async def asker_now(guard: Guard, scope: Scope) -> Asker:
-    """Who sends a request, once all of it is here: what it has shown may no longer count. Raises what is wrong."""
+    """Identify the client again once the body has arrived: its token may have ended. Raises what is wrong with it."""
     asker = asker_of(scope)
     if guard.asks:
         shown = scope[_SHOWN]
@@ -85,13 +85,13 @@ async def asker_now(guard: Guard, scope: Scope) -> Asker:
 
 
 def shown_by(scope: Scope) -> str | None:
-    """What a request has shown, to be shown again later."""
+    """The Authorization header of a request, for later use."""
     shown = scope.get(_SHOWN)
     return shown if isinstance(shown, str) else None
 
 
 def administrator(request: Request) -> Asker:
-    """Who sends a request, if they may see and change everything. Raises ForAdministrators."""
+    """The client of a request, if it is an administrator. Raises ForAdministrators."""
     asker = asker_of(request.scope)
     if not asker.rights.administer:
         raise ForAdministrators(f"{request.url.path} is for administrators")
@@ -99,13 +99,13 @@ def administrator(request: Request) -> Asker:
 
 
 def deed_of(scope: Scope, target: str = "", commit: int | None = None) -> Deed:
-    """A request, as it is put on record."""
+    """A request as an entry of the audit log."""
     scope[_ON_RECORD] = True
     client = scope.get("client")
     return Deed(f"{scope['method']} {scope['path']}", client[0] if client else "", target, commit)
 
 
 def judged(guard: Guard, scope: Scope, error: TidingsError) -> TidingsError:
-    """An error as the sender of a request is to hear it, and a record of it."""
+    """Write an error to the audit log. Returns the error as the client is to get it."""
     found = scope.get(_ASKER)
     return guard.judge(found if isinstance(found, Asker) else None, deed_of(scope), error) or error

@@ -1,1 +1,1 @@
-"""Answers without an end: subscriptions as event streams, and the feed of commits."""
+"""Responses without an end: event streams for subscriptions, and the feed of commits."""

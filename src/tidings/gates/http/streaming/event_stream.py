@@ -1,10 +1,10 @@
-"""Subscriptions as event streams (HTML Living Standard, section 9.2), for whoever has no WebSocket: browsers, curl.
+"""Subscriptions as event streams (HTML Living Standard, section 9.2), for browsers, curl and the like.
 
     GET /subscribe?query=…      ->      id: <spuid>#<sequence>
                                         data: {"notification": …}, as over WebSocket
 
-A client that comes back says with `Last-Event-ID` what it saw last, as every EventSource does by itself, and goes on
-from there.
+A client that reconnects sends the id that it saw last as `Last-Event-ID`, as every EventSource does by itself, and so
+resumes its subscription.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ def read_request(request: Request, base: str) -> Subscribe | Resume:
     """What a client asks for: a new subscription, or to go on with an old one. Raises BadRequest."""
     parameters = Parameters(request.scope["query_string"])
     graphs = Graphs(tuple(parameters.all("default-graph-uri")), tuple(parameters.all("named-graph-uri")))
-    graphs.dataset(base)  # what is wrong with it is said before anything is begun
+    graphs.dataset(base)  # raises BadRequest before anything is begun
     text, echo = parameters.one("query"), Echo(parameters.one("alias"))
     anew = None if text is None else Subscribe(text, graphs, echo)
     last = request.headers.get("last-event-id") or parameters.one("last-event-id")
@@ -114,7 +114,7 @@ class EventStreams:
 
 
 class EventStream:
-    """One client: the events that wait for it to take them, and the loop that gives them out."""
+    """One client: the events that wait for it, and the loop that sends them."""
 
     def __init__(
         self,
@@ -132,13 +132,13 @@ class EventStream:
         self._streams = streams
         self._asker = asker
         self.leave: Leave | None = None
-        """To be called at the end: nobody waits for other rights any more."""
+        """To be called at the end, so that the guard no longer reports changes of rights."""
         self._base = base
         self._high_water = high_water
         self._ping = ping
         self._waiting: deque[bytes] = deque()
         self._size = 0
-        """Bytes that wait."""
+        """How many bytes wait."""
         self._news = asyncio.Event()
         self._ended = False
         self._first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -149,7 +149,7 @@ class EventStream:
         streams.add(self)
 
     async def begin(self, asked: Subscribe | Resume) -> None:
-        """Subscribe or resume, until there is a first event. Raises what speaks against it."""
+        """Subscribe or resume, and wait for the first event. Raises the error if the broker refuses."""
         first = self._first
 
         def answered(subscriber: Subscriber, parcel: Parcel, resumed: bool) -> None:
@@ -190,7 +190,7 @@ class EventStream:
             self._subscribe(asked.otherwise, answered, refused)
 
     def changed(self, rights: Rights, reason: str) -> None:
-        """For the guard: its client has other rights from here on."""
+        """The guard calls it when the client's rights change."""
         self._broker.rights_changed(self._asker.subject, rights, reason, self._session)
 
     # -- for the broker -----------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class EventStream:
         self.close(code, reason)
 
     def close(self, code: int, reason: str) -> None:
-        """Say why, and end. Events that wait are given up: whoever resumes gets to hear of them."""
+        """Send the reason, and end. Events that wait are dropped: a client that resumes gets them."""
         if self._ended:
             return
         self._ended = True
@@ -241,7 +241,7 @@ class EventStream:
         while self._waiting or not self._ended:
             if self._waiting:
                 piece = self._waiting.popleft()
-                yield piece  # until the client has room for it
+                yield piece  # returns when the client has room for more
                 self._taken(len(piece))
             elif await self._is_quiet():
                 yield _HEARTBEAT
@@ -252,7 +252,7 @@ class EventStream:
             self._broker.drained(self._session)
 
     async def _is_quiet(self) -> bool:
-        """Whether nothing happens for as long as a client may hear nothing."""
+        """Wait for the next event. Returns True if there is none within the time of a heartbeat."""
         self._news.clear()
         try:
             async with asyncio.timeout(self._ping):

@@ -1,8 +1,8 @@
-"""The feed of commits, `GET /log`: the log from a commit on, as JSON lines or as RDF Patch, and what is added to it.
+"""The feed of commits, `GET /log`: the log from a commit on, as JSON lines or as RDF Patch.
 
     the log on disk, in slices, in a thread  ->  with `follow`, every later commit as soon as it is durable
 
-A follower that takes less than is committed falls back to reading the log, so nothing waits for it in memory.
+A follower that reads too slowly falls back to reading the log from disk, so little waits for it in memory.
 """
 
 import asyncio
@@ -32,18 +32,18 @@ from tidings.protocol.commit_feed import FeedFormat
 from tidings.protocol.entries import Entry
 
 SLICE = 1 << 16
-"""Bytes that are read, written and sent at a time."""
+"""How many bytes are read and sent at a time."""
 BACKLOG = 1 << 20
-"""Bytes of commits that may wait for a follower before it has to read them from the log."""
+"""How many bytes of commits may wait in memory for a follower, before it has to read them from the log."""
 EACH = 100
-"""Bytes that one takes which is empty for its reader."""
+"""How many bytes a commit counts of which the reader may see nothing."""
 LARGE = 10_000
-"""Quads of a commit that is always read from the log."""
+"""Commits of more quads are always read from the log."""
 MOST = 1 << 62
 DEFAULT_LIMIT = 10_000
 _READERS = 2
 _LAG = 0.05
-"""Seconds after which it is looked again whether the log has what was committed."""
+"""Seconds between two checks whether the log has a commit yet."""
 
 
 class Feeds:
@@ -77,7 +77,7 @@ class Feeds:
         self._streams.add(feed)
         feed.leave = self._guard.attend(shown_by(request.scope), asker, feed.changed)
         try:
-            begun = await while_present(request, _begin(pieces))  # so that an error is still an honest status
+            begun = await while_present(request, _begin(pieces))  # so that an error can still set the status
         except BaseException:
             self._gone(feed)
             raise
@@ -107,12 +107,12 @@ class Feed:
     ) -> None:
         self._broker = broker
         self._asked = asked
-        """The graphs that the reader wants all changes of; None if whatever it may read is welcome."""
+        """The graphs of which the reader wants all changes; None for all graphs that it may read."""
         self._shown = rights.read if asked is None else asked
         self._bare = bool(self._shown) and (asked is not None or format_ is FeedFormat.RDF_PATCH)
-        """Whether the reader hears of commits of which it may see nothing: then no number is missing."""
+        """Whether the feed has also commits of which the reader may see nothing, so that no number is missing."""
         self.leave: Leave | None = None
-        """To be called at the end: nobody waits for other rights any more."""
+        """To be called at the end, so that the guard no longer reports changes of rights."""
         self._folder = folder
         self._journal = journal
         self._text = format_.text
@@ -122,16 +122,16 @@ class Feed:
         self._fresh: deque[tuple[int, bytes]] = deque()
         """Commits that came while the log was being read or the client was busy."""
         self._size = 0
-        """Bytes of those."""
+        """How many bytes these have."""
         self._behind = 0
         """The last commit that has to be read from the log."""
         self._news = asyncio.Event()
         self._ended = False
         self._cut = False
-        """Whether its reader may no longer read what it was begun with."""
+        """Whether the reader's rights have changed, so that the feed has to end."""
         self.response: StreamResponse | None = None
         self.client: str | None = None
-        """Whose share of the questions to the history lake it takes."""
+        """The client against whose share of the history lake its questions count."""
 
     def end(self) -> None:
         self._ended = True
@@ -140,25 +140,25 @@ class Feed:
             self.response.hurry()
 
     def changed(self, rights: Rights, _: str) -> None:
-        """For the guard: whoever may read other graphs from here on begins anew, where they are."""
+        """The guard calls it when the reader's rights change: the feed ends, and the reader has to reconnect."""
         if rights.read != self._shown if self._asked is None else not rights.read.covers(self._asked):
             self._cut = True
             self.end()
 
     async def up_to_now(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
-        """Commits that somebody was told of by now."""
+        """The commits until now."""
         await self._broker.commit_log.written()
         async for piece in self._logged(first, min(first + limit - 1, self._journal.durable.commit)):
             yield piece
 
     async def follow(self, first: int, limit: int) -> AsyncGenerator[bytes, None]:
-        """Commits without an end, or as many as were asked for. Nothing is told twice, and nothing left out."""
+        """Commits without an end, or up to the limit, each exactly once."""
         last = first + limit - 1
         self._behind = self._broker.last_commit
         self._broker.follow(self._take, Rights(read=self._shown))
         try:
             if first > self._behind:
-                yield self._heartbeat  # so that the client sees that it is heard
+                yield self._heartbeat  # so that the client knows that the feed is alive
             while first <= last and not self._ended:
                 if self._fresh and self._fresh[0][0] <= first:
                     sequence, piece = self._fresh.popleft()
@@ -178,8 +178,8 @@ class Feed:
             self._broker.unfollow(self._take)
 
     async def _logged(self, first: int, last: int) -> AsyncGenerator[bytes, None]:
-        """Commits that the log has. It does not end by itself before they do, unless it has to: whoever reads half a
-        commit finds out by its lines."""
+        """Commits from the log. If it has to break off within a commit, the reader sees that by the lines that are
+        missing."""
         if first > last:
             return
         lines = self._lines(first, last)
@@ -188,7 +188,7 @@ class Feed:
                 async with self._readers:
                     piece = await asyncio.to_thread(_slice, lines)
             except HistoryGone as gone:
-                if gone.after != first - 1:  # it went while it was being read
+                if gone.after != first - 1:  # the segment was pruned while it was being read
                     raise
                 until = min(last, gone.first - 1)
                 async for piece in self._of_lake(first, until, gone):
@@ -201,7 +201,7 @@ class Feed:
             yield piece
 
     async def _of_lake(self, first: int, last: int, gone: HistoryGone) -> AsyncGenerator[bytes, None]:
-        """Commits that the log no longer has, a good many at a time. Raises HistoryGone if nobody has them."""
+        """Commits that the log no longer has, from the history lake. Raises HistoryGone if it has not got them."""
         lake = self._broker.queries.lake
         if lake is None or not await lake.has(first, last, self._asked):
             raise gone
@@ -216,7 +216,7 @@ class Feed:
         return b"".join(line for each in commits for line in self._written(each.seen_by(self._shown)))
 
     def _take(self, commit: Entry) -> None:
-        """For the broker: a commit is durable. What is too much to keep is read from the log, in slices."""
+        """The broker calls it with each durable commit. If too much waits already, the feed reads it from the log."""
         if self._size > BACKLOG or len(commit.delta) > LARGE:
             self._behind = commit.commit
         else:
@@ -235,11 +235,11 @@ class Feed:
                 yield from self._written(entry.seen_by(self._shown))
 
     def _written(self, commit: Entry) -> Iterator[bytes]:
-        """As its reader may see it."""
+        """A commit as bytes, with the quads that the reader may see."""
         return self._text(commit) if commit.delta or self._bare else iter(())
 
     async def _is_quiet(self, seconds: float) -> bool:
-        """Whether nothing is committed for so long."""
+        """Wait for the next commit. Returns True if there is none within so many seconds."""
         self._news.clear()
         try:
             async with asyncio.timeout(seconds):
@@ -250,7 +250,7 @@ class Feed:
 
 
 def _slice(lines: Iterable[bytes]) -> bytes:
-    """In a thread: the next lines, some ten thousand bytes of them."""
+    """Runs in a thread: the next lines, about `SLICE` bytes of them."""
     parts: list[bytes] = []
     size = 0
     for line in lines:
@@ -262,7 +262,7 @@ def _slice(lines: Iterable[bytes]) -> bytes:
 
 
 async def _begin(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same pieces, the first of which has been found."""
+    """The same pieces, after waiting for the first one."""
     first = await anext(pieces, b"")
 
     async def all_of_them() -> AsyncGenerator[bytes, None]:

@@ -1,7 +1,7 @@
-"""Answers without an end: event streams, and the feed of commits.
+"""Responses without an end: event streams, and the feed of commits.
 
-Such an answer is not a request in work, and counts as a connection. It ends when its client leaves, when its client
-takes nothing for too long, or when the broker stops.
+Such a response counts as a connection, and not as a request. It ends when its client leaves, when its client reads
+nothing for too long, or when the broker stops.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from tidings.gates.http.routing import departure
 from tidings.gates.http.sending import STALLED_AFTER
 
 _LINGER = 1.0
-"""Seconds that a client gets to take note of the end."""
-_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}  # the latter: nginx, send it as it comes
+"""Seconds that a client has to read the rest when a stream ends."""
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}  # the latter tells nginx not to buffer
 
 
 class Ending(Protocol):
-    """Whatever can be told to come to its end."""
+    """A stream that can be ended."""
 
     def end(self) -> None: ...
 
 
 class Streams:
-    """All answers without an end. They and the WebSocket connections may be so many together."""
+    """All streams of the gate. Together with the WebSocket connections, there may be `most`."""
 
     def __init__(self, broker: Broker, most: int) -> None:
         self._broker = broker
@@ -37,7 +37,7 @@ class Streams:
         self._open: set[Ending] = set()
         self._ended = False
         self.feeds = 0
-        """Those that are no sessions of the broker."""
+        """How many of them are feeds, which are no sessions of the broker."""
 
     def admit(self) -> None:
         """Raises ShuttingDown, TooManyConnections."""
@@ -55,14 +55,14 @@ class Streams:
         self._open.discard(stream)
 
     def end(self) -> None:
-        """Let everybody go."""
+        """End all streams."""
         self._ended = True
         for stream in list(self._open):
             stream.end()
 
 
 class StreamResponse(Response):
-    """Sends pieces as they come. `gone` is called once, whoever ended it."""
+    """Sends pieces as they come. `gone` is called once at the end, whichever side ended it."""
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], media_type: str, gone: Callable[[], None]) -> None:
         super().__init__(None, 200, _HEADERS, media_type)
@@ -72,7 +72,7 @@ class StreamResponse(Response):
         self._sending: asyncio.Task[None] | None = None
 
     def hurry(self) -> None:
-        """The pieces are about to end; one who does not take them has a second."""
+        """The pieces are about to end: give the client a second to read the rest."""
         if self._sending is not None:
             asyncio.get_running_loop().call_later(_LINGER, self._sending.cancel)
 
@@ -84,7 +84,7 @@ class StreamResponse(Response):
                 sending.add_done_callback(lambda _: leaving.cancel())
                 leaving.add_done_callback(lambda _: sending.cancel())
         except* (OSError, TimeoutError):
-            pass  # the client is gone, or as good as gone
+            pass  # the client has left, or does not read
         finally:
             self._gone()
             await self._pieces.aclose()

@@ -1,10 +1,10 @@
-"""The log as units see it, as a data source of Spark: every change once for each unit that it concerns.
+"""The log as a data source of Spark, with every change once for each unit that it concerns.
 
     spark.readStream.format("tidings-routed").option("registry", …).option("commits", 20_000).load("DIR or http://…")
 
-An offset is a commit and a version of the registry. A version is taken in once the batch reaches the commit that its
-members begin with; if the batch is past that, what happened since comes with them. The LUTT is brought to the data: a
-join with it as a table would have to carry the table to every task of every batch, and to give up what an index knows.
+An offset is a commit and a version of the registry. A version takes effect once the batch reaches the commit with which
+its members begin; if the batch is past that, the changes since come with them. Each task has the LUTT: a join with it
+as a table would send the table to every task of every batch, and could not use its index.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

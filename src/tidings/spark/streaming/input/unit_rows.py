@@ -1,6 +1,6 @@
-"""What is on its way to a unit: five kinds of rows, and their one encoding.
+"""The five kinds of rows that are sent to units, and their encoding.
 
-ChangeRow  a commit did something to a quad that concerns the unit
+ChangeRow  a commit has changed a quad that concerns the unit
 PastRow    the same, of a commit before the batch, for members that begin late
 SeedRow    a quad that was there when members began
 BeginRow   a member begins

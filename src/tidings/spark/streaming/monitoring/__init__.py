@@ -1,7 +1,7 @@
-"""How a job is: how far, how fast, how large.
+"""The state of a job: its progress, its speed and its size.
 
-checkpoint  whose the folder of a job is, and how far Spark is
-tally       what all batches add up to
+checkpoint  the folder of a job, and the progress of Spark in it
+tally       the sums over all batches
 figures     how far behind, how fast, how large
 metrics     the same for Prometheus
 """

@@ -1,10 +1,10 @@
-"""What the folder of a job says of it: whose it is, and how far Spark is. Nothing here needs Spark.
+"""Reads the folder of a job: which job it belongs to, and the progress of Spark. It needs no Spark.
 
-CHECKPOINT/job.json        whose checkpoint this is
-CHECKPOINT/registry/       who was subscribed when
-CHECKPOINT/spark/          where Spark was, and the state of every unit
-CHECKPOINT/tally.json      what all batches add up to; it can go
-CHECKPOINT/workers.txt     what processes of Python said
+CHECKPOINT/job.json        the job that this folder belongs to
+CHECKPOINT/registry/       the subscriptions, and when they began and ended
+CHECKPOINT/spark/          the progress of Spark, and the state of every unit
+CHECKPOINT/tally.json      the sums over all batches; may be deleted
+CHECKPOINT/workers.txt     the output of Python processes
 CHECKPOINT/lock            held by the one process that runs the job
 """
 

@@ -1,7 +1,7 @@
-"""How a job is: how far behind, how fast, how large, and which units have the most to do. Nothing here needs Spark.
+"""Figures of a job: how far behind, how fast and how large it is, and which units work most. It needs no Spark.
 
-A watch goes through registry and batches as they come; `tidings stream status`, the progress of a run and its metrics
-are what it sees.
+A watch reads the registry and the batches as they come. `tidings stream status`, the progress of a run and its metrics
+show its figures.
 """
 
 from collections import Counter, deque

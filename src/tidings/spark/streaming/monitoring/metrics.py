@@ -1,4 +1,4 @@
-"""What a job counts, for Prometheus, on a port of this machine."""
+"""The counters of a job for Prometheus, on a port of this machine."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

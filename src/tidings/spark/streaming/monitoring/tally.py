@@ -1,4 +1,4 @@
-"""What all batches of a job add up to, kept beside its checkpoint so that nobody has to read all of them again."""
+"""The sums over all batches of a job, kept beside its checkpoint, so that the batches need not be read again."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """The notifications of a job, each exactly once.
 
-notifications      for whoever reads them: batches, and what each tells
-sink               for Spark, which writes them
+notifications      reads them, batch by batch
+sink               writes them, for Spark
 notification_rows  notifications as columns
 """

@@ -1,4 +1,4 @@
-"""What units have to tell, as rows: a notification of a subscriber, or how large a unit is now.
+"""The output of units as rows: a notification for a subscriber, or the present size of a unit.
 
 Rows leave a task in packs (`packs`), and become the columns of a Parquet file where they are written.
 """

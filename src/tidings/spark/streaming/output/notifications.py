@@ -1,7 +1,7 @@
-"""Notifications, as files that count once the manifest of their batch is there. Reading it needs no Spark.
+"""Notifications in files, which are valid once the manifest of their batch exists. Reading the manifest needs no Spark.
 
 OUT/told/…                     Parquet: the columns of `notification_rows.NOTIFICATIONS`
-OUT/batches/NUMBER.json        a batch: its files, how much it told, and which units it gave most to do
+OUT/batches/NUMBER.json        a batch: its files, its counters, and the units with the most work
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Notifications, each exactly once, as a data sink of Spark: it writes what `notifications` reads.
 
-A batch that is done again finds its manifest there, and changes nothing.
+A batch that is repeated finds its manifest, and changes nothing.
 """
 
 import time

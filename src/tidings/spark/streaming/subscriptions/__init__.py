@@ -1,9 +1,9 @@
-"""Which subscriptions a job has: who asked for them, which unit each belongs to, and what it begins with.
+"""The subscriptions of a job: the requests for them, the unit of each, and the quads it begins with.
 
-requests      which subscriptions there are to be: a file of requests, or a broker
-request_file  that file, for the one who writes it
-registrar     which unit a subscription belongs to
-registry      which subscriptions there are, and from which commit to which: versions in a folder
-enrolling     how subscriptions begin: their units, and what concerns them in the graph of that commit
-seeding       what concerns those who begin, as files
+requests      reads the requests, from a file or from a broker
+request_file  writes that file
+registrar     assigns a unit to each subscription
+registry      the subscriptions, and from which commit to which each lasts: versions in a folder
+enrolling     begins subscriptions: with their units, and the quads that concern them
+seeding       writes these quads to files
 """

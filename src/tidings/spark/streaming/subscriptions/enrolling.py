@@ -1,4 +1,4 @@
-"""Has subscriptions begin after a commit: each gets a unit, and what concerns it in the graph of that commit."""
+"""Begins subscriptions after a commit: each gets a unit, and the quads that concern it in the graph of that commit."""
 
 from collections.abc import Callable, Sequence
 

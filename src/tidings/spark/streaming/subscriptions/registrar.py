@@ -1,8 +1,8 @@
-"""Says which unit a subscription belongs to, and writes it into the registry. There is one, in the driver.
+"""Assigns a unit to each subscription, and writes it into the registry. There is one registrar, in the driver.
 
-Who asks the same as somebody else shares its unit, and so the work; who asks the same but for constants shares the
-plan, with some others: all of them together might be more than one task can do. Who may see other graphs has another
-plan, and so another unit.
+Equal subscriptions share a unit, and so the work. Subscriptions that differ only in constants share the plan, but a
+unit only with some of the others, because all of them may be too many for one task. Subscriptions to different graphs
+have different plans, and so different units.
 """
 
 from collections.abc import Iterable, Mapping

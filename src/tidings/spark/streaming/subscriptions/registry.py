@@ -1,11 +1,11 @@
-"""Which subscriptions there are: a folder of numbered versions, each of which lets some begin and some end.
+"""The registry of subscriptions: a folder of numbered versions, each of which begins some of them and ends others.
 
-    REGISTRY/versions/NUMBER.jsonl    a version and its commands, whole or not at all
-    REGISTRY/seeds/NUMBER-…/          Parquet: unit, s, p, o, g; what concerns those who begin, as of their commit
+    REGISTRY/versions/NUMBER.jsonl    a version and its commands, written atomically
+    REGISTRY/seeds/NUMBER-…/          Parquet: unit, s, p, o, g; the seeds of the subscriptions that begin
     REGISTRY/closed                   while the job is being stopped: no batch begins
 
-The numbers have no gap. A version is never changed, so that whoever reads it again finds the same: that, with commits
-as the only clock, is what makes a batch that is carried out again the same batch.
+The numbers have no gap, and a version never changes. For this reason, and because commits are the only clock, a batch
+that is repeated gives the same result.
 """
 
 import shutil

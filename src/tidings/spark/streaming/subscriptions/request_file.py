@@ -1,6 +1,6 @@
-"""The file of requests, for the one who writes it: a line for each that begins, and one for each that ends.
+"""Writes the file of requests: a line for each subscription that begins, and one for each that ends.
 
-Once most of its lines are of no use any more it is written anew, in full or not at all.
+When most of its lines are obsolete, the file is rewritten atomically.
 """
 
 import sys

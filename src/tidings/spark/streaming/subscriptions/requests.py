@@ -1,4 +1,4 @@
-"""Which subscriptions a job is asked for: by a file of requests, or by the subscriptions of a broker.
+"""Reads the subscriptions that a job is to have, from a file of requests or from a broker.
 
 A line of the file is a request: {"spuid": …, "query": …, "from": COMMIT, "default": […], "named": […], "graphs": […]};
 only the query has to be there. `graphs` are those that its subscriber may see. A later line of the same spuid replaces

@@ -1,4 +1,4 @@
-"""What concerns those who begin, as of their commit: the quads of that graph that their LUTT entries select."""
+"""Finds the seeds of new subscriptions: the quads of the graph after their commit that their LUTT entries select."""
 
 from collections.abc import Callable, Iterable, Iterator
 
