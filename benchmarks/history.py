@@ -36,7 +36,7 @@ from tidings.model.zset import ZSet
 from tidings.spark.lake import travel
 from tidings.spark.lake.ingest import Ingest
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.lake.writing import Upkeep
 from tidings.spark.log_source.data_source import ARROW
 from tidings.spark.session import session
@@ -91,7 +91,7 @@ def lake_of(folder: Path, quads: Iterator[Quad]) -> Lake:
         table = table.sort_by("p").append_column("by", pa.nulls(len(chunk), pa.string()))
         pq.write_table(table.cast(_shuffled(table.schema)), path / f"{size}.parquet", compression="zstd")
     found = lake.found(path)
-    lake.publish(Batch(1, 1, 1, 1, found.files))
+    lake.publish(IngestedBatch(1, 1, 1, 1, found.files))
     return lake
 
 

@@ -86,7 +86,7 @@ def side_by_side(durability: str, turns: int) -> dict[str, Any]:
 def _token(broker: Broker) -> str:
     """The token of a new client."""
     address = f"http://{broker.http.host}:{broker.http.port}"
-    wish = {"register": {"client_identity": "city", "grant_types": ["client_credentials"]}}
-    made = httpx.post(f"{address}/oauth/register", json=wish).raise_for_status().json()["credentials"]
+    wanted = {"register": {"client_identity": "city", "grant_types": ["client_credentials"]}}
+    made = httpx.post(f"{address}/oauth/register", json=wanted).raise_for_status().json()["credentials"]
     answer = httpx.post(f"{address}/oauth/token", auth=(made["client_id"], made["client_secret"])).raise_for_status()
     return f"Bearer {answer.json()['access_token']}"

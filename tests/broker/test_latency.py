@@ -11,7 +11,7 @@ from broker.making import Clock, Replies, full_disk, in_memory, insert, opened, 
 from tidings.broker.durability import snapshots as room
 from tidings.broker.errors import WorkLost
 from tidings.broker.latency import BOUNDS, Latency
-from tidings.log.journal import Batch, Journal
+from tidings.log.journal import Journal, WriteBatch
 from waiting import asynchronous
 
 
@@ -57,7 +57,7 @@ async def test_an_update_that_is_refused_took_no_time(clock: Clock) -> None:
 async def test_a_batch_took_as_long_as_the_disk_did(clock: Clock, tmp_path: Path) -> None:
     write = Journal.write
 
-    def slowly(journal: Journal, batch: Batch) -> None:
+    def slowly(journal: Journal, batch: WriteBatch) -> None:
         clock.pass_by(7)
         write(journal, batch)
 

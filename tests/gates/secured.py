@@ -67,8 +67,8 @@ class House:
 
     async def register(self, name: str) -> str:
         """Its secret."""
-        wish = {"register": {"client_identity": name, "grant_types": ["client_credentials"]}}
-        answer = await self.http.post("/oauth/register", json=wish, headers={"accept": "application/json"})
+        wanted = {"register": {"client_identity": name, "grant_types": ["client_credentials"]}}
+        answer = await self.http.post("/oauth/register", json=wanted, headers={"accept": "application/json"})
         assert answer.status_code == 201, answer.text
         secret = answer.json()["credentials"]["client_secret"]
         assert isinstance(secret, str)

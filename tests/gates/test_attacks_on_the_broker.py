@@ -275,9 +275,9 @@ async def test_others_are_answered_while_a_large_subscription_is_planned() -> No
 async def test_a_registration_that_is_replayed_gives_nothing(tmp_path: Path) -> None:
     async with secured(tmp_path) as house:
         secret = await house.register("writer")
-        wish = {"register": {"client_identity": "writer", "grant_types": ["client_credentials"]}}
+        wanted = {"register": {"client_identity": "writer", "grant_types": ["client_credentials"]}}
         for path in ("/oauth/register", "/secure/oauth/register"):
-            again = await house.http.post(path, json=wish, headers={"accept": "application/json"})
+            again = await house.http.post(path, json=wanted, headers={"accept": "application/json"})
             assert again.status_code >= 400
             assert "client_secret" not in again.text
         assert await house.login("writer", secret)

@@ -103,6 +103,6 @@ async def test_the_first_start_makes_an_administrator_and_tells_its_secret_once(
         token = await house.login("admin", said.rpartition(" ")[2])
         answer = await house.http.post("/update", data=UPDATE, headers={"authorization": token})
         assert answer.status_code == 200
-        wish = {"register": {"client_identity": "admin2", "grant_types": ["client_credentials"]}}
-        answer = await house.http.post("/oauth/register", json=wish)
+        wanted = {"register": {"client_identity": "admin2", "grant_types": ["client_credentials"]}}
+        answer = await house.http.post("/oauth/register", json=wanted)
         assert (answer.status_code, answer.json()["error"]) == (401, "not_authorized_identity")

@@ -86,7 +86,7 @@ async def test_a_web_hook_has_the_rights_of_who_made_it_and_is_nobody_elses(tmp_
     flags: dict[str, Any] = {"webhook_hosts": (f"127.0.0.1:{receiver.port}",), "webhook_networks": ("127.0.0.1/32",)}
     async with secured(tmp_path, **flags) as house:
         boss, listener, reader = [await house.newcomer(name) for name in ("boss", "listener", "reader")]
-        wish = json.dumps({"url": f"http://127.0.0.1:{receiver.port}/hook", "sparql": ALL})
+        wanted = json.dumps({"url": f"http://127.0.0.1:{receiver.port}/hook", "sparql": ALL})
 
         async def call(method: str, path: str, who: str | None, content: str = "") -> Message:
             headers = {} if who is None else {"authorization": who}
@@ -95,8 +95,8 @@ async def test_a_web_hook_has_the_rights_of_who_made_it_and_is_nobody_elses(tmp_
             assert isinstance(content_, dict)
             return content_
 
-        assert (await call("POST", "/webhooks", None, wish))["error"] == "invalid_request"
-        hook = (await call("POST", "/webhooks", listener, wish))["webhook"]
+        assert (await call("POST", "/webhooks", None, wanted))["error"] == "invalid_request"
+        hook = (await call("POST", "/webhooks", listener, wanted))["webhook"]
         told = json.loads((await receiver.next("/hook")).body)["notification"]
         assert rows(told["addedResults"]) == [("in a",)]
         path = f"/webhooks/{hook['id']}"

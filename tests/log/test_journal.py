@@ -16,7 +16,7 @@ from log.making import commit, commits, histories, journal_of, recovered_from, r
 from tidings.log import journal as room
 from tidings.log.entry import Entry, Note, published_by
 from tidings.log.errors import LogBroken, LogWriteFailed
-from tidings.log.journal import LARGE, Batch, Journal, Settings
+from tidings.log.journal import LARGE, Journal, Settings, WriteBatch
 from tidings.log.layout import segments
 from tidings.log.reading import read
 from tidings.log.repair import repair
@@ -34,7 +34,7 @@ def test_what_is_written_is_read(
     folder = tmp_path_factory.mktemp("data")
     with mock.patch.object(room, "LARGE", large):
         journal = journal_of(folder, Settings(segment_bytes=size, durability="os"))
-        taken: list[Batch] = []
+        taken: list[WriteBatch] = []
         for entry in history:
             journal.append(entry)
             if data.draw(st.booleans()) and (batch := journal.take()):
@@ -50,7 +50,7 @@ def test_what_is_written_is_read(
     assert recovered.place == journal.durable == journal.place
 
 
-def write_all(journal: Journal, taken: list[Batch]) -> None:
+def write_all(journal: Journal, taken: list[WriteBatch]) -> None:
     """In order; meanwhile others may have been appended and taken."""
     while taken:
         journal.write(taken.pop(0))

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from log.making import commits, fold, journal_of, make_folder, quad, write
-from tidings.log.entry import START, Note, Place
+from tidings.log.entry import START, Note, Position
 from tidings.log.errors import LogWriteFailed
 from tidings.log.snapshot import Name, manifests, read_snapshot, write_snapshot
 from tidings.model.terms import Quad
@@ -18,7 +18,7 @@ def test_a_snapshot_is_read_as_it_was_written(tmp_path: Path) -> None:
     make_folder(tmp_path)
     quads: list[Quad] = [quad(1), ("_:b", "<p>", '"é\\n\\u0001"@en', "<g>")]
     notes = [Note("subscribed", {"id": 1}), Note("delayed", {"at": 5, "update": "CLEAR ALL"})]
-    place = Place(commit=7, time=99)
+    place = Position(commit=7, time=99)
     write_snapshot(tmp_path, place, quads, iter(notes))
     snapshot = read_snapshot(tmp_path)
     assert snapshot
@@ -48,8 +48,8 @@ def test_the_newest_two_stay(tmp_path: Path) -> None:
 
 def test_a_second_snapshot_after_a_commit_does_not_touch_the_first(tmp_path: Path) -> None:
     make_folder(tmp_path)
-    write_snapshot(tmp_path, Place(commit=3), [quad(1)], [])
-    write_snapshot(tmp_path, Place(commit=3), [quad(1)], [Note("remark", {})])
+    write_snapshot(tmp_path, Position(commit=3), [quad(1)], [])
+    write_snapshot(tmp_path, Position(commit=3), [quad(1)], [Note("remark", {})])
     assert manifests(tmp_path) == [Name(3, 1), Name(3, 2)]
     newest = read_snapshot(tmp_path)
     assert newest
@@ -58,13 +58,13 @@ def test_a_second_snapshot_after_a_commit_does_not_touch_the_first(tmp_path: Pat
 
 def test_a_snapshot_on_a_full_disk_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_folder(tmp_path)
-    write_snapshot(tmp_path, Place(commit=1), [quad(1)], [])
+    write_snapshot(tmp_path, Position(commit=1), [quad(1)], [])
 
     def full(file: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(LogWriteFailed):
-        write_snapshot(tmp_path, Place(commit=2), [quad(2)], [])
+        write_snapshot(tmp_path, Position(commit=2), [quad(2)], [])
     assert manifests(tmp_path) == [Name(1, 1)]
     assert not list((tmp_path / "snapshots").glob("*.tmp"))

@@ -16,7 +16,7 @@ from tidings.model.terms import XSD, Quad, Term
 from tidings.model.zset import ZSet
 from tidings.spark.analytics.figures import Span
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.log_source.data_source import ARROW, batches
 from tidings.sparql.values.decode import decode
 from tidings.sparql.values.kinds import Number
@@ -75,7 +75,7 @@ def lake_of(folder: Path, entries: Iterable[Entry]) -> Lake:
     room.mkdir()
     pq.write_table(pa.Table.from_batches(batches(iter(entries)), ARROW), room / "part-0.parquet")
     found = lake.found(room)
-    lake.publish(Batch(*found.range("seq"), *found.range("time"), found.files))
+    lake.publish(IngestedBatch(*found.range("seq"), *found.range("time"), found.files))
     return lake
 
 

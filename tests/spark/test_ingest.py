@@ -23,7 +23,7 @@ from tidings.spark.errors import CheckpointForeign, LakeDamaged, LakeUnusable, L
 from tidings.spark.lake import travel
 from tidings.spark.lake.ingest import Ingest
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch, Snapshot
+from tidings.spark.lake.manifest import IngestedBatch, Snapshot
 from tidings.spark.lake.writing import Upkeep, append, merge
 from tidings.spark.log_source.data_source import FORMAT, TidingsLog, batches
 from tidings.spark.session import session
@@ -77,7 +77,7 @@ def test_a_lake_from_before_publishers_were_known_is_read_and_merged(spark: Spar
     old = pa.Table.from_batches(batches(iter(entries[:10]))).drop_columns("by")
     pq.write_table(old, folder / "part-0.parquet")
     found = lake.found(folder)
-    lake.publish(Batch(*found.range("seq"), *found.range("time"), found.files))
+    lake.publish(IngestedBatch(*found.range("seq"), *found.range("time"), found.files))
     ingest(spark, lake, log_with(tmp_path / "data", entries), upkeep=Upkeep(fan=3))
     expected = [row if row[0] > 10 else (*row[:-1], None) for row in rows_of(entries)]
     assert len(lake.batches()) == 2
@@ -112,10 +112,10 @@ def test_a_crash_around_the_manifest_loses_and_doubles_nothing(
     data = log_with(tmp_path / "data", entries)
     publish = Lake.publish
 
-    def dies(self: Lake, made: Batch | Snapshot) -> None:
+    def dies(self: Lake, made: IngestedBatch | Snapshot) -> None:
         if moment == "after":
             publish(self, made)
-        if isinstance(made, Batch) and made.last == 40:
+        if isinstance(made, IngestedBatch) and made.last == 40:
             raise LakeUnusable("the power is gone")
         if moment == "before":
             publish(self, made)

@@ -8,7 +8,7 @@ import pytest
 
 from tidings.spark.errors import BeyondHistory, LakeDamaged, LakeInUse, LakeUnusable
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch, Snapshot
+from tidings.spark.lake.manifest import IngestedBatch, Snapshot
 from tidings.spark.lake.travel import commit_at, plan, time_of
 from tidings.spark.log_source.data_source import ARROW
 from tidings.spark.log_source.origin import Mark
@@ -19,7 +19,7 @@ def lake(tmp_path: Path) -> Lake:
     return Lake.make(tmp_path / "lake")
 
 
-def put(lake: Lake, first: int, last: int) -> Batch:
+def put(lake: Lake, first: int, last: int) -> IngestedBatch:
     """A batch of commits that have a change each, at ten times their number."""
     folder = lake.fresh("changes", first)
     folder.mkdir()
@@ -28,7 +28,7 @@ def put(lake: Lake, first: int, last: int) -> Batch:
     arrays = [pa.array(values, field.type) for values, field in zip(columns, ARROW, strict=True)]
     pq.write_table(pa.table(arrays, schema=ARROW), folder / "part-0.parquet")
     found = lake.found(folder)
-    batch = Batch(*found.range("seq"), *found.range("time"), found.files)
+    batch = IngestedBatch(*found.range("seq"), *found.range("time"), found.files)
     lake.publish(batch)
     return batch
 

@@ -11,7 +11,7 @@ from spark.histories import history
 from tidings.log.entry import Entry
 from tidings.spark.errors import LakeDamaged, LakeUnusable
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.log_source.data_source import batches
 from tidings.spark.log_source.lake_origin import LakeOrigin
 from tidings.spark.log_source.origin import Mark, checked, origin_of
@@ -32,7 +32,8 @@ def lake_with(path: Path, entries: list[Entry], commits: int, *, by: bool = True
         half = len(table) // 2
         for number, piece in enumerate((table[:half], table[half:])):
             pq.write_table(piece, folder / f"{number}.parquet")
-        lake.publish(Batch(part[0].commit, part[-1].commit, part[0].time, part[-1].time, lake.found(folder).files))
+        first, last = part[0], part[-1]
+        lake.publish(IngestedBatch(first.commit, last.commit, first.time, last.time, lake.found(folder).files))
     return lake
 
 

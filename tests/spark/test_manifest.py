@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tidings.spark.errors import LakeDamaged
 from tidings.spark.lake import manifest
-from tidings.spark.lake.manifest import Batch, File, Snapshot, covering, due
+from tidings.spark.lake.manifest import File, IngestedBatch, Snapshot, covering, due
 
 
-def batch(first: int, last: int, *, rows: int = 1, level: int = 0) -> Batch:
-    return Batch(first, last, first, last, (File(f"changes/{first}-{last}/a.parquet", rows, 1),), level)
+def batch(first: int, last: int, *, rows: int = 1, level: int = 0) -> IngestedBatch:
+    return IngestedBatch(first, last, first, last, (File(f"changes/{first}-{last}/a.parquet", rows, 1),), level)
 
 
 def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -48,14 +48,14 @@ def test_a_merged_batch_covers_those_it_was_made_of() -> None:
 
 
 @pytest.mark.parametrize("batches", [[batch(2, 3)], [batch(1, 2), batch(4, 5)], [batch(1, 3), batch(3, 5)]])
-def test_commits_that_are_missing_or_there_twice_are_damage(batches: list[Batch]) -> None:
+def test_commits_that_are_missing_or_there_twice_are_damage(batches: list[IngestedBatch]) -> None:
     with pytest.raises(LakeDamaged, match="commits"):
         covering(batches)
 
 
 @given(st.lists(st.integers(1, 50), max_size=200), st.integers(2, 5), st.integers(1, 500))
 def test_merging_keeps_every_commit_and_leaves_few_small_batches(sizes: list[int], fan: int, most: int) -> None:
-    batches: list[Batch] = []
+    batches: list[IngestedBatch] = []
     for rows in sizes:
         seq = batches[-1].last + 1 if batches else 1
         batches.append(batch(seq, seq, rows=rows))

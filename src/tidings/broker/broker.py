@@ -44,13 +44,13 @@ from tidings.broker.subscriptions.external_batches import ExternalBatches
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.request import Encode, SubscriptionRequest
 from tidings.broker.subscriptions.restoration import Restoration
 from tidings.broker.subscriptions.resumption import Resumption
 from tidings.broker.subscriptions.rights_changes import RightsChanges
 from tidings.broker.subscriptions.roll import Roll, Sees
 from tidings.broker.subscriptions.stragglers import Stragglers
 from tidings.broker.subscriptions.subscriber import Alias, Answered, ClientLink, Refused, Session, SessionId, Subscriber
-from tidings.broker.subscriptions.wish import Encode, Subscribe
 from tidings.broker.updates.accepted import BoundUpdate, Done, GraphUpdate, Reply, TextUpdate
 from tidings.broker.updates.delayed import DelayedUpdates
 from tidings.broker.updates.graph_change import GraphChange
@@ -303,7 +303,8 @@ class Broker:
         found at once are raised instead. With `encode`, a fork encodes a first answer that takes long."""
         self._check_open()
         self._pauses.count()
-        self.admission.begin(Subscribe(session, text, dataset, alias, rights, answered, refused, owner, encode))
+        request = SubscriptionRequest(session, text, dataset, alias, rights, answered, refused, owner, encode)
+        self.admission.begin(request)
 
     def resume(
         self, session: Session, spuid: str, sequence: int, alias: Alias, answered: Answered, refused: Refused, *,

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from tidings.model.terms import XSD
-from tidings.sparql.values import DOUBLE, Boolean, Duration, Moment, Number
+from tidings.sparql.values import DOUBLE, Boolean, DateTime, Duration, Number
 from tidings.sparql.values.decode import PARSERS
 from tidings.sparql.values.durations import write_duration
 from tidings.sparql.values.moments import write_zone
@@ -35,7 +35,7 @@ def read(lexical: str, datatype: str) -> Native:
         match None if parse is None else parse(lexical):
             case Number(_, value) | Boolean(value):
                 return value
-            case Moment() as moment:
+            case DateTime() as moment:
                 return _moment(moment, lexical)
             case Duration("dayTimeDuration", _, seconds):
                 return timedelta(microseconds=int(seconds * 1_000_000))
@@ -45,7 +45,7 @@ def read(lexical: str, datatype: str) -> Native:
         return lexical
 
 
-def _moment(moment: Moment, lexical: str) -> Native:
+def _moment(moment: DateTime, lexical: str) -> Native:
     zone = None if moment.offset is None else timezone(timedelta(minutes=moment.offset))
     micros = int(moment.second * 1_000_000)
     clock = (moment.hour, moment.minute, micros // 1_000_000, micros % 1_000_000)

@@ -18,7 +18,7 @@ from tidings.engine.explain import Explained
 from tidings.engine.leaves import drop, put, values_of
 from tidings.engine.lutt import Key, Lutt, everything_in
 from tidings.engine.operators.base import Changes
-from tidings.engine.plans.newcomer import Newcomer, Wish
+from tidings.engine.plans.newcomer import Newcomer, SubscriptionQuery
 from tidings.engine.plans.planning import Apart, Planning
 from tidings.engine.plans.query_template import QueryTemplate
 from tidings.engine.plans.spu import Routed, Spu, Subscription, answer_rows, keys_of
@@ -170,8 +170,8 @@ class Engine:
         template, spu, member = self.planning.find(text, dataset, rights)
         make = self._plans.maker(spu)
         plan = apart.plan if apart is not None and apart.make is make else make(UNLIMITED)
-        wish, since = Wish(text, dataset, rights), self.clock.instant
-        newcomer = Newcomer(wish, template.variables, member, spu, make, plan, most, since)
+        query, since = SubscriptionQuery(text, dataset, rights), self.clock.instant
+        newcomer = Newcomer(query, template.variables, member, spu, make, plan, most, since)
         self._plans.hold(spu)
         self._routing.enter(newcomer, every_commit=spu in self._routing.every_commit)
         self._routing.file(newcomer, member)
@@ -193,8 +193,8 @@ class Engine:
         """Make a newcomer a subscription, and return the change since its first answer. If that fails, nothing of it is
         left. The newcomer must have taken everything that the fork found."""
         self._tell_time(now)
-        wish = newcomer.wish
-        template, spu, member = self.planning.find(wish.text, wish.dataset, wish.rights)
+        query = newcomer.query
+        template, spu, member = self.planning.find(query.text, query.dataset, query.rights)
         self.stragglers.check(spu)
         self._unroute(newcomer)
         is_there = member in spu.members

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from tidings.broker.queries import Writer
+from tidings.broker.subscriptions.request import Encode
 from tidings.broker.subscriptions.subscriber import Alias, ClientLink, Origin, Parcel, Subscriber
-from tidings.broker.subscriptions.wish import Encode
 from tidings.broker.updates.accepted import Done, Outcome, Reply, reply_to
 from tidings.broker.updates.rehearsal import Rehearsal
 from tidings.broker.updates.schedule import Delayed

@@ -5,7 +5,7 @@ The checksum of a line depends on the line before it, so the encoder keeps the p
 
 import msgspec
 
-from tidings.log.entry import Entry, Place
+from tidings.log.entry import Entry, Position
 from tidings.log.lines import encode, seed
 
 
@@ -23,7 +23,7 @@ class Encoder:
         "_commit", "_crc", "_finished", "_most_bytes", "_offset", "_oldest", "_opened", "_pending", "_segment", "_time"
     )  # fmt: skip
 
-    def __init__(self, place: Place, most_bytes: int, oldest: int) -> None:
+    def __init__(self, place: Position, most_bytes: int, oldest: int) -> None:
         # The place is kept in variables: making a struct for every entry costs 0.3 µs.
         self._commit, self._time, self._segment = place.commit, place.time, place.segment
         self._offset, self._crc, self._opened = place.offset, place.crc, place.opened
@@ -33,9 +33,9 @@ class Encoder:
         self._finished: list[Part] = []
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Position:
         """The place behind the last entry that was added."""
-        return Place(self._commit, self._time, self._segment, self._offset, self._crc, self._opened)
+        return Position(self._commit, self._time, self._segment, self._offset, self._crc, self._opened)
 
     def add(self, entry: Entry) -> None:
         """Add an entry. Raises TypeError, ValueError if it cannot be encoded."""

@@ -4,10 +4,10 @@ import msgspec
 
 from tidings.protocol.entries import PUBLISHER, Entry, Note, published_by
 
-__all__ = ["PUBLISHER", "START", "Entry", "Note", "Place", "published_by"]
+__all__ = ["PUBLISHER", "START", "Entry", "Note", "Position", "published_by"]
 
 
-class Place(msgspec.Struct, frozen=True):
+class Position(msgspec.Struct, frozen=True):
     """A place between two entries: the end of one, and the beginning of the next."""
 
     commit: int = msgspec.field(default=0, name="seq")
@@ -22,4 +22,4 @@ class Place(msgspec.Struct, frozen=True):
     """The time of the segment's first entry, for the age of the segment."""
 
 
-START = Place()
+START = Position()

@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from tidings.log.encoder import Encoder, Part
-from tidings.log.entry import Entry, Place
+from tidings.log.entry import Entry, Position
 from tidings.log.errors import LogBroken, LogWriteFailed
 from tidings.log.layout import log_of, segment_path, sync_folder
 from tidings.model.errors import TidingsError
@@ -35,13 +35,13 @@ class Settings(msgspec.Struct, frozen=True):
     durability: Durability = "fsync"
 
 
-class Batch(msgspec.Struct, frozen=True):
+class WriteBatch(msgspec.Struct, frozen=True):
     """The entries that one write makes durable, in one segment or several."""
 
     number: int
     """Batches are written in the order of their numbers, each once."""
     parts: tuple[Part, ...]
-    end: Place | None
+    end: Position | None
     """The end of the parts; None for the end of the batch before."""
     later: tuple[Entry, ...] = ()
     """Entries after the parts that `write` has to encode, because that takes long."""
@@ -50,7 +50,7 @@ class Batch(msgspec.Struct, frozen=True):
 class Journal:
     """Appends entries to a log, and writes them. `durable` is the place up to which the log is durable."""
 
-    def __init__(self, folder: Path, place: Place, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path, place: Position, settings: Settings | None = None) -> None:
         self.folder = folder
         self._settings = settings or Settings()
         self._oldest = int(self._settings.segment_seconds * 1_000_000)
@@ -76,7 +76,7 @@ class Journal:
         self.last_commit, self._time = self.durable.commit, self.durable.time
         self._later: list[Entry] = []
 
-    def _encoder_at(self, place: Place) -> Encoder:
+    def _encoder_at(self, place: Position) -> Encoder:
         return Encoder(place, self._settings.segment_bytes, self._oldest)
 
     # -- on the event loop ---------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Journal:
         return bool(self._later)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Position:
         """The end of the entries that were appended and encoded."""
         return self.durable if self._encoder is None else self._encoder.place
 
@@ -104,7 +104,7 @@ class Journal:
             self._encoder.add(entry)
         self.last_commit, self._time = entry.commit, entry.time
 
-    def take(self) -> Batch | None:
+    def take(self) -> WriteBatch | None:
         """Everything appended since the last call, for `write`. Raises a TidingsError if it cannot be encoded."""
         if self._encoder is None and self._done == self._taken:
             self._encoder = self._encoder_at(self.durable)
@@ -119,7 +119,7 @@ class Journal:
         self._taken += 1
         if later:
             self._encoder = None
-        return Batch(self._taken, parts, None if encoder is None else encoder.place, later)
+        return WriteBatch(self._taken, parts, None if encoder is None else encoder.place, later)
 
     def discard(self) -> None:
         """After a failed write: forget all entries that are not durable. No write may be under way."""
@@ -128,7 +128,7 @@ class Journal:
 
     # -- in another thread, one call at a time -------------------------------------------------------------------
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: WriteBatch) -> None:
         """Make a batch durable, or leave no trace of it. Raises LogWriteFailed, LogBroken, and a TidingsError if an
         entry cannot be encoded."""
         if self.broken:

@@ -7,7 +7,7 @@ before an incomplete entry, and finds it when it reads again.
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidings.log.entry import Entry, Place
+from tidings.log.entry import Entry, Position
 from tidings.log.errors import HistoryGone, LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.log.scan import Scan, beginning
@@ -29,8 +29,8 @@ def read(folder: Path, after: int = 0) -> Iterator[Entry]:
     return _entries(folder, after, seek(folder, first, after))
 
 
-def _entries(folder: Path, after: int, start: Place) -> Iterator[Entry]:
-    again: Place | None = None
+def _entries(folder: Path, after: int, start: Position) -> Iterator[Entry]:
+    again: Position | None = None
     while True:
         following = next_segment(folder, start.segment)
         scan = Scan(folder, start)
@@ -65,7 +65,7 @@ def next_segment(folder: Path, segment: int) -> int | None:
     return next((first for first in segments(folder) if first > segment), None)
 
 
-def check_follows(folder: Path, first: int, end: Place) -> None:
+def check_follows(folder: Path, first: int, end: Position) -> None:
     """Raise LogDamaged unless this segment begins with the commit after that place."""
     if first != end.commit + 1:
         path = segment_path(folder, first)

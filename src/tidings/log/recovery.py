@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidings.log.aside import cut_off, move_end_aside
-from tidings.log.entry import START, Entry, Place
+from tidings.log.entry import START, Entry, Position
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path, segments, sync_file
 from tidings.log.reading import check_follows, next_segment
@@ -77,7 +77,7 @@ def recover(folder: Path) -> Recovered:
     return Recovered(folder, read_snapshot(folder))
 
 
-def first_place(folder: Path, place: Place) -> Place | None:
+def first_place(folder: Path, place: Position) -> Position | None:
     """Where to read on after a snapshot; None if the log has no more. Raises LogDamaged if entries are missing."""
     firsts = segments(folder)
     if place.segment:

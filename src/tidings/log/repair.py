@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tidings.log.aside import move_aside, move_end_aside
-from tidings.log.entry import START, Place
+from tidings.log.entry import START, Position
 from tidings.log.errors import FolderUnusable, LogDamaged
 from tidings.log.layout import segment_path, segments
 from tidings.log.recovery import first_place
@@ -54,7 +54,7 @@ class _Plan:
     """The files to move; a dry run stops with it."""
 
     folder: Path
-    place: Place = START
+    place: Position = START
     entries: int = 0
     findings: list[str] = field(default_factory=list)
     moves: list[tuple[Path, int]] = field(default_factory=list)
@@ -105,7 +105,7 @@ def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
         plan.found(error.file, error.what)
         plan.moves += [(segment_path(plan.folder, first), 0) for first in firsts]
         if base and base[1].place.segment:
-            place = Place(plan.place.commit, plan.place.time)
+            place = Position(plan.place.commit, plan.place.time)
             plan.rebase = base[0], Manifest(place, *_counts(base[1]))
         return
     if start is None:
@@ -129,7 +129,7 @@ def _follow(plan: _Plan, base: tuple[Name, Manifest] | None) -> None:
             return
 
 
-def _check_history(plan: _Plan, start: Place, firsts: list[int]) -> None:
+def _check_history(plan: _Plan, start: Position, firsts: list[int]) -> None:
     """Check the history before the snapshot; plan to move the newest damaged segment in it, and all older ones."""
     older = [first for first in firsts if first < start.segment]
     bad = None

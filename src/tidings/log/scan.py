@@ -14,7 +14,7 @@ from zlib import crc32
 
 import msgspec
 
-from tidings.log.entry import Place
+from tidings.log.entry import Position
 from tidings.log.errors import LogDamaged
 from tidings.log.layout import segment_path
 from tidings.log.lines import SEAL, is_sealed, seed, stated
@@ -46,7 +46,7 @@ class _Wrong(Exception):
 class Scan:
     """The entries of a segment; iterate once. Then `place` is the end of the last, and `flaw` what stopped the scan."""
 
-    def __init__(self, folder: Path, place: Place) -> None:
+    def __init__(self, folder: Path, place: Position) -> None:
         self.folder = folder
         self.path = segment_path(folder, place.segment)
         self._end = place.commit, place.time, place.segment, place.offset, place.crc, place.opened
@@ -101,8 +101,8 @@ class Scan:
             self.flaw = Flaw(offset, "an incomplete line", torn=True)
 
     @property
-    def place(self) -> Place:
-        return Place(*self._end)
+    def place(self) -> Position:
+        return Position(*self._end)
 
     def damaged(self) -> LogDamaged:
         """The flaw as an error."""
@@ -112,9 +112,9 @@ class Scan:
         return LogDamaged(self.folder, self.path, self.flaw.what, line=line)
 
 
-def beginning(first: int, time: int = 0) -> Place:
+def beginning(first: int, time: int = 0) -> Position:
     """The place before the first entry of a segment."""
-    return Place(commit=first - 1, time=time, segment=first, crc=seed(first))
+    return Position(commit=first - 1, time=time, segment=first, crc=seed(first))
 
 
 def _refuse(what: str) -> NoReturn:

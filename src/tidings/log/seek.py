@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from tidings.log.entry import Place
+from tidings.log.entry import Position
 from tidings.log.layout import segment_path
 from tidings.log.lines import stated
 from tidings.log.scan import beginning
@@ -19,7 +19,7 @@ _HEAD_BYTES = 64
 _CLOSES = re.compile(rb'"left":0,"crc":"[0-9a-f]{8}"\}$')
 
 
-def seek(folder: Path, first: int, after: int, *, window: int = WINDOW) -> Place:
+def seek(folder: Path, first: int, after: int, *, window: int = WINDOW) -> Position:
     """A place in a segment with no entry after commit `after` before it; its beginning if no better place is found."""
     start = beginning(first)
     try:
@@ -53,7 +53,7 @@ def _line_start(file: int, offset: int, end: int, window: int) -> int | None:
     return None
 
 
-def _walk(file: int, offset: int, after: int, place: Place, window: int) -> Place:
+def _walk(file: int, offset: int, after: int, place: Position, window: int) -> Position:
     """The end of the last complete entry up to commit `after`, from a line of such an entry on."""
     rest = b""
     while piece := os.pread(file, window, offset + len(rest)):
@@ -64,5 +64,5 @@ def _walk(file: int, offset: int, after: int, place: Place, window: int) -> Plac
                 return place
             offset += len(text) + 1
             if _CLOSES.search(text[-_HEAD_BYTES:]):
-                place = Place(int(head[1]), int(head[2]), place.segment, offset, crc)
+                place = Position(int(head[1]), int(head[2]), place.segment, offset, crc)
     return place

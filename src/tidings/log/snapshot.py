@@ -16,7 +16,7 @@ from zlib import crc32
 import msgspec
 import orjson
 
-from tidings.log.entry import Note, Place
+from tidings.log.entry import Note, Position
 from tidings.log.errors import LogDamaged, LogWriteFailed
 from tidings.log.layout import segment_path, snapshots_of, sync_file, sync_folder, write_whole
 from tidings.log.lines import is_sealed, sealed
@@ -32,7 +32,7 @@ _OURS = re.compile(r"\d{20}(-\d+)?\.jsonl?(\.tmp)?")
 class Manifest(msgspec.Struct, frozen=True):
     """The place, the size and the checksum of a snapshot."""
 
-    place: Place
+    place: Position
     quads: int
     notes: int
     bytes: int
@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
 
     commit: int
     time: int
-    place: Place
+    place: Position
     quads: Iterator[Quad]
     notes: tuple[Note, ...]
     size: int
@@ -91,7 +91,7 @@ def manifests(folder: Path) -> list[Name]:
 # -- writing ----------------------------------------------------------------------------------------------------
 
 
-def write_snapshot(folder: Path, place: Place, quads: Iterable[Quad], notes: Iterable[Note]) -> Name:
+def write_snapshot(folder: Path, place: Position, quads: Iterable[Quad], notes: Iterable[Note]) -> Name:
     """Write all quads and notes at a durable place of the log; keep the newest two snapshots. Raises LogWriteFailed.
 
     It usually runs in a fork, which has the quads of the moment of the fork.
@@ -115,7 +115,7 @@ def write_snapshot(folder: Path, place: Place, quads: Iterable[Quad], notes: Ite
     return name
 
 
-def _write_data(path: Path, place: Place, quads: Iterable[Quad], notes: Iterable[Note]) -> Manifest:
+def _write_data(path: Path, place: Position, quads: Iterable[Quad], notes: Iterable[Note]) -> Manifest:
     counts = {"quads": 0, "notes": 0}
     crc = size = synced = 0
     with path.open("wb", buffering=CHUNK) as file:

@@ -71,7 +71,7 @@ def test_the_lake_of_the_settings_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "lake.json").write_bytes(msgspec.json.encode(About("tidings-lake", VERSION, "a lake")))
     (tmp_path / "manifests").mkdir()
     assert check_lake(tmp_path).state == "note"
-    manifest.write(tmp_path / "manifests", manifest.Batch(1, 1200, 0, 1, ()))
+    manifest.write(tmp_path / "manifests", manifest.IngestedBatch(1, 1200, 0, 1, ()))
     assert check_lake(tmp_path) == Finding("history lake", "ok", f"{tmp_path} has the commits from 1 to 1,200")
     some = About("tidings-lake", VERSION, "a lake", ("http://example.org/city",))
     (tmp_path / "lake.json").write_bytes(msgspec.json.encode(some))

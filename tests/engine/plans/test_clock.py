@@ -243,8 +243,8 @@ def test_a_newcomer_catches_up_with_the_clock(before: list[Step], meanwhile: lis
         for _ in newcomer.take(beginning.memories):
             pass
         follower = Follower.__new__(Follower)
-        follower.engine, follower.text, follower.dataset = engine, newcomer.wish.text, None
-        follower.rights, follower.told = newcomer.wish.rights, 0
+        follower.engine, follower.text, follower.dataset = engine, newcomer.query.text, None
+        follower.rights, follower.told = newcomer.query.rights, 0
         follower.subscription, changes = engine.welcome(newcomer, now=now)
         follower.answer = Counter(beginning.answer)
         for row, weight in changes.items():

@@ -58,12 +58,12 @@ def welcomed(engine: Engine, newcomer: Newcomer, beginning: Beginning) -> Follow
     """The newcomer as a follower; what it is told adds up to the answer now. One that is outdated comes again."""
     if newcomer.is_outdated():
         engine.give_up(newcomer)
-        newcomer, beginning = expected(engine, newcomer.wish.text)
+        newcomer, beginning = expected(engine, newcomer.query.text)
     for _ in newcomer.take(beginning.memories):
         pass
     follower = Follower.__new__(Follower)
-    follower.engine, follower.text, follower.dataset = engine, newcomer.wish.text, newcomer.wish.dataset
-    follower.rights = newcomer.wish.rights
+    follower.engine, follower.text, follower.dataset = engine, newcomer.query.text, newcomer.query.dataset
+    follower.rights = newcomer.query.rights
     follower.subscription, changes = engine.welcome(newcomer, now=0)
     follower.told = 0
     follower.answer = Counter(beginning.answer)

@@ -14,9 +14,9 @@ from tidings.sparql.functions import CASTS, FUNCTIONS, Function
 from tidings.sparql.values import (
     DOUBLE,
     Boolean,
+    DateTime,
     Duration,
     LangText,
-    Moment,
     Number,
     Text,
     decode,
@@ -111,15 +111,15 @@ def deviates(form: str, left: str, right: str) -> str | None:
             return "it does not order booleans"
         if left == right and values.less(left, right) is None:
             return "it orders any term with itself"
-    if form == "{} = {}" and both == {Moment} and values.equals(left, right) is None:
+    if form == "{} = {}" and both == {DateTime} and values.equals(left, right) is None:
         return "it says no where the answer depends on a timezone"
     if form == "{} / {}" and isinstance(x, Number) and x.value == 0:
         return "it cannot divide zero by a fraction"
     if form in ("{} * {}", "{} / {}") and Duration in both:
         return "it does not scale durations"
-    if form == "{} + {}" and both == {Moment, Duration}:
+    if form == "{} + {}" and both == {DateTime, Duration}:
         return "it does not add durations to dates"
-    if isinstance(x, Moment) and x.kind == "time" and isinstance(y, Duration) and y.months:
+    if isinstance(x, DateTime) and x.kind == "time" and isinstance(y, Duration) and y.months:
         return "it lets a time absorb months"
     return None
 

@@ -16,10 +16,10 @@ from tidings.sparql.values import (
     INTEGER,
     Blank,
     Boolean,
+    DateTime,
     Duration,
     Iri,
     LangText,
-    Moment,
     Number,
     Other,
     Text,
@@ -28,7 +28,7 @@ from tidings.sparql.values import (
     encode,
 )
 from tidings.sparql.values.civil import civil_from_days, days_from_civil, days_in_month
-from tidings.sparql.values.kinds import MomentKind
+from tidings.sparql.values.kinds import DateTimeKind
 from tidings.sparql.values.moments import at_local
 from tidings.sparql.values.numerics import to_single
 
@@ -100,9 +100,9 @@ def test_a_lexical_form_its_datatype_does_not_allow_has_no_known_value(lexical: 
 
 def test_moments_reach_beyond_the_years_of_the_standard_library() -> None:
     distant = decode(typed("-12000-02-29T24:00:00.1234567890123456789-05:30", "dateTime"))
-    assert not isinstance(distant, Moment)  # 24:00:00 takes no fraction
+    assert not isinstance(distant, DateTime)  # 24:00:00 takes no fraction
     distant = decode(typed("-12000-02-29T23:00:00.1234567890123456789-05:30", "dateTime"))
-    assert isinstance(distant, Moment)
+    assert isinstance(distant, DateTime)
     assert (distant.year, distant.month, distant.day, distant.offset) == (-12000, 2, 29, -330)
     assert distant.second == Decimal("0.1234567890123456789")
 
@@ -126,7 +126,7 @@ def test_days_are_those_of_the_standard_library(date: datetime.date) -> None:
 decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**40), max_value=10**40, places=20)
 singles = st.floats(width=32).filter(lambda x: not math.isnan(x))
 doubles = st.floats(allow_nan=False)
-kinds: st.SearchStrategy[MomentKind] = st.sampled_from(["dateTime"])
+kinds: st.SearchStrategy[DateTimeKind] = st.sampled_from(["dateTime"])
 seconds = st.decimals(-(10**15), 10**15, places=9)
 values: st.SearchStrategy[Value] = st.one_of(
     st.builds(Number, st.just(INTEGER), st.integers()),

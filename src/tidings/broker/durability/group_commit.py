@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from tidings.broker.latency import Latency
 from tidings.broker.pending import Pending
 from tidings.log.entry import Entry
-from tidings.log.journal import Batch, Durability, Journal
+from tidings.log.journal import Durability, Journal, WriteBatch
 from tidings.model.errors import TidingsError
 
 LAZY_SECONDS = 0.5
@@ -153,12 +153,12 @@ class GroupCommit:
         else:
             self._settle(share)
 
-    def _write_aside(self, batch: Batch, share: _Share, begun: float) -> None:
+    def _write_aside(self, batch: WriteBatch, share: _Share, begun: float) -> None:
         """Have the thread write a batch that needs an fsync, or that takes long to encode."""
         written = partial(self._written, share, begun)
         self._under_way = self._thread.submit(self._write, batch, asyncio.get_running_loop(), written)
 
-    def _write(self, batch: Batch, loop: asyncio.AbstractEventLoop, written: _Written) -> None:
+    def _write(self, batch: WriteBatch, loop: asyncio.AbstractEventLoop, written: _Written) -> None:
         """Runs in the thread. It calls back into the loop itself, which saves a turn of the loop over a future."""
         assert self._journal is not None
         failure: Exception | None = None

@@ -10,7 +10,7 @@ from tidings.broker.errors import ShuttingDown
 from tidings.broker.forks import Forks
 from tidings.broker.updates.queue import UpdateQueue
 from tidings.engine.store.store import Store
-from tidings.log.entry import Note, Place
+from tidings.log.entry import Note, Position
 from tidings.log.journal import Journal
 from tidings.log.prune import prune
 from tidings.log.snapshot import write_snapshot
@@ -87,7 +87,7 @@ class Snapshots:
             if held:
                 self._updates.resume()
 
-    def _write(self, place: Place) -> None:
+    def _write(self, place: Position) -> None:
         """Runs in the fork."""
         write_snapshot(self._folder, place, self._store, self._notes())
         if self._keep:

@@ -1,7 +1,7 @@
 """Keeps contexts, the quads that concern subscriptions, in memory, if the graph is at the store of record. A context is
 fetched when a subscription begins, and forgotten when the last subscription that needs it ends.
 
-    wish -> patterns of what may concern it -> those that are not held yet: fetched, learnt, logged -> it begins
+    request -> patterns of what may concern it -> those that are not held yet: fetched, learnt, logged -> it begins
 
 Changes while a context is fetched are noted, and take precedence over what was fetched. The log has what was learnt, so
 a replay goes through the same states and gives the same sequences.

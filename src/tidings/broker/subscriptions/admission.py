@@ -31,6 +31,7 @@ from tidings.broker.spool import check_size
 from tidings.broker.subscriptions.external_answers import ExternalAnswers
 from tidings.broker.subscriptions.outbox import Bounds
 from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.request import Context, Encode, Found, SubscriptionRequest, Work
 from tidings.broker.subscriptions.stored import Record
 from tidings.broker.subscriptions.subscriber import (
     Parcel,
@@ -38,7 +39,6 @@ from tidings.broker.subscriptions.subscriber import (
     Spuid,
     Subscriber,
 )
-from tidings.broker.subscriptions.wish import Context, Encode, Found, Subscribe, Work
 from tidings.engine.behind.stragglers import PlanIsBehind
 from tidings.engine.pauses import Pauses
 from tidings.engine.plans.newcomer import Newcomer
@@ -84,67 +84,67 @@ class Admission:
         self._pauses = pauses
         self._matching = matching
         self._seconds = seconds
-        self._expected: dict[Newcomer, Subscribe] = {}
+        self._expected: dict[Newcomer, SubscriptionRequest] = {}
         self.context: Context | None = None
         """Fetches what concerns a subscription, if the graph is not in memory."""
 
-    def begin(self, wish: Subscribe) -> None:
+    def begin(self, request: SubscriptionRequest) -> None:
         """Begin a subscription at once, or when its first answer is found. Raises what is wrong with the query."""
-        if not wish.rights.subscribe:
+        if not request.rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
-        if self.context is not None and (is_approximate(wish.text) or text_of(wish.text) is not None):
+        if self.context is not None and (is_approximate(request.text) or text_of(request.text) is not None):
             raise NotInContextMode("approximate subscriptions need the whole graph, and only a part is in memory")
-        if is_approximate(wish.text):
-            wish = structs.replace(wish, text=self._matching.query_for(wish.text))
-        if text_of(wish.text) is not None and not self._matching.is_ready:
-            self._spawn(self._begin_when_ready(wish))
+        if is_approximate(request.text):
+            request = structs.replace(request, text=self._matching.query_for(request.text))
+        if text_of(request.text) is not None and not self._matching.is_ready:
+            self._spawn(self._begin_when_ready(request))
             return
         if self._subscriptions.external is not None:
-            self._request(wish, self._subscriptions.external)
+            self._request(request, self._subscriptions.external)
             return
         if self.context is not None:
-            self._spawn(self._begin_in_context(wish, self.context))
-        elif (later := self._begin_here(wish)) is not None:
+            self._spawn(self._begin_in_context(request, self.context))
+        elif (later := self._begin_here(request)) is not None:
             self._spawn(later)
 
-    def _begin_here(self, wish: Subscribe) -> Work | None:
+    def _begin_here(self, request: SubscriptionRequest) -> Work | None:
         """Begin a subscription to what is in memory. Returns the work that is left if it takes longer than a slice."""
-        if self._is_large(wish):
-            return self._subscribe_later(wish)
+        if self._is_large(request):
+            return self._subscribe_later(request)
         try:
-            return self._begin(wish)
+            return self._begin(request)
         except PlanIsBehind as plan:
-            return self._begin_when_caught_up(wish, plan.spu)
+            return self._begin_when_caught_up(request, plan.spu)
 
-    def _begin(self, wish: Subscribe) -> Work | None:
+    def _begin(self, request: SubscriptionRequest) -> Work | None:
         """Raises PlanIsBehind."""
-        found = self._queries.first_answer(wish.text, wish.dataset, wish.rights)
+        found = self._queries.first_answer(request.text, request.dataset, request.rights)
         if found is None:
-            return self._subscribe_later(wish)
+            return self._subscribe_later(request)
         try:
-            self._subscribe(wish, found)
+            self._subscribe(request, found)
         except Overrun:  # to build the state of the plan takes longer than to evaluate the answer
-            return self._subscribe_later(wish)
+            return self._subscribe_later(request)
         return None
 
-    async def _begin_in_context(self, wish: Subscribe, context: Context) -> None:
+    async def _begin_in_context(self, request: SubscriptionRequest, context: Context) -> None:
         """Begin a subscription to a graph that is not in memory: fetch what concerns it first."""
-        with _refusing(wish):
-            if self._is_large(wish):
-                await self._queries.check_planning(wish.text, wish.dataset, wish.client)
-            async with context.kept(wish.text, wish.dataset, wish.rights):
-                if wish.session.open and (later := self._begin_here(wish)) is not None:
+        with _refusing(request):
+            if self._is_large(request):
+                await self._queries.check_planning(request.text, request.dataset, request.client)
+            async with context.kept(request.text, request.dataset, request.rights):
+                if request.session.open and (later := self._begin_here(request)) is not None:
                     await later
 
-    async def _begin_when_caught_up(self, wish: Subscribe, spu: Spu) -> None:
+    async def _begin_when_caught_up(self, request: SubscriptionRequest, spu: Spu) -> None:
         """Begin a subscription whose plan exists already, and is behind: wait until it has caught up."""
         later: Work | None = None
-        with _refusing(wish):
+        with _refusing(request):
             async with self._in_time():
-                while wish.session.open:
+                while request.session.open:
                     await self._subscriptions.until_caught_up(spu)
                     with suppress(PlanIsBehind):
-                        later = self._begin(wish)
+                        later = self._begin(request)
                         break
             if later is not None:
                 await later
@@ -158,28 +158,28 @@ class Admission:
         except TimeoutError:
             raise TooExpensive("others have the same subscription, and it is behind; try again later") from None
 
-    async def _begin_when_ready(self, wish: Subscribe) -> None:
+    async def _begin_when_ready(self, request: SubscriptionRequest) -> None:
         """Begin the first approximate subscription: load the word vectors before."""
-        with _refusing(wish):
+        with _refusing(request):
             await self._matching.get_ready()
-            if wish.session.open:
-                self.begin(wish)
+            if request.session.open:
+                self.begin(request)
 
-    def _is_large(self, wish: Subscribe) -> bool:
+    def _is_large(self, request: SubscriptionRequest) -> bool:
         """Whether planning a subscription may block the event loop for too long."""
-        parts = self._queries.parts(wish.text, wish.dataset)
+        parts = self._queries.parts(request.text, request.dataset)
         return parts is None or parts > PLANNED_AT_ONCE
 
-    def _request(self, wish: Subscribe, external: ExternalAnswers) -> None:
+    def _request(self, request: SubscriptionRequest, external: ExternalAnswers) -> None:
         """Begin a subscription that the external engine is to answer."""
-        subscriber, _ = self._enter(wish)
-        external.wait(subscriber, wish.answered, wish.refused)
+        subscriber, _ = self._enter(request)
+        external.wait(subscriber, request.answered, request.refused)
         self._note(subscriber, PendingRequest(subscriber))
 
-    def _subscribe(self, wish: Subscribe, found: list[Row]) -> None:
+    def _subscribe(self, request: SubscriptionRequest, found: list[Row]) -> None:
         """Begin a subscription, and send the answer that was found, once it is durable."""
-        subscriber, rows = self._enter(wish)
-        same = subscriber.rights.subscribe == wish.rights.subscribe
+        subscriber, rows = self._enter(request)
+        same = subscriber.rights.subscribe == request.rights.subscribe
         if same and not self._subscriptions.is_evaluated_every_time(subscriber):
             rows = found  # `_enter` returns lazy rows: if nothing reads them, the answer is not evaluated twice
         try:
@@ -187,30 +187,31 @@ class Admission:
         except BaseException:
             self.withdraw(subscriber)
             raise
-        self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
+        self._note(subscriber, PendingSubscription(subscriber, first, request.answered, request.refused))
 
-    async def _subscribe_later(self, wish: Subscribe) -> None:
+    async def _subscribe_later(self, request: SubscriptionRequest) -> None:
         """As `_subscribe`, with a first answer that a fork evaluates."""
         newcomer: Newcomer | None = None
         apart: Apart | None = None
         try:
-            with _refusing(wish):
-                is_large = self._is_large(wish)
+            with _refusing(request):
+                is_large = self._is_large(request)
                 if is_large:
-                    await self._queries.check_planning(wish.text, wish.dataset, wish.client)
-                async with self._forks.room.taken(wish.client):
-                    if is_large and wish.session.open:
-                        apart = await self._subscriptions.plan_apart(wish.text, wish.dataset, self._check(wish))
-                    if not wish.session.open:
+                    await self._queries.check_planning(request.text, request.dataset, request.client)
+                async with self._forks.room.taken(request.client):
+                    if is_large and request.session.open:
+                        rights = self._check(request)
+                        apart = await self._subscriptions.plan_apart(request.text, request.dataset, rights)
+                    if not request.session.open:
                         return
                     newcomer = self._subscriptions.expect(
-                        wish.text, wish.dataset, self._check(wish), most=self._bounds.rows, apart=apart
+                        request.text, request.dataset, self._check(request), most=self._bounds.rows, apart=apart
                     )
-                    self._expected[newcomer] = wish
-                    first, memories = await self._found(newcomer, wish.encode)
+                    self._expected[newcomer] = request
+                    first, memories = await self._found(newcomer, request.encode)
                 await self._take_up(newcomer, memories)
                 async with self._in_time():
-                    while wish.session.open and not self._is_welcome(wish, newcomer, first):
+                    while request.session.open and not self._is_welcome(request, newcomer, first):
                         await self._subscriptions.until_caught_up(newcomer.shared)
         finally:
             if newcomer is not None:
@@ -251,18 +252,18 @@ class Admission:
             self._pauses.count(items)
             await asyncio.sleep(0)
 
-    def _is_welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> bool:
+    def _is_welcome(self, request: SubscriptionRequest, newcomer: Newcomer, first: Parcel) -> bool:
         """Begin the subscription. Returns False if its plan is behind."""
         try:
-            self._welcome(wish, newcomer, first)
+            self._welcome(request, newcomer, first)
         except PlanIsBehind:
             return False
         return True
 
-    def _welcome(self, wish: Subscribe, newcomer: Newcomer, first: Parcel) -> None:
+    def _welcome(self, request: SubscriptionRequest, newcomer: Newcomer, first: Parcel) -> None:
         """Begin the subscription. Once that is durable, the client gets the first answer, and then the change since."""
-        rights = self._check(wish)
-        if newcomer not in self._expected or rights.subscribe != newcomer.wish.rights.subscribe:
+        rights = self._check(request)
+        if newcomer not in self._expected or rights.subscribe != newcomer.query.rights.subscribe:
             raise MayNotSubscribe("your rights changed before there was a first answer; subscribe again")
         if newcomer.is_outdated():
             raise TooMuchChanged(
@@ -270,41 +271,42 @@ class Admission:
                 "changed, the limit of outbox_rows, or a literal came back with its language tag spelt otherwise; "
                 "try again later"
             )
-        subscriber, changes = self._subscriptions.welcome(_new_name(), newcomer, wish.alias, wish.owner)
-        self._subscriptions.attach(subscriber, wish.session)
+        subscriber, changes = self._subscriptions.welcome(_new_name(), newcomer, request.alias, request.owner)
+        self._subscriptions.attach(subscriber, request.session)
         if changes:
             now = self._commit_log
             subscriber.pending = Parcel(now.last_commit, now.time, newcomer.variables, changes)
-        self._note(subscriber, PendingSubscription(subscriber, first, wish.answered, wish.refused))
+        self._note(subscriber, PendingSubscription(subscriber, first, request.answered, request.refused))
 
     def rights_changed(self, owner: str | None, rights: Rights, session: Session | None) -> None:
         """Give up the newcomers of a subject whose rights have changed, on one connection or on all."""
-        for newcomer, wish in list(self._expected.items()):
-            concerned = wish.owner == owner and (session is None or wish.session is session)
-            if concerned and newcomer.wish.rights.subscribe != rights.subscribe:
+        for newcomer, request in list(self._expected.items()):
+            concerned = request.owner == owner and (session is None or request.session is session)
+            if concerned and newcomer.query.rights.subscribe != rights.subscribe:
                 del self._expected[newcomer]
 
-    def _enter(self, wish: Subscribe) -> tuple[Subscriber, Iterable[Row]]:
-        rights = self._check(wish)
+    def _enter(self, request: SubscriptionRequest) -> tuple[Subscriber, Iterable[Row]]:
+        rights = self._check(request)
         subscriptions = self._subscriptions
-        subscriber, rows = subscriptions.enter(_new_name(), wish.text, wish.dataset, wish.alias, rights, wish.owner)
-        subscriptions.attach(subscriber, wish.session)
+        text, dataset = request.text, request.dataset
+        subscriber, rows = subscriptions.enter(_new_name(), text, dataset, request.alias, rights, request.owner)
+        subscriptions.attach(subscriber, request.session)
         return subscriber, rows
 
-    def _check(self, wish: Subscribe) -> Rights:
+    def _check(self, request: SubscriptionRequest) -> Rights:
         """The rights with which the subscription begins. Raises an error if a limit or the rights forbid it."""
         subscriptions, most = self._subscriptions, self._bounds.subscriptions
         if len(subscriptions) >= most:
             raise TooManySubscriptions(f"there are {most:,} subscriptions, the limit of max_subscriptions")
-        own = subscriptions.owned(wish.owner) if wish.owner is not None else len(wish.session.subscribers)
+        own = subscriptions.owned(request.owner) if request.owner is not None else len(request.session.subscribers)
         if own >= self._bounds.client_subscriptions:
             raise TooManySubscriptions(f"you have {own:,} subscriptions, the limit of client_subscriptions")
-        rights = self._ownership.still(wish.owner, wish.rights)  # the wish may have waited for a fork
+        rights = self._ownership.still(request.owner, request.rights)  # the request may have waited for a fork
         if not rights.subscribe:
             raise MayNotSubscribe("you may not subscribe to any graph")
         self._commit_log.check()
         if subscriptions.external is not None:
-            subscriptions.external.check(wish.text)
+            subscriptions.external.check(request.text)
         return rights
 
     def _first(self, subscriber: Subscriber, rows: Iterable[Row]) -> Parcel:
@@ -341,15 +343,15 @@ class Admission:
 
 
 @contextmanager
-def _refusing(wish: Subscribe) -> Iterator[None]:
+def _refusing(request: SubscriptionRequest) -> Iterator[None]:
     """Refuse the client's request if anything goes wrong."""
     try:
         yield
     except TidingsError as error:
-        wish.refused(error)
+        request.refused(error)
     except Exception:
         log.exception("internal error while a subscription begins")
-        wish.refused(internal_error())
+        request.refused(internal_error())
 
 
 def _answer(first: Parcel, rows: Iterable[Row]) -> Parcel:

@@ -171,8 +171,8 @@ class Subscriptions:
     ) -> tuple[Subscriber, ZSet[Row]]:
         """As `enter`, for a newcomer. Returns the change since its first answer."""
         handle, changes = self._engine.welcome(newcomer, now=self._commit_log.now())
-        wish = newcomer.wish
-        return self._entered(Subscriber(spuid, wish.text, wish.dataset, alias, wish.rights, handle, owner)), changes
+        query = newcomer.query
+        return self._entered(Subscriber(spuid, query.text, query.dataset, alias, query.rights, handle, owner)), changes
 
     def answer(self, subscriber: Subscriber) -> Iterable[Row]:
         """The present answer of a subscription, evaluated lazily."""

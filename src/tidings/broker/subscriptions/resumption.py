@@ -10,8 +10,8 @@ from tidings.broker.subscriptions.admission import Admission
 from tidings.broker.subscriptions.notifier import Notifier
 from tidings.broker.subscriptions.outbox import Outboxes
 from tidings.broker.subscriptions.registry import Subscriptions
+from tidings.broker.subscriptions.request import SubscriptionRequest
 from tidings.broker.subscriptions.subscriber import Alias, Answered, Encoder, Parcel, Refused, Session, Subscriber
-from tidings.broker.subscriptions.wish import Subscribe
 from tidings.model.access import ALL_RIGHTS, Rights
 from tidings.model.errors import MayNotSubscribe, TidingsError
 from tidings.model.zset import ZSet
@@ -150,7 +150,7 @@ class Resumption:
         self.refreshed += 1
         old = pending.subscriber
         self._subscriptions.release(old)
-        wish = Subscribe(
+        request = SubscriptionRequest(
             pending.session,
             old.text,
             old.dataset,
@@ -162,6 +162,6 @@ class Resumption:
             pending.encode,
         )
         try:
-            self._admission.begin(wish)
+            self._admission.begin(request)
         except TidingsError as error:
             pending.refused(error)

@@ -335,8 +335,7 @@ class UpdateQueue:
         self._tell(update, error, note, rests=isinstance(error, OF_WHAT_IS_THERE))
 
     def _tell(self, update: Update, outcome: Outcome, note: Note | None, *, rests: bool) -> None:
-        """Answer an update that makes no commit: once its note is durable, or if the outcome `rests` on commits that are
-        not durable yet, once they are."""
+        """Answer an update without a commit; if its outcome `rests` on what it read, once that is durable."""
         if note is not None:
             self._commit_log.note(note, PendingAnswer(update, outcome))
         elif rests and self._commit_log.is_busy:

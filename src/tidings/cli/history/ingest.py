@@ -15,7 +15,7 @@ from tidings.model.errors import TidingsError
 from tidings.protocol.instants import shown
 
 if TYPE_CHECKING:
-    from tidings.spark.lake.manifest import Batch
+    from tidings.spark.lake.manifest import IngestedBatch
     from tidings.spark.log_source.origin import Mark, Origin
 
 _PACE = 5.0
@@ -75,7 +75,7 @@ class _Progress:
         self._commits = self._rows = 0
         self._since = self._said = time.monotonic()
 
-    def __call__(self, batch: "Batch") -> None:
+    def __call__(self, batch: "IngestedBatch") -> None:
         self._commits += batch.last - batch.first + 1
         self._rows += batch.rows
         now = time.monotonic()

@@ -14,25 +14,25 @@ LARGEST = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class LoadRequest:
     """A request, and the number of statements of the document up to its end. Without a text, they are in already."""
 
     end: int
     text: str
 
 
-def batches(quads: Iterator[Quad], skipped: int, size: int) -> Iterator[Batch]:
+def batches(quads: Iterator[Quad], skipped: int, size: int) -> Iterator[LoadRequest]:
     """The requests for all quads but the first ones; these are read in steps as large."""
     end = 0
     while end < skipped:
         step = sum(1 for _ in islice(quads, min(size, skipped - end)))
         end += step
-        yield Batch(end, "")
+        yield LoadRequest(end, "")
         if not step:
             return
     while graphs := _group(quads, size):
         end += sum(map(len, graphs.values()))
-        yield Batch(end, _request(graphs))
+        yield LoadRequest(end, _request(graphs))
 
 
 def _group(quads: Iterable[Quad], size: int) -> dict[Term, list[str]]:

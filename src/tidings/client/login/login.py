@@ -142,8 +142,8 @@ class Login:
         return next(basic.auth_flow(request))
 
     def _registration(self, identity: str) -> httpx.Request:
-        wish = {"client_identity": identity, "grant_types": ["client_credentials"]}
-        return _post(self._register_url, json={"register": wish})
+        wanted = {"client_identity": identity, "grant_types": ["client_credentials"]}
+        return _post(self._register_url, json={"register": wanted})
 
 
 @lru_cache(maxsize=256)

@@ -25,7 +25,7 @@ from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.evaluate.query import within
 
 
-class Wish(Struct, frozen=True):
+class SubscriptionQuery(Struct, frozen=True):
     """The query to be subscribed to."""
 
     text: str
@@ -53,17 +53,17 @@ class Newcomer:
         "hit",
         "member",
         "members",
+        "query",
         "shared",
         "since",
         "variables",
-        "wish",
     )
 
     def __init__(
-        self, wish: Wish, variables: tuple[str, ...], member: Row, shared: Spu, make: Maker, plan: Spu, most: int,
-        since: int,
+        self, query: SubscriptionQuery, variables: tuple[str, ...], member: Row, shared: Spu, make: Maker, plan: Spu,
+        most: int, since: int,
     ) -> None:  # fmt: skip
-        self.wish = wish
+        self.query = query
         self.variables = variables
         self.member = member
         self.members: dict[Row, Subscribers] = {}

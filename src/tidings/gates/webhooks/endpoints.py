@@ -33,7 +33,7 @@ _UNKEPT = {"cache-control": "no-store"}
 _Names = str | list[str] | None
 
 
-class Wish(Struct, frozen=True, rename={"default": "default-graph-uri", "named": "named-graph-uri"}):
+class Registration(Struct, frozen=True, rename={"default": "default-graph-uri", "named": "named-graph-uri"}):
     """What is asked for."""
 
     sparql: str
@@ -80,17 +80,17 @@ class WebhookEndpoints:
         body = await read_body(request, self._max_body)
         asker = await asker_now(self._guard, request.scope)
         try:
-            wish = msgspec.json.decode(body, type=Wish)
+            registration = msgspec.json.decode(body, type=Registration)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"the web hook cannot be read: {error}") from error
-        hook = await self._made(wish, asker.subject)
+        hook = await self._made(registration, asker.subject)
         self._record(request, asker, hook.id)
         content = self._shown(self._deliveries.hooks.find(hook.id)) | {"secret": self._deliveries.secret(hook.id)}
         return Envelope({"webhook": content}, 201, {"location": f"/webhooks/{hook.id}", **_UNKEPT})
 
-    async def _made(self, wish: Wish, owner: str | None) -> Hook:
-        asked = wish.sparql, wish.graphs, wish.alias, owner
-        match wish.url, wish.inbox:
+    async def _made(self, registration: Registration, owner: str | None) -> Hook:
+        asked = registration.sparql, registration.graphs, registration.alias, owner
+        match registration.url, registration.inbox:
             case str(url), None:
                 return await self._deliveries.make(url, *asked)
             case None, str(target):

@@ -52,7 +52,7 @@ class Login(Struct, frozen=True):
         return f"Login({self.client!r})"
 
 
-class TokenWish(Struct, frozen=True):
+class TokenRequest(Struct, frozen=True):
     login: Login
     scopes: frozenset[str] | None = None
     """None for all that the client has."""
@@ -75,16 +75,16 @@ def read_registration(request: OAuthRequest) -> object:
         content = msgspec.json.decode(request.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedRequest("the body is not JSON") from error
-    wish = content.get("register") if isinstance(content, dict) else None
-    if not isinstance(wish, dict):
+    wanted = content.get("register") if isinstance(content, dict) else None
+    if not isinstance(wanted, dict):
         raise MalformedRequest('the body must be {"register": {"client_identity": …, "grant_types": …}}')
-    kinds: Any = wish.get("grant_types")
+    kinds: Any = wanted.get("grant_types")
     if GRANT not in (kinds if isinstance(kinds, list) else [kinds]):
         raise GrantTypeRefused(f"`grant_types` must have {GRANT}, the only one that there is")
-    return wish.get("client_identity")
+    return wanted.get("client_identity")
 
 
-def read_token_wish(request: OAuthRequest) -> TokenWish:
+def read_token_request(request: OAuthRequest) -> TokenRequest:
     """Who wants a token. Raises what is wrong."""
     media = _media(request.content_type)
     if media == FORM and request.body.strip():
@@ -94,7 +94,7 @@ def read_token_wish(request: OAuthRequest) -> TokenWish:
                 raise MalformedRequest("the form has no `grant_type`")
             raise UnknownGrantType(f"the `grant_type` must be {GRANT}, the only one that there is")
         scopes = frozenset(form["scope"].split()) if "scope" in form else None
-        return TokenWish(_login(request, form), scopes)
+        return TokenRequest(_login(request, form), scopes)
     if media not in ("", JSON, FORM):
         raise ContentTypeError(f"the Content-Type must be {JSON} or {FORM}")
     _check_accept(request.accept)
@@ -103,7 +103,7 @@ def read_token_wish(request: OAuthRequest) -> TokenWish:
     basic = _basic(request.authorization)
     if basic is None:
         raise UnauthorizedClient("the Authorization header is not Basic, with the client's id and secret in Base64")
-    return TokenWish(Login(*basic, standard=False))
+    return TokenRequest(Login(*basic, standard=False))
 
 
 def read_revocation(request: OAuthRequest) -> Revocation:

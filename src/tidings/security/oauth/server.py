@@ -34,7 +34,7 @@ from tidings.security.oauth.requests import (
     OAuthRequest,
     read_registration,
     read_revocation,
-    read_token_wish,
+    read_token_request,
 )
 from tidings.security.tokens.issuing import Issued, OwnIssuer
 from tidings.security.tokens.revocation import Revocations
@@ -99,18 +99,18 @@ class AuthorisationServer:
         who = ""
         try:
             self._count(request.address)
-            wish = read_token_wish(request)
-            who = wish.login.client
-            client = await self._log_in(wish.login)
-            if wish.scopes is not None and not wish.scopes <= client.scopes:
-                raise InvalidScope(f"the client has no scope {min(wish.scopes - client.scopes)[:80]!r}")
-            scopes = client.scopes if wish.scopes is None else wish.scopes
+            wanted = read_token_request(request)
+            who = wanted.login.client
+            client = await self._log_in(wanted.login)
+            if wanted.scopes is not None and not wanted.scopes <= client.scopes:
+                raise InvalidScope(f"the client has no scope {min(wanted.scopes - client.scopes)[:80]!r}")
+            scopes = client.scopes if wanted.scopes is None else wanted.scopes
             issued = self._issuer.issue(client, scopes)
         except TidingsError as error:
             self._tell("token", who, request, error)
             raise
         self._tell("token", who, request, target=issued.token)
-        return OAuthAnswer(200 if wish.login.standard else 201, _both_forms(issued, scopes))
+        return OAuthAnswer(200 if wanted.login.standard else 201, _both_forms(issued, scopes))
 
     async def revoke(self, request: OAuthRequest) -> OAuthAnswer:
         """RFC 7009: a token that does not count anyway is revoked successfully."""

@@ -17,7 +17,7 @@ from tidings.log.layout import write_whole
 from tidings.model.errors import TidingsError
 from tidings.spark.errors import CheckpointForeign, LakeUnusable, SparkFailed
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.lake.writing import Upkeep, append, compact, snapshot, snapshot_due
 from tidings.spark.log_source.data_source import COMMITS, FORMAT, TidingsLog, graphs_option
 from tidings.spark.log_source.origin import absolute, check_holds, origin_of
@@ -46,7 +46,7 @@ class Ingest:
         commits: int = COMMITS,
         upkeep: Upkeep | None = None,
         checkpoint: Path | None = None,
-        told: Callable[[Batch], None] | None = None,
+        told: Callable[[IngestedBatch], None] | None = None,
     ) -> None:
         self._spark = spark
         self._lake = lake

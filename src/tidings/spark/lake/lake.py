@@ -28,7 +28,7 @@ from tidings.model.graph_patterns import written
 from tidings.spark.errors import LakeDamaged, LakeUnusable, OtherGraphs
 from tidings.spark.lake import manifest
 from tidings.spark.lake.about import VERSION, About, read_about
-from tidings.spark.lake.manifest import Batch, File, Snapshot
+from tidings.spark.lake.manifest import File, IngestedBatch, Snapshot
 from tidings.spark.lock import locked
 from tidings.spark.log_source.origin import Mark
 
@@ -72,7 +72,7 @@ class Lake:
 
     # -- what is there -----------------------------------------------------------------------------------------------
 
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[IngestedBatch]:
         """The changes, without a gap. Raises LakeDamaged."""
         return manifest.covering(manifest.read_batches(self.path / "manifests"))
 
@@ -120,10 +120,10 @@ class Lake:
         except (OSError, ValueError) as error:
             raise LakeDamaged(f"what was written to {folder} cannot be read again: {error}") from error
 
-    def publish(self, made: Batch | Snapshot) -> None:
+    def publish(self, made: IngestedBatch | Snapshot) -> None:
         """Make files exist, all at once."""
         try:
-            manifest.write(self.path / ("manifests" if isinstance(made, Batch) else "snapshots"), made)
+            manifest.write(self.path / ("manifests" if isinstance(made, IngestedBatch) else "snapshots"), made)
         except OSError as error:
             raise LakeUnusable(f"{self.path} cannot be written: {error.strerror}") from error
 

@@ -29,7 +29,7 @@ class File(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Batch(msgspec.Struct, frozen=True):
+class IngestedBatch(msgspec.Struct, frozen=True):
     """The changes of the commits from `first` to `last`. Times are microseconds since 1970."""
 
     first: int
@@ -67,18 +67,18 @@ class Snapshot(msgspec.Struct, frozen=True, rename={"commit": "seq"}):
         return f"{self.commit:020}.json"
 
 
-_Kind = TypeVar("_Kind", Batch, Snapshot)
+_Kind = TypeVar("_Kind", IngestedBatch, Snapshot)
 
 
-def write(folder: Path, manifest: Batch | Snapshot) -> None:
+def write(folder: Path, manifest: IngestedBatch | Snapshot) -> None:
     """From here on its files are there."""
     write_whole(folder / manifest.name, sealed(msgspec.json.encode(manifest)))
 
 
-def read_batches(folder: Path) -> list[Batch]:
+def read_batches(folder: Path) -> list[IngestedBatch]:
     """All batches, retired ones as well. Raises LakeDamaged."""
     paths = sorted(path for path in folder.glob("*.json") if _BATCH.fullmatch(path.name))
-    return [batch for path in paths if (batch := _read(path, Batch)) is not None]
+    return [batch for path in paths if (batch := _read(path, IngestedBatch)) is not None]
 
 
 def read_snapshots(folder: Path) -> list[Snapshot]:
@@ -104,9 +104,9 @@ def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
     return found
 
 
-def covering(batches: list[Batch]) -> list[Batch]:
+def covering(batches: list[IngestedBatch]) -> list[IngestedBatch]:
     """The batches that no other covers, in order. Raises LakeDamaged if commits are missing between them."""
-    result: list[Batch] = []
+    result: list[IngestedBatch] = []
     for batch in sorted(batches, key=lambda each: (each.first, -each.last)):
         last = result[-1].last if result else 0
         if batch.last <= last:
@@ -119,12 +119,12 @@ def covering(batches: list[Batch]) -> list[Batch]:
     return result
 
 
-def due(batches: list[Batch], fan: int, most: int) -> list[Batch]:
+def due(batches: list[IngestedBatch], fan: int, most: int) -> list[IngestedBatch]:
     """The last batches of equal level, if there are `fan` of them and they make no more than `most` rows together.
 
     Like the tiers of a log-structured merge tree: a change is written again once for every level, log(n) times.
     """
-    tail: list[Batch] = []
+    tail: list[IngestedBatch] = []
     for batch in reversed(batches):
         if tail and batch.level != tail[-1].level:
             break

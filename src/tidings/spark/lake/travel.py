@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.engine.store.store import Store
-from tidings.log.entry import Place
+from tidings.log.entry import Position
 from tidings.log.folder import Folder
 from tidings.log.snapshot import write_snapshot
 from tidings.model.access import Graphs
@@ -28,7 +28,7 @@ from tidings.model.terms import Quad, intern
 from tidings.protocol.entry_lines import NONE
 from tidings.spark.errors import BeyondHistory, LakeDamaged, LakeUnusable
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch, File
+from tidings.spark.lake.manifest import File, IngestedBatch
 from tidings.spark.lake.visible import visible
 from tidings.spark.log_source.origin import Mark
 from tidings.spark.session import translated
@@ -71,7 +71,7 @@ def time_of(lake: Lake, at: int) -> Mark:
     raise BeyondHistory(f"the lake reaches to commit {lake.end().commit}, and not to commit {at}")
 
 
-def _columns(lake: Lake, batch: Batch, names: list[str], condition: ds.Expression | None = None) -> pa.Table:
+def _columns(lake: Lake, batch: IngestedBatch, names: list[str], condition: ds.Expression | None = None) -> pa.Table:
     """Some of a batch, read here. Raises LakeDamaged."""
     read_options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     try:
@@ -190,4 +190,4 @@ def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path, rea
     with Folder(folder):
         if any((folder / "log").iterdir()) or any((folder / "snapshots").iterdir()):
             raise LakeUnusable(f"{folder} has data already: give an empty or a new folder")
-        write_snapshot(folder, Place(mark.commit, mark.time), each_quad(spark, lake, mark.commit, readable), ())
+        write_snapshot(folder, Position(mark.commit, mark.time), each_quad(spark, lake, mark.commit, readable), ())

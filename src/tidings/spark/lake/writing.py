@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tidings.spark.errors import CheckpointForeign, LakeDamaged
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch, Snapshot, due
+from tidings.spark.lake.manifest import IngestedBatch, Snapshot, due
 from tidings.spark.lake.travel import quads, read
 
 FAN = 16
@@ -34,7 +34,7 @@ class Upkeep:
     """Changes between two snapshots, at least."""
 
 
-def append(lake: Lake, changes: DataFrame) -> Batch | None:
+def append(lake: Lake, changes: DataFrame) -> IngestedBatch | None:
     """Write what the lake does not have yet; None if it has it all. Raises CheckpointForeign if commits are missing."""
     end = lake.end()
     folder = lake.fresh("changes", end.commit + 1)
@@ -52,12 +52,12 @@ def append(lake: Lake, changes: DataFrame) -> Batch | None:
             f"lake, or the lake is older; without {lake.path / 'checkpoint'} it goes on from where the lake is"
         )
     since, until = found.range("time")
-    batch = Batch(first, last, since, until, found.files)
+    batch = IngestedBatch(first, last, since, until, found.files)
     lake.publish(batch)
     return batch
 
 
-def compact(spark: SparkSession, lake: Lake, upkeep: Upkeep) -> list[Batch]:
+def compact(spark: SparkSession, lake: Lake, upkeep: Upkeep) -> list[IngestedBatch]:
     """Merge what is due; the batches that were made."""
     made = []
     while run := due(lake.batches(), upkeep.fan, upkeep.large):
@@ -65,7 +65,7 @@ def compact(spark: SparkSession, lake: Lake, upkeep: Upkeep) -> list[Batch]:
     return made
 
 
-def merge(spark: SparkSession, lake: Lake, run: list[Batch]) -> Batch:
+def merge(spark: SparkSession, lake: Lake, run: list[IngestedBatch]) -> IngestedBatch:
     """One batch instead of neighbouring ones."""
     files = tuple(file for batch in run for file in batch.files)
     rows = sum(batch.rows for batch in run)
@@ -76,7 +76,7 @@ def merge(spark: SparkSession, lake: Lake, run: list[Batch]) -> Batch:
     if found.rows != rows or found.range("seq") != (run[0].first, run[-1].last):
         found.remove()
         raise LakeDamaged(f"{found.rows:,} changes came of {rows:,} when batches were merged: nothing was replaced")
-    batch = Batch(run[0].first, run[-1].last, run[0].since, run[-1].until, found.files, run[0].level + 1)
+    batch = IngestedBatch(run[0].first, run[-1].last, run[0].since, run[-1].until, found.files, run[0].level + 1)
     lake.publish(batch)
     return batch
 

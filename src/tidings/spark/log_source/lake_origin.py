@@ -16,7 +16,7 @@ from tidings.model.zset import ZSet
 from tidings.protocol.entry_lines import NONE
 from tidings.spark.errors import LakeDamaged
 from tidings.spark.lake.lake import Lake
-from tidings.spark.lake.manifest import Batch
+from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.log_source.origin import Mark
 
 ROWS = 500_000
@@ -51,7 +51,7 @@ class LakeOrigin:
             for start in range(first, end, step):
                 yield from self._entries(batch, start, min(start + step, end))
 
-    def _entries(self, batch: Batch, after: int, last: int) -> Iterator[Entry]:
+    def _entries(self, batch: IngestedBatch, after: int, last: int) -> Iterator[Entry]:
         seq = ds.field("seq")
         try:
             files = ds.dataset(self._lake.paths(batch.files), schema=_SCHEMA)

@@ -17,8 +17,8 @@ from tidings.sparql.values import (
     FLOAT,
     INTEGER,
     Boolean,
+    DateTime,
     Duration,
-    Moment,
     Number,
     Text,
     Value,
@@ -27,7 +27,7 @@ from tidings.sparql.values import (
 )
 from tidings.sparql.values.civil import DAY
 from tidings.sparql.values.decode import PARSERS
-from tidings.sparql.values.kinds import DurationKind, MomentKind
+from tidings.sparql.values.kinds import DateTimeKind, DurationKind
 from tidings.sparql.values.moments import REFERENCE_DAY, at_local, build, local_seconds
 from tidings.sparql.values.numerics import (
     EXACT,
@@ -87,11 +87,11 @@ def _boolean(value: Value) -> Value | None:
             return None
 
 
-def _moment(kind: MomentKind) -> _Convert:
+def _moment(kind: DateTimeKind) -> _Convert:
     """Between dateTime, date and time: a date is at midnight, and from a dateTime either half can be taken."""
 
     def convert(value: Value) -> Value | None:
-        if not isinstance(value, Moment):
+        if not isinstance(value, DateTime):
             return None
         if value.kind == kind:
             return value
@@ -136,7 +136,7 @@ def to_string(term: Term) -> Term | None:
     value = decode(term)
     if isinstance(value, Number) and isinstance(value.value, float):
         return literal(_real_text(value.value, value.rank))
-    if isinstance(value, Number | Boolean | Moment | Duration):
+    if isinstance(value, Number | Boolean | DateTime | Duration):
         canonical = encode(value)
         return None if canonical is None else literal(lexical_form(canonical))
     return literal(lexical_form(term))

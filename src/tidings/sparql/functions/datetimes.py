@@ -6,8 +6,8 @@ from decimal import Decimal
 from tidings.model.terms import Term, lexical_form, literal
 from tidings.sparql.values import (
     DECIMAL,
+    DateTime,
     Duration,
-    Moment,
     Number,
     decode,
     encode_duration,
@@ -19,9 +19,9 @@ _DATED = ("dateTime", "date")
 _TIMED = ("dateTime", "time")
 
 
-def _part(term: Term, kinds: tuple[str, ...], read: Callable[[Moment], int]) -> Term | None:
+def _part(term: Term, kinds: tuple[str, ...], read: Callable[[DateTime], int]) -> Term | None:
     value = decode(term)
-    return encode_integer(read(value)) if isinstance(value, Moment) and value.kind in kinds else None
+    return encode_integer(read(value)) if isinstance(value, DateTime) and value.kind in kinds else None
 
 
 def year(term: Term) -> Term | None:
@@ -47,7 +47,7 @@ def minutes(term: Term) -> Term | None:
 def seconds(term: Term) -> Term | None:
     """A decimal, with the fraction that was written."""
     value = decode(term)
-    if not isinstance(value, Moment) or value.kind not in _TIMED:
+    if not isinstance(value, DateTime) or value.kind not in _TIMED:
         return None
     return encode_number(Number(DECIMAL, value.second))
 
@@ -55,7 +55,7 @@ def seconds(term: Term) -> Term | None:
 def timezone(term: Term) -> Term | None:
     """`TIMEZONE`: the offset from UTC as a dayTimeDuration; an error if there is none."""
     value = decode(term)
-    if not isinstance(value, Moment) or value.offset is None:
+    if not isinstance(value, DateTime) or value.offset is None:
         return None
     return encode_duration(Duration("dayTimeDuration", 0, Decimal(value.offset * 60)))
 
@@ -63,7 +63,7 @@ def timezone(term: Term) -> Term | None:
 def timezone_text(term: Term) -> Term | None:
     """`TZ`: the timezone as it was written, or the empty string."""
     value = decode(term)
-    if not isinstance(value, Moment):
+    if not isinstance(value, DateTime):
         return None
     text = lexical_form(term)
     return literal("" if value.offset is None else "Z" if text[-1] == "Z" else text[-6:])

@@ -13,7 +13,7 @@ from typing import Any
 from tidings.model.terms import Term
 from tidings.sparql.values.decode import decode
 from tidings.sparql.values.encode import encode_duration, encode_moment, encode_number
-from tidings.sparql.values.kinds import DECIMAL, FLOAT, INTEGER, Duration, Moment, Number
+from tidings.sparql.values.kinds import DECIMAL, FLOAT, INTEGER, DateTime, Duration, Number
 from tidings.sparql.values.numerics import EXACT, quotient, to_rank, to_single
 from tidings.sparql.values.temporal import add_durations, between, negate_duration, ratio, scale, shift
 
@@ -60,7 +60,7 @@ def negate_number(x: Number) -> Number:
     return Number(x.rank, x.value.copy_negate() if isinstance(x.value, Decimal) else -x.value)
 
 
-def _moment_term(moment: Moment | None) -> Term | None:
+def _moment_term(moment: DateTime | None) -> Term | None:
     return None if moment is None else encode_moment(moment)
 
 
@@ -72,7 +72,7 @@ def add(left: Term, right: Term) -> Term | None:
     match decode(left), decode(right):
         case ((Number() as x), (Number() as y)):
             return encode_number(add_numbers(x, y))
-        case ((Moment() as moment), (Duration() as by)) | ((Duration() as by), (Moment() as moment)):
+        case ((DateTime() as moment), (Duration() as by)) | ((Duration() as by), (DateTime() as moment)):
             return _moment_term(shift(moment, by))
         case ((Duration() as x), (Duration() as y)):
             return _duration_term(add_durations(x, y))
@@ -84,9 +84,9 @@ def subtract(left: Term, right: Term) -> Term | None:
     match decode(left), decode(right):
         case ((Number() as x), (Number() as y)):
             return encode_number(subtract_numbers(x, y))
-        case ((Moment() as moment), (Duration() as by)):
+        case ((DateTime() as moment), (Duration() as by)):
             return _moment_term(shift(moment, negate_duration(by)))
-        case ((Moment() as later), (Moment() as earlier)):
+        case ((DateTime() as later), (DateTime() as earlier)):
             return _duration_term(between(later, earlier))
         case ((Duration() as x), (Duration() as y)):
             return _duration_term(add_durations(x, negate_duration(y)))

@@ -14,10 +14,10 @@ from tidings.sparql.values.kinds import (
     DOUBLE,
     Blank,
     Boolean,
+    DateTime,
     Duration,
     Iri,
     LangText,
-    Moment,
     Number,
     Other,
     Text,
@@ -59,7 +59,7 @@ def equality_key(term: Term) -> Term:
             return f'"{text}"@{language}'
         case Boolean(truth):
             return f'"{truth}"'
-        case Moment():
+        case DateTime():
             return f'"{value.kind} {float(value.instant)!r} {value.offset is None}"'
         case Duration(_, months, seconds):
             return f'"{months} {float(seconds)!r}"'
@@ -72,7 +72,7 @@ def _values_equal(x: Value, y: Value) -> bool | None:
     match x, y:
         case (Text(), Text()) | (LangText(), LangText()) | (Boolean(), Boolean()):
             return x == y
-        case Moment(), Moment():
+        case DateTime(), DateTime():
             return moment_equals(x, y) if x.kind == y.kind else False
         case Duration(), Duration():
             return x.months == y.months and x.seconds == y.seconds
@@ -95,7 +95,7 @@ def less(left: Term, right: Term) -> bool | None:
             return text < other
         case Boolean(), Boolean():
             return x.value < y.value
-        case Moment(), Moment() if x.kind == y.kind:
+        case DateTime(), DateTime() if x.kind == y.kind:
             return moment_less(x, y)
         case Duration(), Duration():
             return duration_less(x, y)

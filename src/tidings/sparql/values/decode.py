@@ -6,7 +6,7 @@ from typing import get_args
 
 from tidings.model.terms import XSD, Term, split_literal, unescape
 from tidings.sparql.values.durations import parse_day_time_duration, parse_duration, parse_year_month_duration
-from tidings.sparql.values.kinds import Blank, Boolean, Iri, LangText, MomentKind, Other, Text, Value
+from tidings.sparql.values.kinds import Blank, Boolean, DateTimeKind, Iri, LangText, Other, Text, Value
 from tidings.sparql.values.moments import parse_date_time_stamp, parse_moment
 from tidings.sparql.values.numerics import INTEGER_BOUNDS, integer_parser, parse_decimal, parse_double, parse_float
 
@@ -19,7 +19,7 @@ PARSERS: dict[str, Callable[[str], Value | None]] = {
     f"{XSD}double": parse_double,
     f"{XSD}boolean": _BOOLEANS.get,
     f"{XSD}string": Text,
-    **{f"{XSD}{kind}": partial(parse_moment, kind=kind) for kind in get_args(MomentKind)},
+    **{f"{XSD}{kind}": partial(parse_moment, kind=kind) for kind in get_args(DateTimeKind)},
     f"{XSD}dateTimeStamp": parse_date_time_stamp,
     f"{XSD}duration": parse_duration,
     f"{XSD}dayTimeDuration": parse_day_time_duration,

@@ -7,10 +7,10 @@ from tidings.sparql.values.durations import write_duration
 from tidings.sparql.values.kinds import (
     Blank,
     Boolean,
+    DateTime,
     Duration,
     Iri,
     LangText,
-    Moment,
     Number,
     Other,
     Text,
@@ -38,7 +38,7 @@ def encode_number(number: Number | None) -> Term | None:
     return None if number is None or text is None else f'"{text}{_SUFFIXES[number.rank]}'
 
 
-def encode_moment(moment: Moment) -> Term:
+def encode_moment(moment: DateTime) -> Term:
     return f'"{write_moment(moment)}"^^<{XSD}{moment.kind}>'
 
 
@@ -57,7 +57,7 @@ def encode(value: Value) -> Term | None:
             return literal(text)
         case LangText(text, language):
             return lang_literal(text, language)
-        case Moment():
+        case DateTime():
             return encode_moment(value)
         case Duration():
             return encode_duration(value)

@@ -15,7 +15,7 @@ DECIMAL: Final = 1
 FLOAT: Final = 2
 DOUBLE: Final = 3
 
-MomentKind: TypeAlias = Literal["dateTime", "date", "time", "gYearMonth", "gYear", "gMonthDay", "gMonth", "gDay"]
+DateTimeKind: TypeAlias = Literal["dateTime", "date", "time", "gYearMonth", "gYear", "gMonthDay", "gMonth", "gDay"]
 DurationKind: TypeAlias = Literal["duration", "dayTimeDuration", "yearMonthDuration"]
 
 
@@ -43,14 +43,14 @@ class LangText(msgspec.Struct, frozen=True):
     language: str
 
 
-class Moment(msgspec.Struct, frozen=True):
+class DateTime(msgspec.Struct, frozen=True):
     """A date, a time, both, or a recurring part of one; fields a kind lacks hold those of the reference date.
 
     `instant` counts seconds from 1970-01-01T00:00:00, in UTC if there is an `offset` (minutes east of it), else in
     the local time of nobody knows where. The fields are as written, but for 24:00:00, which is the next midnight.
     """
 
-    kind: MomentKind
+    kind: DateTimeKind
     year: int
     month: int
     day: int
@@ -84,4 +84,4 @@ class Other(msgspec.Struct, frozen=True):
     datatype: str
 
 
-Value: TypeAlias = Number | Boolean | Text | LangText | Moment | Duration | Iri | Blank | Other
+Value: TypeAlias = Number | Boolean | Text | LangText | DateTime | Duration | Iri | Blank | Other

@@ -9,13 +9,13 @@ import re
 from decimal import Decimal
 
 from tidings.sparql.values.civil import DAY, civil_from_days, days_from_civil, days_in_month
-from tidings.sparql.values.kinds import Moment, MomentKind
+from tidings.sparql.values.kinds import DateTime, DateTimeKind
 from tidings.sparql.values.numerics import EXACT, MAX_DIGITS, write_decimal
 
 _DATE = r"(?P<year>-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _TIME = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2}(?:\.[0-9]+)?)"
 _ZONE = r"(?P<zone>Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
-_FORMS: dict[MomentKind, re.Pattern[str]] = {
+_FORMS: dict[DateTimeKind, re.Pattern[str]] = {
     "dateTime": re.compile(f"{_DATE}T{_TIME}{_ZONE}"),
     "date": re.compile(f"{_DATE}{_ZONE}"),
     "time": re.compile(f"{_TIME}{_ZONE}"),
@@ -25,7 +25,7 @@ _FORMS: dict[MomentKind, re.Pattern[str]] = {
     "gMonth": re.compile(rf"--(?P<month>[0-9]{{2}}){_ZONE}"),
     "gDay": re.compile(rf"---(?P<day>[0-9]{{2}}){_ZONE}"),
 }
-_REFERENCE: dict[MomentKind, tuple[str, str, str]] = {
+_REFERENCE: dict[DateTimeKind, tuple[str, str, str]] = {
     "time": ("1972", "12", "31"),
     "gYearMonth": ("", "", "01"),
     "gYear": ("", "01", "01"),
@@ -39,27 +39,27 @@ REFERENCE_DAY = days_from_civil(1972, 12, 31)
 _FOURTEEN_HOURS = Decimal(14 * 3_600)
 
 
-def build(kind: MomentKind, days: int, seconds: Decimal, offset: int | None) -> Moment:
+def build(kind: DateTimeKind, days: int, seconds: Decimal, offset: int | None) -> DateTime:
     """The moment so many days after 1970-01-01 and seconds into the day, on the clocks of its timezone."""
     year, month, day = civil_from_days(days)
     whole = math.floor(seconds)
     second = EXACT.subtract(seconds, Decimal(whole - whole % 60))
     instant = EXACT.add(Decimal(days * DAY - 60 * (offset or 0)), seconds)
-    return Moment(kind, year, month, day, whole // 3_600, whole // 60 % 60, second, offset, instant)
+    return DateTime(kind, year, month, day, whole // 3_600, whole // 60 % 60, second, offset, instant)
 
 
-def at_local(kind: MomentKind, local: Decimal, offset: int | None) -> Moment:
+def at_local(kind: DateTimeKind, local: Decimal, offset: int | None) -> DateTime:
     """The moment whose clocks show `local`, in seconds since 1970-01-01T00:00:00."""
     days = math.floor(local) // DAY
     return build(kind, days, EXACT.subtract(local, Decimal(days * DAY)), offset)
 
 
-def local_seconds(moment: Moment) -> Decimal:
+def local_seconds(moment: DateTime) -> Decimal:
     """What the clocks of its timezone show, in seconds since 1970-01-01T00:00:00."""
     return EXACT.add(moment.instant, Decimal(60 * (moment.offset or 0)))
 
 
-def parse_moment(text: str, kind: MomentKind) -> Moment | None:
+def parse_moment(text: str, kind: DateTimeKind) -> DateTime | None:
     match = _FORMS[kind].fullmatch(text) if len(text) <= MAX_DIGITS else None
     if match is None:
         return None
@@ -78,7 +78,7 @@ def parse_moment(text: str, kind: MomentKind) -> Moment | None:
     return build(kind, days, seconds, _read_zone(parts["zone"]))
 
 
-def parse_date_time_stamp(text: str) -> Moment | None:
+def parse_date_time_stamp(text: str) -> DateTime | None:
     """An `xsd:dateTimeStamp` is a dateTime that has a timezone."""
     moment = parse_moment(text, "dateTime")
     return moment if moment is not None and moment.offset is not None else None
@@ -98,13 +98,13 @@ def write_zone(offset: int | None) -> str:
     return f"{'-' if offset < 0 else '+'}{hours:02d}:{minutes:02d}"
 
 
-def write_moment(moment: Moment) -> str:
+def write_moment(moment: DateTime) -> str:
     """The canonical lexical form, in the timezone the moment has."""
     year = f"{'-' if moment.year < 0 else ''}{abs(moment.year):04d}"
     month, day = f"{moment.month:02d}", f"{moment.day:02d}"
     second = write_decimal(moment.second)
     clock = f"{moment.hour:02d}:{moment.minute:02d}:{'0' if moment.second < 10 else ''}{second}"
-    texts: dict[MomentKind, str] = {
+    texts: dict[DateTimeKind, str] = {
         "dateTime": f"{year}-{month}-{day}T{clock}",
         "date": f"{year}-{month}-{day}",
         "time": clock,
@@ -117,7 +117,7 @@ def write_moment(moment: Moment) -> str:
     return texts[moment.kind] + write_zone(moment.offset)
 
 
-def moment_less(left: Moment, right: Moment) -> bool | None:
+def moment_less(left: DateTime, right: DateTime) -> bool | None:
     """The order of two moments of one kind; None if it depends on a timezone that is not known."""
     if (left.offset is None) == (right.offset is None):
         return left.instant < right.instant
@@ -125,7 +125,7 @@ def moment_less(left: Moment, right: Moment) -> bool | None:
     return gap > 0 if gap.copy_abs() > _FOURTEEN_HOURS else None
 
 
-def moment_equals(left: Moment, right: Moment) -> bool | None:
+def moment_equals(left: DateTime, right: DateTime) -> bool | None:
     if (left.offset is None) == (right.offset is None):
         return left.instant == right.instant
     return None if moment_less(left, right) is None else False

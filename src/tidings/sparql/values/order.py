@@ -16,11 +16,11 @@ from tidings.sparql.values.decode import decode
 from tidings.sparql.values.kinds import (
     Blank,
     Boolean,
+    DateTime,
+    DateTimeKind,
     Duration,
     Iri,
     LangText,
-    Moment,
-    MomentKind,
     Number,
     Other,
     Text,
@@ -32,7 +32,7 @@ OrderKey: TypeAlias = tuple[Any, ...]
 
 UNBOUND: OrderKey = (0,)
 
-_MOMENT_RANKS: dict[MomentKind, int] = {
+_MOMENT_RANKS: dict[DateTimeKind, int] = {
     "dateTime": 6,
     "date": 7,
     "time": 8,
@@ -64,7 +64,7 @@ def order_key(term: Term | None) -> OrderKey:
             return (1, label)
         case Boolean(truth):
             return (5, truth)
-        case Moment():
+        case DateTime():
             return (_MOMENT_RANKS[value.kind], value.instant, value.offset is None)
         case Duration(_, months, seconds):
             return (14, EXACT.add(EXACT.multiply(_MEAN_MONTH, Decimal(months)), seconds), months)

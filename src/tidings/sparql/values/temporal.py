@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from tidings.sparql.values import durations
 from tidings.sparql.values.civil import DAY, days_from_civil, plus_months
-from tidings.sparql.values.kinds import DECIMAL, Duration, Moment, Number
+from tidings.sparql.values.kinds import DECIMAL, DateTime, Duration, Number
 from tidings.sparql.values.moments import REFERENCE_DAY, at_local, build, local_seconds
 from tidings.sparql.values.numerics import EXACT, MAX_DIGITS, quotient, shortest_digits
 
@@ -22,8 +22,8 @@ def negate_duration(duration: Duration) -> Duration:
     return Duration(duration.kind, -duration.months, duration.seconds.copy_negate())
 
 
-def shift(moment: Moment, duration: Duration) -> Moment | None:
-    """Moment plus duration: first the months, at most to the end of the month, then the seconds."""
+def shift(moment: DateTime, duration: Duration) -> DateTime | None:
+    """DateTime plus duration: first the months, at most to the end of the month, then the seconds."""
     match moment.kind:
         case "dateTime":
             return at_local("dateTime", _shifted(moment, duration), moment.offset)
@@ -40,14 +40,14 @@ def shift(moment: Moment, duration: Duration) -> Moment | None:
             return None
 
 
-def _shifted(moment: Moment, duration: Duration) -> Decimal:
+def _shifted(moment: DateTime, duration: Duration) -> Decimal:
     """The local seconds of a moment moved by a duration."""
     today = moment.year, moment.month, moment.day
     days = days_from_civil(*plus_months(*today, duration.months)) - days_from_civil(*today)
     return EXACT.add(EXACT.add(local_seconds(moment), Decimal(days * DAY)), duration.seconds)
 
 
-def between(later: Moment, earlier: Moment) -> Duration | None:
+def between(later: DateTime, earlier: DateTime) -> Duration | None:
     """Later minus earlier, of two dateTimes, two dates or two times."""
     comparable = later.kind == earlier.kind and (later.offset is None) == (earlier.offset is None)
     if not comparable or later.kind not in ("dateTime", "date", "time"):

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from tidings.cli.input.addresses import trust_of, ws_of
 from tidings.cli.input.arguments import Parser, UsageError, add_broker, count
-from tidings.cli.input.batches import Batch, batches
+from tidings.cli.input.batches import LoadRequest, batches
 from tidings.cli.input.genids import Genids, content_key, fresh_key
 from tidings.cli.input.identity import shown_of
 from tidings.cli.input.loading import Document, absolute, base_of, located
@@ -185,7 +185,7 @@ async def _send_all(
     broker: Connection, source: Source, positions: Positions, tempo: Tempo, arguments: Namespace
 ) -> None:
     """Send a document. Raises LoadFailed, which says how much of it is in."""
-    under_way: deque[tuple[Batch, asyncio.Task[int]]] = deque()
+    under_way: deque[tuple[LoadRequest, asyncio.Task[int]]] = deque()
 
     async def settle() -> None:
         batch, sending = under_way[0]

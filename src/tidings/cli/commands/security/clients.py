@@ -100,8 +100,8 @@ def _show(calls: HttpClient, arguments: Namespace) -> None:
 
 
 def _add(calls: HttpClient, arguments: Namespace) -> None:
-    wish = {"client_id": arguments.names[0], "roles": arguments.role or [], "scopes": arguments.scope or []}
-    made = calls.json("/admin/clients", "POST", document=wish)
+    wanted = {"client_id": arguments.names[0], "roles": arguments.role or [], "scopes": arguments.scope or []}
+    made = calls.json("/admin/clients", "POST", document=wanted)
     if not arguments.json:
         print(f"{made['client_id']} was added; its secret, which is told only now:", file=sys.stderr, flush=True)
     tell(made, made["client_secret"], json=arguments.json)
@@ -110,11 +110,11 @@ def _add(calls: HttpClient, arguments: Namespace) -> None:
 def _set(calls: HttpClient, arguments: Namespace) -> None:
     path = _path(arguments.names[0])
     known = calls.json(path)
-    wish = {
+    wanted = {
         "roles": [] if arguments.no_roles else arguments.role or known["roles"],
         "scopes": [] if arguments.no_scopes else arguments.scope or known["scopes"],
     }
-    has = calls.json(path, "PUT", document=wish)
+    has = calls.json(path, "PUT", document=wanted)
     roles, scopes = (" ".join(has[member]) or "(none)" for member in ("roles", "scopes"))
     tell(has, f"{has['client_id']} has the roles {roles} and the scopes {scopes}", json=arguments.json)
 

@@ -16,7 +16,7 @@ from tidings.model.ordered import Ordered
 from tidings.model.terms import Term
 from tidings.model.zset import add
 from tidings.sparql.evaluate.layout import Row
-from tidings.sparql.values import Boolean, LangText, Moment, Number, Text, decode
+from tidings.sparql.values import Boolean, DateTime, LangText, Number, Text, decode
 from tidings.sparql.values.numerics import is_nan
 
 Scale: TypeAlias = tuple[str, int]
@@ -32,7 +32,7 @@ def place_of(term: Term) -> tuple[Scale, Place] | None:
         case Number(rank, number):
             exact = not isinstance(number, float)
             return None if is_nan(value) else (("number", 0 if exact else rank), number)
-        case Moment():
+        case DateTime():
             return (value.kind, int(value.offset is None)), value.instant
         case Text(text):
             return ("text", 0), text

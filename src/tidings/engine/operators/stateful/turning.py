@@ -22,7 +22,7 @@ from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import decode
 from tidings.sparql.values.civil import DAY, civil_from_days, days_from_civil
 from tidings.sparql.values.durations import lengths
-from tidings.sparql.values.kinds import Duration, Moment
+from tidings.sparql.values.kinds import DateTime, Duration
 from tidings.sparql.values.moments import at_local
 from tidings.sparql.values.numerics import EXACT
 from tidings.sparql.values.temporal import negate_duration, shift
@@ -152,19 +152,19 @@ def next_turning(found: Iterable[tuple[Atom, Values]], row: Row, now: int) -> in
 def _instants(atom: Atom, other: object, operand: object, now: int) -> Iterator[Decimal]:
     """Where a comparison may turn, in seconds since 1970."""
     match atom.sign, operand, other:
-        case "", None, Moment("dateTime"):
+        case "", None, DateTime("dateTime"):
             yield from _around(other, other.instant)
-        case (("+" | "-"), Duration(), Moment("dateTime")):
+        case (("+" | "-"), Duration(), DateTime("dateTime")):
             yield from _shifted(operand if atom.sign == "+" else negate_duration(operand), other, now)
-        case "-", Moment("dateTime"), Duration():
+        case "-", DateTime("dateTime"), Duration():
             yield from (EXACT.add(operand.instant, length) for length in (other.seconds, *lengths(other)))
-        case "from", Moment("dateTime"), Duration():
+        case "from", DateTime("dateTime"), Duration():
             yield from (EXACT.subtract(operand.instant, length) for length in (other.seconds, *lengths(other)))
         case _:
             return  # it is in error, now and for ever
 
 
-def _shifted(by: Duration, other: Moment, now: int) -> Iterator[Decimal]:
+def _shifted(by: Duration, other: DateTime, now: int) -> Iterator[Decimal]:
     """How far months lead depends on the day: the next one is looked at when it begins."""
     seconds = EXACT.divide(Decimal(now), _SECOND)
     present = at_local("dateTime", seconds, 0)
@@ -175,7 +175,7 @@ def _shifted(by: Duration, other: Moment, now: int) -> Iterator[Decimal]:
         yield Decimal((math.floor(seconds) // DAY + 1) * DAY)
 
 
-def _around(moment: Moment, instant: Decimal) -> Iterator[Decimal]:
+def _around(moment: DateTime, instant: Decimal) -> Iterator[Decimal]:
     yield instant
     if moment.offset is None:
         yield EXACT.subtract(instant, _FOURTEEN_HOURS)

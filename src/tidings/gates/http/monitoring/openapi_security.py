@@ -51,14 +51,14 @@ def paths() -> dict[str, Json]:
 
 
 def _server() -> dict[str, Json]:
-    wish = struct(client_identity=TEXT, grant_types=array(TEXT))
+    wanted = struct(client_identity=TEXT, grant_types=array(TEXT))
     login = struct(client_id=TEXT, client_secret=TEXT)["properties"]
     grant: Json = {"grant_type": {"const": GRANT}, "scope": TEXT, **login}
     tokens = {"200": json_of("It, as RFC 6749 has it", ref("Token")), "201": json_of("It", ref("Token"))}
     return {
         "/oauth/register": {
             "post": operation("register", "Register an identity", {"201": json_of("Its secret, once", _registered())})
-            | _body({JSON: struct(register=wish) | {"required": ["register"]}})
+            | _body({JSON: struct(register=wanted) | {"required": ["register"]}})
         },
         "/oauth/token": {
             "post": operation("token", "Get a token for a client", tokens)

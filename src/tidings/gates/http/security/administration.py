@@ -67,8 +67,9 @@ class AdministrationEndpoints:
         return _answer(content | ({"after": page[-1]} if more else {}))
 
     async def _enroll(self, request: Request) -> Response:
-        wish = await read_client(request, Enrolment)
-        registered = await self._administration.enroll(self._asking(request), wish.client_id, wish.roles, wish.scopes)
+        wanted = await read_client(request, Enrolment)
+        asking = self._asking(request)
+        registered = await self._administration.enroll(asking, wanted.client_id, wanted.roles, wanted.scopes)
         self._record(request, registered.client.id)
         return _answer({"client_id": registered.client.id, "client_secret": registered.secret}, 201)
 
@@ -77,8 +78,8 @@ class AdministrationEndpoints:
         name = request.path_params["id"]
         match request.method:
             case "PUT":
-                wish = await read_client(request, Assignment)
-                client = await self._administration.assign(self._asking(request), name, wish.roles, wish.scopes)
+                wanted = await read_client(request, Assignment)
+                client = await self._administration.assign(self._asking(request), name, wanted.roles, wanted.scopes)
                 self._record(request, name)
                 return _answer(_client(client))
             case "DELETE":

@@ -1,4 +1,4 @@
-"""Values for subscriptions that are about to begin: the wish of a client, and what a fork finds for it."""
+"""Values for subscriptions that are about to begin: the request of a client, and what a fork finds for it."""
 
 from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
@@ -25,7 +25,7 @@ class Context(Protocol):
         """Within this context, these quads are in memory. Entering it raises an error if they cannot be fetched."""
 
 
-class Subscribe(Struct, frozen=True):
+class SubscriptionRequest(Struct, frozen=True):
     """What a client asks for."""
 
     session: Session
@@ -50,5 +50,5 @@ class Found(Struct, frozen=True):
 
     encoded: bytes | None
     rows: list[Row]
-    """The first answer, if the wish has no `encode`."""
+    """The first answer, if the request has no `encode`."""
     memories: list[list[bytes]]
