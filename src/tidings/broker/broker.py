@@ -249,8 +249,7 @@ class Broker:
         self, text: str, dataset: Dataset | None, write: Writer, rights: Rights = ALL_RIGHTS,
         client: str | None = None, at: int | None = None,
     ) -> Spool:  # fmt: skip
-        """The answer to a query as a document, for the present state or the state after the commit `at`. A fork for it
-        counts against the share of `client`."""
+        """The answer to a query as a document, now or after the commit `at`. A fork counts as a share of `client`."""
         self._check_open()
         return await self.asking.answer(text, dataset, write, rights, client, at)
 
