@@ -5,6 +5,7 @@ full, and the broker adds up its notifications until the client has room again.
 """
 
 import asyncio
+import socket
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -30,6 +31,9 @@ BACKLOG = 16 << 20
 """Bytes of answers that may wait for a client that does not read them."""
 TRY_AGAIN_LATER = 1013
 """Close code: there is no room for this connection now."""
+RECEIVED_AT_ONCE = 1 << 16
+"""Bytes that the system keeps of what a client has sent. picows parses all of them in one turn of the event loop, and
+without a limit the system would keep several MB: a flood of tiny frames would hold up the loop for seconds."""
 _WHOLE_TEXT = 0x81
 _LONG = 1 << 16
 
@@ -56,6 +60,8 @@ class Connection(WSListener):
         gate = self._gate
         self._transport = transport
         transport.underlying_transport.set_write_buffer_limits(high=gate.settings.high_water)
+        system: socket.socket = transport.underlying_transport.get_extra_info("socket")
+        system.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_AT_ONCE)
         self._meet(transport)
         self._client = client_of(None, self.peer.address)
         self._session = self._broker.connect(self, self._client if gate.guard.asks else None)
