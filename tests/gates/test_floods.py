@@ -1,4 +1,4 @@
-"""One client sends as much as it can: what the broker takes in at a time is bounded, so that others have their turns."""
+"""One client sends as much as it can: the broker takes in a bounded part at a time, so that others have their turns."""
 
 import asyncio
 import socket
