@@ -53,6 +53,12 @@ def test_every_error_code_is_documented_with_its_status() -> None:
     assert {error.code: str(error.status) for error in every_error() if "code" in vars(error)} == table
 
 
+def test_an_error_without_a_code_of_its_own_has_children_or_another_status_for_the_same_code() -> None:
+    import_everything()
+    nameless = [error for error in every_error() if "code" not in vars(error)]
+    assert [error for error in nameless if not error.__subclasses__() and "status" not in vars(error)] == []
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_every_setting_is_documented(setting: Field[Any]) -> None:
     flag = "--" + setting.name.replace("_", "-")

@@ -33,11 +33,6 @@ def test_every_class_is_drawn_with_its_code_and_status() -> None:
     } == drawn
 
 
-def test_a_class_without_a_code_of_its_own_has_children_or_another_status_for_the_same_code() -> None:
-    nameless = [error for error in tree(TidingsError) if "code" not in vars(error)]
-    assert all(error.__subclasses__() or "status" in vars(error) for error in nameless)
-
-
 @pytest.mark.parametrize("error", coded, ids=lambda error: error.code)
 def test_the_status_is_one_of_http(error: type[TidingsError]) -> None:
     assert 400 <= error.status < 600

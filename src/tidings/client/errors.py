@@ -3,7 +3,7 @@
 TidingsError
 ├── Refused              refused               the broker's own code and status, and whatever it said
 ├── CannotConnect        cannot_connect   502  nobody answers at the address
-│   └── NotTrusted                             somebody answers, with a certificate that is not accepted
+│   └── NotTrusted       not_trusted      502  the certificate at the address is not accepted
 ├── BadCredentials       bad_credentials  400  what is to be shown to a broker cannot be read, or is none
 ├── CannotTrust          cannot_trust     400  the files for TLS cannot be read or used
 ├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
@@ -51,6 +51,8 @@ class CannotConnect(TidingsError):
 class NotTrusted(CannotConnect):
     """`is_foreign` says that no known authority has signed the certificate, rather than that it has expired, or is for
     another name."""
+
+    code = "not_trusted"
 
     def __init__(self, message: str, *, is_foreign: bool) -> None:
         super().__init__(message)

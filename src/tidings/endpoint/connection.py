@@ -95,6 +95,8 @@ def read_secret(path: Path) -> str:
 class AnswerCut(RowLimitExceeded):
     """An answer that ends where the endpoint gives no more, not where it should; `rows` surely fit into one."""
 
+    status = 502  # the limit is the endpoint's, and not this broker's
+
     def __init__(self, url: str, most: int) -> None:
         super().__init__(most - 1)  # with so many as it gives, it says the same as with more
         self.args = (f"{url} gives at most {most:,} rows of an answer, and there may be more; ask for less",)

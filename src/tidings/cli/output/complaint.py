@@ -12,7 +12,7 @@ _WIDTH = 100
 _UNAUTHORIZED = 401
 _REJECTED = frozenset({"invalid_client", "unauthorized_client", "not_authorized_identity"})
 """Somebody has said who they are."""
-_CANNOT_CONNECT = "cannot_connect"
+_CANNOT_CONNECT, _NOT_TRUSTED = "cannot_connect", "not_trusted"
 
 
 def complain(error: TidingsError) -> int:
@@ -32,7 +32,7 @@ def _way_out(error: BaseException | None) -> str:
     """What to do if no broker could be reached, at the bottom of it."""
     if not isinstance(error, TidingsError):
         return ""
-    if error.code != _CANNOT_CONNECT or isinstance(error.__cause__, TidingsError):
+    if error.code not in {_CANNOT_CONNECT, _NOT_TRUSTED} or isinstance(error.__cause__, TidingsError):
         return _way_out(error.__cause__)
     from tidings.client.errors import NotTrusted  # here: it takes the whole client along, which is there by now
 
