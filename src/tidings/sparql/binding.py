@@ -1,8 +1,8 @@
-"""Texts with variables that are bound to terms before they are carried out: prepared updates, forced bindings.
+"""Request texts whose variables are bound to terms before they are executed: prepared updates, forced bindings.
 
-A bound variable is a constant of the text, as if the term had been written in its place; a term is written as one term
-whatever characters it has, so no value can change the shape of the request. Values of the same shapes need no new
-reading: they go straight into the places of their variables.
+A bound variable is a constant of the text, as if the term had been written in its place. Whatever characters a term
+has, it is written as one term, so no value can change the structure of the request. For values of the same shapes, the
+text is not parsed again: the values become parameters of its template.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _MOST_SHAPES = 64
 
 
 class _Direct(Struct, Generic[T], frozen=True):
-    """What was made of the text for terms of certain shapes: they go straight into the places of their variables."""
+    """The parsed text for terms of certain shapes, and which parameters the terms replace."""
 
     made: T
     constants: Parameters
     places: tuple[tuple[int, str], ...]
-    """Which of the constants are bound variables, by number."""
+    """The numbers of the constants that are bound variables, with the variables."""
 
     def bind(self, bindings: Mapping[str, Term]) -> tuple[T, Parameters]:
         values = list(self.constants)
@@ -38,19 +38,19 @@ class _Direct(Struct, Generic[T], frozen=True):
 
 
 class FilledText(Struct, frozen=True):
-    """A text with terms in the places of variables, and where in it they start."""
+    """A text with terms in the places of variables, and the character offsets at which the terms start."""
 
     text: str
     starts: tuple[tuple[int, str], ...]
 
     def tokens(self) -> Iterator[tuple[int, str]]:
-        """With which token each of the terms starts; a literal may be several of them."""
+        """The number of the token with which each term starts; a literal may consist of several tokens."""
         number_at = {token.start(1): number for number, token in enumerate(TOKENS.finditer(self.text))}
         return ((number_at[start], name) for start, name in self.starts)
 
 
 class FillableText:
-    """A text cut at its variables, to be filled in."""
+    """A text cut at its variables, ready to be filled with terms."""
 
     __slots__ = ("_first", "_pieces", "variables")
 
@@ -64,7 +64,7 @@ class FillableText:
         self.variables = tuple(dict.fromkeys(name for name, _ in self._pieces))
 
     def check(self, bindings: Mapping[str, Term]) -> None:
-        """Raise BadRequest for variables that are not there."""
+        """Raise BadRequest if a binding names a variable that the text does not have."""
         if unknown := bindings.keys() - set(self.variables):
             known = ", ".join(f"?{name}" for name in self.variables) or "none"
             raise BadRequest(f"the text has no variable ?{min(unknown)}; it has {known}")
@@ -96,11 +96,11 @@ class Bindable(Generic[T]):
         self._text = FillableText(text)
         self.variables = self._text.variables
         self._direct: dict[tuple[tuple[str, Shape], ...], _Direct[T] | None] = {}
-        """By the shapes of bound terms; None where they have to be read each time."""
+        """By the shapes of the bound terms; None for shapes with which the text has to be parsed each time."""
         self._check(text)
 
     def _check(self, text: str) -> None:
-        """A text that cannot be read as it is may need its variables bound: `INSERT DATA { :a :b ?c }`."""
+        """Check the syntax. A text may be valid only once its variables are bound: `INSERT DATA { :a :b ?c }`."""
         try:
             self._templates.find(text, self._base, self._dataset)
         except SparqlSyntaxError as error:
@@ -111,7 +111,7 @@ class Bindable(Generic[T]):
                 raise error from None
 
     def bind(self, bindings: Mapping[str, Term]) -> tuple[T, Parameters]:
-        """The request with these variables bound, ready to be carried out."""
+        """The parsed request and its parameters, with these variables bound."""
         shapes = tuple([(name, _shape(term)) for name, term in bindings.items()])
         if shapes not in self._direct:
             self._learn(shapes, bindings)
@@ -129,12 +129,12 @@ class Bindable(Generic[T]):
         direct = tuple((number, name) for number, name in places if number is not None)
         if len(self._direct) >= _MOST_SHAPES:
             del self._direct[next(iter(self._direct))]
-        # Where a term is part of the text's shape, as a predicate is, the text has to be read.
+        # A term that the parser does not lift, such as a predicate, makes another kind of text, which has to be parsed.
         self._direct[shapes] = _Direct(template.made, constants, direct) if len(direct) == len(places) else None
 
 
 def _shape(term: Term) -> Shape:
-    """What a term has in common with those that may stand in the same template: all but its characters."""
+    """The kind of a term, without its characters: terms of one shape fit the same parameter of a template."""
     if term[0] == '"':
         return term[term.rindex('"') :]
     return term[0]

@@ -1,7 +1,7 @@
-"""How deep requests may be nested.
+"""Limits how deep requests may be nested.
 
-Each OPTIONAL, BIND, MINUS or GRAPH of a group is evaluated on top of those before it, so hundreds of them are hundreds
-of calls within each other, for which Python's own limit leaves little room.
+The plan of each OPTIONAL, BIND, MINUS or GRAPH of a group calls the plan of the elements before it, so hundreds of
+elements are hundreds of nested calls, and Python's default recursion limit is too low for many of them.
 """
 
 import resource
@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from tidings.model.errors import BadRequest
 
 DEEPEST = 6_000
-"""Calls within each other."""
+"""Nested calls."""
 _BYTES = 1_200
-"""Of the stack, for each of them: three times what is measured for generators within generators."""
+"""Bytes of the stack for each nested call: three times the measured size of nested generators."""
 
 
 def allow_nesting() -> None:
-    """Let this process follow a thousand elements of one group, as far as its stack allows. For programs to call, once:
-    a library must not."""
+    """Raise Python's recursion limit for a thousand elements of one group, as far as the stack of the process allows.
+    Only programs may call it, once; a library must not change a setting of the whole process."""
     stack, _ = resource.getrlimit(resource.RLIMIT_STACK)
     deepest = DEEPEST if stack == resource.RLIM_INFINITY else min(DEEPEST, stack // _BYTES)
     sys.setrecursionlimit(max(sys.getrecursionlimit(), deepest))
@@ -27,7 +27,7 @@ def allow_nesting() -> None:
 
 @contextmanager
 def followed() -> Iterator[None]:
-    """Within, what is nested deeper than that is an error of the request."""
+    """Turn a RecursionError of the code within into a BadRequest."""
     try:
         yield
     except RecursionError:

@@ -1,9 +1,9 @@
-"""Prepared requests: texts that differ only in constants are parsed once, and whatever was made of them is kept.
+"""Prepared requests: of texts that differ only in their constants, only the first is parsed.
 
-Applications send the same few texts for ever, with another lamp or another value each time. The first of its kind is
-parsed with its constants lifted out (`parser.slots`); the next ones need only their tokens compared and their
-constants read, which is a quarter of the work of parsing them. A kind that comes often is known by its wording: one
-match finds the constants, in a fifth of the time that it takes to find all tokens.
+Applications send the same few texts for ever, with another lamp or another value each time: texts of the same *kind*.
+The parser lifts the constants out of the first text of a kind (`parser.slots`), and the template keeps the result. For
+the next ones, comparing tokens and reading constants is a quarter of the work of parsing. For a kind that comes often,
+a regular expression, its *wording*, finds the constants in a fifth of the time that tokenizing takes.
 """
 
 from collections.abc import Callable
@@ -22,23 +22,23 @@ T = TypeVar("T")
 Parameters: TypeAlias = tuple[Term, ...]
 
 _PER_LENGTH = 16
-"""Kinds of text with the same number of tokens that are kept."""
+"""How many kinds with the same number of tokens are kept."""
 
 _LONGEST = 20_000
-"""Tokens of the longest text whose kind is kept: what comes once would only take memory."""
+"""Tokens of the longest text whose kind is kept: a text that comes only once would only take memory."""
 
 _LENGTHS = 64
-"""Numbers of tokens for which any are kept."""
+"""For how many different numbers of tokens kinds are kept."""
 
 OFTEN = 8
-"""Texts of a kind after which its wording is made: that takes as long as to read some hundred of them."""
+"""After so many texts of a kind, its wording is compiled, which takes as long as reading some hundred texts."""
 
 _WORDED = 4
-"""Kinds that are looked for by their wording: those that came last."""
+"""How many kinds, the most recent ones, are recognized by their wording."""
 
 
 class Template(Generic[T]):
-    """One text with its constants lifted out, and what was made of it."""
+    """The first text of a kind, with its constants lifted out, and what `make` returned for it."""
 
     __slots__ = ("_base", "_dataset", "_readers", "_rest", "_rest_of", "_seen", "_slots", "_wording", "length", "made")
 
@@ -51,7 +51,7 @@ class Template(Generic[T]):
         self._rest = self._rest_of(tokens)
         self._slots = [(slot.index, slot.read) for slot in slots]
         self._readers: list[tuple[int, Callable[[str], Term | None]]] = []
-        """For each constant, by number: its place among those of the text, and how it is read."""
+        """For each constant, by number: its position among the groups of the wording, and how to read it."""
         self._wording: Wording | None = None
         self._seen = 0
         self._base = base
@@ -59,7 +59,7 @@ class Template(Generic[T]):
         self.made = made
 
     def lifted_tokens(self) -> list[int]:
-        """Which tokens of a text its constants are, in the order of their numbers."""
+        """The indices of the tokens that are constants, in the order of the constants' numbers."""
         return [index for index, _ in self._slots]
 
     def parameters(self, tokens: list[str], base: str | None, dataset: Dataset | None) -> Parameters | None:
@@ -80,7 +80,7 @@ class Template(Generic[T]):
         return None if None in found else found  # type: ignore[return-value]  # no None is left
 
     def is_worded(self, text: str) -> bool:
-        """Note that a text of this kind has come; whether its wording is known by now."""
+        """Count one more text of this kind; whether the kind has a wording now."""
         self._seen += 1
         if self._seen == OFTEN:
             self._wording = wording(text, (index for index, _ in self._slots))
@@ -90,7 +90,7 @@ class Template(Generic[T]):
 
 
 class Templates(Generic[T]):
-    """What was made of the kinds of text seen lately. `make` is given a cursor that lifts constants."""
+    """The templates of recent kinds of text. `make` gets a cursor that lifts constants, and parses the text."""
 
     __slots__ = ("_by_length", "_make", "_worded", "hits", "misses")
 
@@ -98,12 +98,12 @@ class Templates(Generic[T]):
         self._make = make
         self._by_length: dict[int, list[Template[T]]] = {}
         self._worded: list[Template[T]] = []
-        """Kinds that came lately and are known by their wording, the last one first."""
+        """The most recent kinds that have a wording, the last one first."""
         self.hits = 0
         self.misses = 0
 
     def prepare(self, text: str, base: str | None = None, dataset: Dataset | None = None) -> tuple[T, Parameters]:
-        """What was made of texts of this kind, and the constants of this one."""
+        """What `make` returned for texts of this kind, and the constants of this text."""
         template, parameters = self.find(text, base, dataset)
         return template.made, parameters
 
@@ -136,7 +136,7 @@ class Templates(Generic[T]):
         return template, parameters
 
     def read(self, text: str, base: str | None, dataset: Dataset | None) -> tuple[Template[T], Parameters]:
-        """A text as one of a new kind. Nothing is looked up or kept, so this may happen beside everything else."""
+        """Parse a text as the first of a new kind. It neither looks up nor keeps templates, so a fork may do it."""
         tokens = tokenize(replace_codepoint_escapes(text))
         cursor = Cursor(text, base)
         cursor.lifted = []
@@ -149,7 +149,7 @@ class Templates(Generic[T]):
         return template, parameters
 
     def keep(self, template: Template[T]) -> None:
-        """Have it found when the next text of its kind comes."""
+        """Keep a template for the next texts of its kind."""
         if template.length > _LONGEST:
             return
         known = self._by_length.setdefault(template.length, [])

@@ -1,9 +1,10 @@
-"""The wording of a text: all of it but its constants, so that the next text of its kind is told without reading it.
+"""The wording of a text: a regular expression with a group for each constant. It recognizes the next text of the same
+kind, and finds its constants, without tokenizing it.
 
     INSERT DATA { <urn:lamp:1> <urn:power> 40 }      ->  INSERT DATA { (an IRI) <urn:power> (a number) }
 
-A text that matches has the tokens of the first one, with others in the places of constants: a constant is taken for a
-token of its own only where what stands before and behind it must end a token, whatever the constant is.
+A text that matches has the same tokens as the first one, except for the constants. To guarantee that, a text has a
+wording only if the characters before and behind each constant end a token, whatever the constant is.
 """
 
 import re
@@ -17,16 +18,17 @@ Wording: TypeAlias = re.Pattern[str]
 _BEFORE = frozenset(" \t\r\n{}(),;[]")
 _BEHIND = frozenset(" \t\r\n{}(),;[]")
 _BEHIND_QUOTES = _BEHIND | frozenset(".^@")
-"""Behind what ends with a character of its own, as IRIs and strings do."""
+"""Characters behind IRIs and strings, which end with a delimiter."""
 _NAME = r"(?:[A-Za-z][A-Za-z0-9_-]*+)?:[A-Za-z0-9_][A-Za-z0-9_-]*+"
-"""Prefixed names, the plain ones: to compile all that may be in a name takes 20 ms."""
+"""Prefixed names of plain characters only: a regular expression of all prefixed names takes 20 ms to compile."""
 _LONGEST = 4_096
 _MOST = 16
-"""Constants; to compile a wording with so many takes 3 ms."""
+"""Constants of a text with a wording; compiling a wording with so many takes 3 ms."""
 
 
 def wording(text: str, places: Iterable[int]) -> Wording | None:
-    """The wording of a text, of whose tokens some are constants; each is a group. None if it has none, or is long."""
+    """The wording of a text; `places` are the numbers of the tokens that are constants. None if the text is too long,
+    has too many constants or a backslash, or a constant does not stand between characters that end a token."""
     wanted = set(places)
     if len(text) > _LONGEST or len(wanted) > _MOST or "\\" in text:
         return None
@@ -44,7 +46,7 @@ def wording(text: str, places: Iterable[int]) -> Wording | None:
 
 
 def _like(token: str) -> str:
-    """A regular expression of tokens of the same kind. It takes all of a token or none of it."""
+    """A regular expression of tokens of the same kind. It never matches a part of a token."""
     first = token[0]
     kinds = (
         (IRI,) if first == "<" else STRINGS if first in "\"'" else (NUMBER,) if first in "+-.0123456789" else (_NAME,)

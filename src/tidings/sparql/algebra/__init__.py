@@ -1,7 +1,7 @@
 """The SPARQL algebra (section 18 of the recommendation).
 
 nodes   closed unions of frozen nodes: paths, expressions, patterns, queries, update operations
-about   what nodes say about themselves: variables in scope, certain ones, parts
+about   properties of nodes: variables in scope, certain variables, sub-patterns and sub-expressions
 """
 
 from tidings.sparql.algebra.about import (

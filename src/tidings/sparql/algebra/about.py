@@ -1,4 +1,4 @@
-"""What nodes say about themselves: their variables, their parts, and how they are put together again."""
+"""Properties of algebra nodes: their variables, sub-patterns and sub-expressions; and functions that rebuild nodes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Series
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 def join(left: Node, right: Node) -> Node:
-    """A join, less the unit pattern; adjacent triple patterns become one basic graph pattern."""
+    """A join without unit patterns; adjacent triple patterns become one basic graph pattern."""
     if left is UNIT or left == UNIT:
         return right
     if right is UNIT or right == UNIT:
@@ -59,14 +59,15 @@ def join(left: Node, right: Node) -> Node:
 
 
 def visible(node: Node) -> dict[Var, None]:
-    """The in-scope variables of section 18.2.1, in order of appearance; made-up ones included."""
+    """The in-scope variables of section 18.2.1, in order of appearance, with those that the parser generated."""
     found: dict[Var, None] = {}
     _collect_visible(node, found)
     return found
 
 
 def matched(node: Node, graph: str | None) -> Iterator[QuadPattern]:
-    """Quads that are there whenever a node has a solution, with the terms of that; None is a graph that has no name."""
+    """Quad patterns that, for each solution of the node, are quads of the dataset once its terms are filled in.
+    `graph` is where the node is evaluated; None is a default graph that is not one graph of the store."""
     match node:
         case BGP(patterns):
             if graph is not None:
@@ -81,7 +82,7 @@ def matched(node: Node, graph: str | None) -> Iterator[QuadPattern]:
         case PathPattern() | Union() | Values() | Service():
             pass
         case Group() | OrderBy() | Project() | Distinct() | Slice():
-            pass  # they may know other variables by the same names
+            pass  # variables inside may have the same names as others outside
         case _:
             assert_never(node)
 
@@ -147,7 +148,7 @@ def certain(node: Node) -> frozenset[Var]:
 
 
 def may_stand_still(path: Path) -> bool:
-    """Whether zero steps satisfy a path."""
+    """Whether a path of zero steps matches."""
     match path:
         case str() | Negated():
             return False
@@ -177,7 +178,7 @@ def mentioned(expression: Expression) -> Iterator[Var]:
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The sub-expressions one level down; the pattern of EXISTS is none."""
+    """The sub-expressions one level down, without the pattern of EXISTS."""
     match expression:
         case str() | Exists():
             return ()
@@ -200,7 +201,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def inputs(node: Node) -> tuple[Node, ...]:
-    """The patterns one level down; those inside EXISTS are not among them."""
+    """The patterns one level down, without those inside EXISTS."""
     match node:
         case BGP() | PathPattern() | Values():
             return ()
@@ -217,7 +218,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
 
 
 def rebuilt(node: Node, change: Callable[["Node"], "Node"]) -> Node:
-    """The same node over changed inputs; itself if none of them changed."""
+    """The node with each of its inputs replaced by `change`; the node itself if no input changed."""
     match node:
         case BGP() | PathPattern() | Values() | Service():
             return node
@@ -275,7 +276,7 @@ def every_variable(node: Node) -> Iterator[Var]:
 
 
 def balanced(parts: Series[T], combine: Callable[[T, T], T]) -> T:
-    """One or more parts combined in pairs, in their order, by what is associative: a thousand are only ten deep."""
+    """One or more parts combined in pairs by an associative operator, in their order: a thousand nest only ten deep."""
     while len(parts) > 1:
         pairs = [combine(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
         parts = [*pairs, parts[-1]] if len(parts) % 2 else pairs
@@ -289,7 +290,7 @@ def conjunction(conditions: Iterable[Expression]) -> Expression | None:
 
 
 def conjuncts(condition: Expression) -> Iterator[Expression]:
-    """The conditions that `conjunction` would put together again."""
+    """The conditions that a condition is the conjunction of: the inverse of `conjunction`."""
     if isinstance(condition, And):
         yield from conjuncts(condition.left)
         yield from conjuncts(condition.right)

@@ -1,4 +1,4 @@
-"""How much there is to plan in a pattern: its parts, counted before anything is made of them."""
+"""Counts the parts of a pattern before it is planned: planning takes longer with more of them."""
 
 from tidings.model.errors import RequestTooComplex
 from tidings.sparql.algebra.about import expressions, inputs, operands
@@ -18,8 +18,8 @@ from tidings.sparql.algebra.nodes import (
 
 
 def parts_of(pattern: Node) -> int:
-    """Triple patterns, steps of paths, operators, and the terms and operators of expressions. Data of VALUES is none:
-    nothing is planned for it."""
+    """The number of triple patterns, path steps, operators, and terms and operators of expressions. The data of VALUES
+    does not count, because nothing is planned for it."""
     count = 0
     nodes: list[Node] = [pattern]
     conditions: list[Expression] = []
@@ -59,7 +59,7 @@ def _steps(path: Path) -> int:
 
 
 def check_parts(parts: int, most: int | None) -> None:
-    """Raises RequestTooComplex."""
+    """Raises RequestTooComplex if there are more than `most` parts."""
     if most is not None and parts > most:
         said = f"the request has {parts:,} triple patterns, operators and terms, and the limit of max_parts is {most:,}"
         raise RequestTooComplex(said, measured=parts, limit=most)

@@ -1,8 +1,8 @@
 """The aggregates as accumulators: each is a function of the *multiset* of its values, whatever their order.
 
-So an accumulator can take values away again (`add` with a weight of -1), and a group has the same aggregate by
-whichever history it came about. For that reason SAMPLE takes the least value, GROUP_CONCAT joins values in order,
-and sums of floating point numbers are exact until they are read.
+So an accumulator can remove values again (`add` with a weight of -1), and the aggregate of a group does not depend on
+the history of the group. For that reason SAMPLE takes the least value, GROUP_CONCAT joins values in order, and sums of
+floating point numbers are exact until `result` rounds them.
 """
 
 from bisect import bisect_left
@@ -34,14 +34,14 @@ from tidings.sparql.values.numerics import EXACT, to_single
 
 
 class Accumulator(Protocol):
-    """Takes the values of one group; None among them is an error, and mostly makes the aggregate one."""
+    """Takes the values of one group. A value that is None is an error, with which most aggregates are errors."""
 
     def add(self, value: Term | None, weight: int = 1) -> None: ...
     def result(self) -> Term | None: ...
 
 
 class Count:
-    """How many values are no errors."""
+    """COUNT: the number of values that are not errors."""
 
     __slots__ = ("_count",)
 
@@ -120,7 +120,7 @@ class Sum:
 
 
 class Average:
-    """The sum by the count; that of nothing is 0."""
+    """AVG: the sum divided by the count; 0 for an empty group."""
 
     __slots__ = ("_sum",)
 
@@ -141,14 +141,14 @@ _Ranked: TypeAlias = tuple[OrderKey, Term]
 
 
 def _ranked(value: Term) -> _Ranked:
-    """A value in its place in the order of ORDER BY; no two of them tie."""
+    """A value with its sort key of ORDER BY. The value breaks ties, so the order is total."""
     return order_key(value), value
 
 
 class Extreme:
     """MIN, MAX and SAMPLE: the first value in the order of ORDER BY, or the last.
 
-    Most groups only grow: they know the extreme. From the first time on that it goes, all values are kept in order."""
+    Most groups only grow, and keep only the extreme. Once the extreme is removed, a group keeps all values in order."""
 
     __slots__ = ("_best", "_errors", "_greatest", "_ordered", "_strict", "_values")
 
@@ -158,7 +158,7 @@ class Extreme:
         self._greatest = greatest
         self._strict = strict
         self._best: _Ranked | None = None
-        """The extreme, or None if it is that of the ordered ones."""
+        """The extreme; None if there are no values, or if `_ordered` has them."""
         self._ordered: Ordered[_Ranked] | None = None
 
     def add(self, value: Term | None, weight: int = 1) -> None:
@@ -203,7 +203,7 @@ class Concatenation:
         self._errors = 0
         self._separator = separator
         self._ordered: list[_Ranked] | None = None
-        """All values, in order, from the first result on; and the strings that they are."""
+        """All values in order, from the first call of `result` on; `_texts` has their strings."""
         self._texts: list[str] = []
 
     def add(self, value: Term | None, weight: int = 1) -> None:
@@ -233,7 +233,7 @@ class Concatenation:
 
 
 class DistinctValues:
-    """Any accumulator, fed each value only once."""
+    """DISTINCT: passes each value only once to another accumulator."""
 
     __slots__ = ("_inner", "_seen")
 

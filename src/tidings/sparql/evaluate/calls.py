@@ -1,6 +1,6 @@
-"""Function calls that need more than their arguments: laziness, the moment, chance, or the base of the query.
+"""Compiles function calls. The functions here are lazy, or need the current time, random numbers or the base IRI.
 
-The strict and context-free ones come from the function library.
+The strict functions without context come from the function library.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     TestCompiler: TypeAlias = Callable[[Expression, Scope], Test]
 
 SOLUTION = "?:solution"
-"""A column that numbers solutions, so that BNODE("x") can be one node throughout one of them."""
+"""A column with a number for each solution, so that all calls of BNODE("x") in one solution return the same node."""
 
 EQUALITY_KEY = "equality key"
-"""A function that no text can call: see `equality_key`."""
+"""The name of `equality_key` as a function. No text can call it."""
 
 _MOMENTARY = frozenset({"NOW", "RAND", "UUID", "STRUUID", MICROS})
 _TIMED: dict[str, Callable[..., Term | None]] = {"REGEX": regexes.matches, "REPLACE": regexes.replace}
@@ -52,7 +52,7 @@ def is_momentary(expression: Expression) -> bool:
 
 
 def names_blanks(expression: Expression) -> bool:
-    """Whether an expression makes blank nodes by name, and so must know which solution it is in."""
+    """Whether an expression calls BNODE with a label, and so needs the number of its solution."""
     if isinstance(expression, Call) and expression.function == "BNODE":
         return True
     return any(names_blanks(part) for part in operands(expression))
@@ -90,8 +90,8 @@ def compile_call(
 
 
 def _timed(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
-    """A function that may take long for one row: no longer than the evaluation may take. A subscription has an
-    answer to each row within a moment, because it is asked on the loop, after each commit."""
+    """A function that may take long for one row, with the time that is left to the evaluation as its limit. In a
+    subscription, its limit is short, because plans advance on the event loop, after each commit."""
     context = scope.context
     most = _MOMENT if context.stable else TIME_LIMIT
 
@@ -105,8 +105,8 @@ def _timed(function: Callable[..., Term | None], scope: "Scope") -> Callable[...
 
 
 def _looking(function: Callable[..., Term | None], scope: "Scope") -> Callable[..., Term | None]:
-    """A function that takes as long as texts are: it looks at the clock after those that are long, be it what it was
-    given or what came of it. What they cost counts as rows do, of which so much is looked up in the same time."""
+    """A function whose time grows with the length of its arguments and its result: after long ones, it checks the time
+    limit. Their characters count as work: as much as the rows that could be looked up in the same time."""
     context = scope.context
 
     def call(*terms: Term) -> Term | None:
@@ -144,7 +144,7 @@ def _momentary(function: str, values: "list[Value]", scope: "Scope") -> "Value |
 
 @lru_cache(8)
 def _now(micros: int) -> Term:
-    """The instant as an `xsd:dateTime` in UTC; the same for many rows, and in turns with the one before."""
+    """The instant as an `xsd:dateTime` in UTC. Cached: many rows ask for the same instant, or for that before it."""
     instant = _EPOCH + timedelta(microseconds=micros)
     return literal(instant.replace(tzinfo=None).isoformat() + "Z", f"{XSD}dateTime")
 
@@ -156,7 +156,7 @@ def _uuid(bits: int) -> str:
 def _bnode(values: "list[Value]", scope: "Scope") -> "Value":
     context = scope.context
     column = scope.layout.index.get(SOLUTION)
-    fresh = context.call_for(scope.variable)  # 17.4.2.9: each call without an argument makes another blank node
+    fresh = context.call_for(scope.variable)  # 17.4.2.9: each call without an argument returns another blank node
 
     def value(row: Row) -> Term | None:
         term: Term | None = fresh if not values else values[0](row)
@@ -204,7 +204,7 @@ def _coalesce(values: "list[Value]") -> "Value":
 
 
 def _strict(function: Callable[..., Term | None], values: "list[Value]") -> "Value":
-    """A function that is in error as soon as one of its arguments is."""
+    """A function whose result is an error if one of its arguments is an error."""
     if len(values) == 1:
         only = values[0]
 

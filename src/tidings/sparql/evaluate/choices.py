@@ -1,4 +1,4 @@
-"""`IN` with constants: most of them are told apart from a term without being compared with it."""
+"""`IN` with constants: a look-up in a set makes most comparisons of `=` unnecessary."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -10,16 +10,16 @@ from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.values import equals
 
 _Sets: TypeAlias = tuple[frozenset[Term], list[Term], list[Term]]
-"""All of them, the literals, and those literals that are no plain strings."""
+"""All constants; those that are literals; the literals that are not plain strings."""
 
 
 def is_constant(choice: Expression) -> bool:
-    """Whether it is a term that is spelt in one way only, lifted or not."""
+    """Whether a choice is a constant, lifted or not, that is no language-tagged literal: those have many spellings."""
     return isinstance(choice, str) and choice[0] != "?" and choice[:2] != "$x" and not is_tagged(choice)
 
 
 class Choices:
-    """Constants among which a term may be; lifted ones may be others in the next evaluation."""
+    """The constants on the right of IN. The values of lifted constants change from one evaluation to the next."""
 
     __slots__ = ("_constants", "_context", "_parameters", "_sets")
 
@@ -38,7 +38,7 @@ class Choices:
         return self._sets
 
     def test(self, item: Callable[[Row], Term | None]) -> Callable[[Row], bool | None]:
-        """`=` with each; an error counts only if none is equal."""
+        """Compare with each constant by `=`; an error counts only if no constant is equal."""
 
         def test(row: Row) -> bool | None:
             term = item(row)

@@ -1,4 +1,4 @@
-"""One node of algebra to one plan, and so a whole pattern to a pipeline of generators."""
+"""Compiles each algebra node to a plan, and so a whole pattern to a pipeline of generators."""
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -71,10 +71,10 @@ class Compiler:
         self._context = context
         self._graph: ActiveGraph = context.view.default if graph is None else graph
         self._substituted = substituted
-        """Inside EXISTS: the variables that stand for values of the row that asks."""
+        """Inside EXISTS: the variables that the values of the outer row replace."""
 
     def plan(self, node: Node, given: Layout | None = None) -> Plan:
-        """A plan that joins rows of a given layout with the solutions of a node; from nothing, if none is given."""
+        """A plan that joins rows of the layout `given` with the solutions of a node; by default, one empty row."""
         self._context.glance()
         if given is not None and not pushable(node, given.index.keys(), self._substituted):
             asked = self._asked_alone(node, given)
@@ -135,7 +135,7 @@ class Compiler:
         return compile_test(expression, Scope(layout, self._context, self._exists))
 
     def _exists(self, pattern: Node, layout: Layout) -> Test:
-        """Whether a pattern has a solution, the values of a row in the place of its variables (18.6, substitute)."""
+        """Whether a pattern has a solution once the values of a row replace its variables (18.6, substitute)."""
         read = set(every_variable(pattern))
         doubtful = [at for each, at in layout.index.items() if each in read and each not in layout.certain]
         if not doubtful:
@@ -145,7 +145,7 @@ class Compiler:
         plans: dict[tuple[int, ...], tuple[Callable[[Row], Row], Step]] = {}
 
         def test(row: Row) -> bool:
-            # Only what is bound is substituted; so there is one plan for all rows that bind the same variables.
+            # Only bound variables are substituted, so each set of bound variables needs a plan of its own.
             bound = tuple([at for at in doubtful if row[at] is not None])
             found = plans.get(bound)
             if found is None:
@@ -162,7 +162,8 @@ class Compiler:
         return Compiler(self._context, self._graph, frozenset(layout.variables)).plan(pattern, layout).run
 
     def _asked_alone(self, node: Node, given: Layout) -> Plan | None:
-        """Inside EXISTS, a node that may see what is substituted and nothing else of a row; None if not even that."""
+        """Inside EXISTS, a plan that extends only the substituted columns of a row, and then joins the rest of the row;
+        None if not even that gives the right answer, or if it would be all columns."""
         asking = [variable for variable in given.variables if variable in self._substituted]
         if len(asking) == len(given.variables) or not pushable(node, set(asking), self._substituted):
             return None
@@ -172,11 +173,11 @@ class Compiler:
     # -- patterns -----------------------------------------------------------------------------------------------
 
     def _watched(self, plan: Plan) -> Plan:
-        """A plan that may give many rows for each that it gets, so that its own rows have to be looked at, too."""
+        """A plan that may return many rows for each input row, so that its own rows count and check the time limit."""
         return Plan(plan.layout, self._in_time(plan.run))
 
     def _in_time(self, run: Step) -> Step:
-        """Under the time limit, if there is one, and counted, if it is."""
+        """A step under the time limit, if there is one, whose rows are counted if there is a meter."""
         if self._context.limits.seconds is None and self._context.meter is None:
             return run
         return lambda rows: self._context.watch(run(rows))
@@ -193,7 +194,7 @@ class Compiler:
         return Plan(after, steps[0] if len(steps) == 1 else partial(in_turn, steps))
 
     def left_join(self, first: Plan, right: Node, condition: Expression | None) -> Plan:
-        """The rows of a plan with those of a pattern that go with them, or alone where none does."""
+        """The rows of a plan joined with those of a pattern; a row that joins with none of them stays as it is."""
         if pushable(right, first.layout.index.keys(), self._substituted):
             second: Plan | None = self.plan(right, first.layout)
         else:
@@ -209,7 +210,7 @@ class Compiler:
         return None if condition is None else self.test(condition, layout)
 
     def minus(self, first: Plan, left: Node, right: Node) -> Plan:
-        """The rows of a plan for `left`, less those that a pattern excludes."""
+        """The rows of a plan for `left` without those that the pattern excludes."""
         shared = shared_variables(left, right)
         if not shared:
             return first
@@ -251,7 +252,7 @@ class Compiler:
         return self._watched(graph_by_graph(name, alone, source, given or EMPTY, self._context))
 
     def in_these(self, name: str, inner: Node) -> Plan:
-        """GRAPH around a pattern, in those graphs alone whose names the rows are."""
+        """A plan for GRAPH around a pattern. Its input rows have one column, the names of the graphs to look into."""
         source: list[TripleSource] = [NOTHING]
         alone = self._inside(lambda: source[0]).plan(inner)
         return self._watched(in_these(name, alone, source, self._context))
@@ -260,7 +261,7 @@ class Compiler:
         return Compiler(self._context, graph, self._substituted)
 
     def _service(self, node: Service, given: Layout) -> Plan:
-        """Each endpoint that rows name is asked once, and what it answers is joined with the rows that name it."""
+        """A plan that asks each endpoint that rows name once, and joins its answer with the rows that name it."""
         context = self._context
         variables = tuple(variable for variable in visible(node.inner) if not variable.startswith("?:"))
         meeting = Meeting(given, Layout(variables, frozenset()))
@@ -325,7 +326,7 @@ class Compiler:
 
 
 def _whole_row(row: Row) -> Term | None:
-    return row  # type: ignore[return-value]  # only ever counted
+    return row  # type: ignore[return-value]  # COUNT never reads it as a term
 
 
 def _chained(first: Plan, second: Plan) -> Plan:
@@ -378,7 +379,7 @@ def _ask_service(node: Service, endpoint: Term | None, variables: tuple[Var, ...
         answer = context.service(endpoint[1:-1], node.text)
         column = {name: at for at, name in enumerate(answer.variables)}
         pick = picker([column.get(variable[1:]) for variable in variables])
-        labels = BlankScope(context.moment.fresh_blank().encode())  # they mean something within one answer only
+        labels = BlankScope(context.moment.fresh_blank().encode())  # the scope of blank node labels is one answer
         return [tuple(map(labels.apart, pick(row))) for row in answer.rows]
     except TidingsError:
         if not node.silent:

@@ -1,4 +1,4 @@
-"""The surroundings of one evaluation: the moment it happens in, its limits, and the outside world handed to it."""
+"""What an evaluation depends on besides the query: the store, the current time, limits, and the client for SERVICE."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -21,7 +21,7 @@ T = TypeVar("T")
 _ROWS_BETWEEN_LOOKS = 512
 _PLENTY = 1 << 60
 _WORK_OF_A_LOOK = 256
-"""Work between two looks at the clock by whoever walks a path."""
+"""Terms that a path walks to between two looks at the clock."""
 
 
 class ServiceClient(Protocol):
@@ -31,14 +31,14 @@ class ServiceClient(Protocol):
 
 
 class Limits(Struct, frozen=True):
-    """What an evaluation may cost. `clock` counts seconds; it is only looked at if there is a time limit."""
+    """What an evaluation may cost. `clock` returns seconds; only a time limit needs it."""
 
     seconds: float | None = None
     rows: int | None = None
     clock: Callable[[], float] | None = None
 
     def deadline(self) -> float:
-        """When an evaluation that starts now has to end; 0 if it may take its time."""
+        """When an evaluation that starts now has to end; 0 without a time limit."""
         if self.seconds is None:
             return 0.0
         if self.clock is None:
@@ -50,7 +50,7 @@ UNLIMITED = Limits()
 
 
 class Moment:
-    """What changes from one evaluation to the next: the instant, in microseconds since 1970, and chance."""
+    """What changes from one evaluation to the next: the time, in microseconds since 1970, and random numbers."""
 
     __slots__ = ("_numbers", "_prefix", "now", "random")
 
@@ -61,29 +61,29 @@ class Moment:
         self._numbers = count(1)
 
     def at(self, now: int) -> "Moment":
-        """Another instant with the same source of chance; blank nodes made in either are all different."""
+        """Another instant with the same random numbers. No blank node of one instant is equal to one of the other."""
         other = Moment.__new__(Moment)
         other.now, other.random = now, self.random
         other._prefix, other._numbers = self._prefix, self._numbers
         return other
 
     def fresh_blank(self) -> Term:
-        """A blank node that is nowhere yet."""
+        """A blank node with a new label."""
         return blank(f"{self._prefix}n{next(self._numbers)}")
 
 
 class Spent(Exception):
-    """An evaluation has done the work that it may do."""
+    """An evaluation has used up its work."""
 
 
 class Overrun(Exception):
-    """A step has done all the work that it may do in one go, and is not at its end."""
+    """A step has used up its slice of work before it was complete."""
 
 
 class Meter:
-    """Counts work: rows that are looked up, terms that are walked to. It does not depend on time or place.
+    """Counts work, the same on every machine: rows that a plan looks up, terms that a path walks to.
 
-    Each row takes a token. Where there are no tokens left, rows just end, and whoever gave out the tokens finds out: so
+    Each row takes a token. Without tokens, rows just end, and the method that gave out the tokens finds none left: so
     counting costs 11 ns a row. A piece of work may have a limit, and the whole step that it belongs to a *slice*."""
 
     __slots__ = ("_left", "_slice", "tokens")
@@ -92,26 +92,26 @@ class Meter:
         self.begin(None)
 
     def begin(self, work: int | None) -> None:
-        """Begin a step that may do so much work."""
+        """Begin a step with a slice of so much work; None is no limit."""
         self._slice = self._left = most = _PLENTY if work is None else work
         """What is left of the slice."""
         self.tokens = repeat(True, most)
-        """Taken by whoever looks anything up."""
+        """One for each unit of work that is left."""
 
     def check(self) -> int:
-        """What is left of the slice. Raises Overrun if that is nothing."""
+        """The work left of the slice. Raises Overrun if there is none."""
         left = self._left + length_hint(self.tokens) - self._slice
         if left <= 0:
             raise Overrun
         return left
 
     def spend(self, work: int) -> None:
-        """Raises Spent if there is no more to spend."""
+        """Take so many tokens. Raises Spent if there are not enough."""
         if next(islice(self.tokens, work - 1, None), None) is None:
             raise Spent
 
     def charge(self, work: int) -> None:
-        """Work that counts for the slice alone. Raises Overrun."""
+        """Count work against the slice, but not against the limit of a piece of work. Raises Overrun."""
         self._left -= work
         if self._left <= 0:
             raise Overrun
@@ -121,7 +121,7 @@ class Meter:
         return compress(rows, self.tokens)
 
     def apart(self, work: Callable[[], T]) -> tuple[T, int]:
-        """What some work comes to that counts for the slice alone, and how much it was. Raises Overrun."""
+        """The result of some work, and how much it was. It counts only against the slice. Raises Overrun."""
         given = self._left
         result = self.limited(given, work)
         if result is None:
@@ -129,8 +129,8 @@ class Meter:
         return result, given - self._left
 
     def limited(self, most: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """What some work comes to; None if that is more than so much. Nothing that it did may be used then. Raises
-        Overrun if it is more than is left of the slice."""
+        """The result of some work; None if it takes more than `most`: the caller then discards everything that it did.
+        Raises Overrun if it takes more than is left of the slice."""
         outside, left = self.tokens, self._left
         given = most if most < left else left
         self.tokens = mine = repeat(True, given)
@@ -151,7 +151,7 @@ class Meter:
 
 
 class Context:
-    """Handed to every compiled operator. Plans keep it, and read the moment through it each time they run."""
+    """The surroundings of one evaluation after another. Plans keep their context, and read its values when they run."""
 
     __slots__ = (
         "_calls",
@@ -180,7 +180,7 @@ class Context:
     ) -> None:
         self.view = view
         self.meter = meter
-        """Counts the work of a plan that is kept; the answer of a query is not counted."""
+        """Counts the work of plans that the engine keeps; None for queries."""
         self.moment = moment
         self.limits = limits
         self.service = service
@@ -195,7 +195,8 @@ class Context:
         self._deadline = limits.deadline() if deadline is None else deadline
 
     def begin(self, moment: Moment, parameters: tuple[Term, ...], limits: Limits, deadline: float) -> None:
-        """Evaluate once more, with other constants and limits; there is a time limit if there was one."""
+        """Begin another evaluation, with other constants and limits. It has a time limit if and only if the first one
+        had it, because plans are compiled with or without time limits."""
         self.moment = moment
         self.parameters = parameters
         self.limits = limits
@@ -204,40 +205,40 @@ class Context:
             memo.clear()
 
     def memo(self) -> dict[Any, Any]:
-        """What a plan that is being made may remember within one evaluation."""
+        """A dict for a plan that is being compiled, which each new evaluation empties."""
         self._memos.append({})
         return self._memos[-1]
 
     def call_for(self, variable: Var) -> str:
-        """A name that no other call has, for a call that is compiled in an expression for a variable."""
+        """A unique name for a function call in the expression of a variable."""
         self._calls[variable] += 1
         return f"{variable} {self._calls[variable]}"
 
     def spelled(self, term: Term) -> Term:
-        """A constant as the store spells it, or else as it was first spelt in this request."""
+        """A constant as the store spells it, or else as the request first spells it."""
         if not is_tagged(term):
             return term
         return self.view.spelling(term) or self._spellings.setdefault(fold(term), term)
 
     def constant(self, term: Term) -> Term:
-        """A constant of the pattern, be it lifted or not."""
+        """The value of a constant, lifted or not."""
         return self.parameters[int(term[2:])] if term[0] == "$" else term
 
     def glance(self) -> None:
-        """At the clock, while a plan is made. Raises TimeLimitExceeded."""
+        """Check the time limit while a plan is made. Raises TimeLimitExceeded."""
         limits = self.limits
         if limits.seconds is not None and limits.clock is not None and limits.clock() > self._deadline:
             raise TimeLimitExceeded(limits.seconds)
 
     def look(self, work: int = _WORK_OF_A_LOOK) -> None:
-        """At the clock, and at what may be spent, while a plan works on one row for long. Raises TimeLimitExceeded,
+        """Check the time limit, and take tokens, while a plan works on one row for long. Raises TimeLimitExceeded,
         Spent."""
         self.glance()
         if self.meter is not None:
             self.meter.spend(work)
 
     def left(self, most: float) -> float:
-        """Seconds that something may take that cannot look at the clock itself. Raises TimeLimitExceeded."""
+        """The seconds, at most `most`, for a call that cannot check the time limit itself. Raises TimeLimitExceeded."""
         limits = self.limits
         if limits.seconds is None or limits.clock is None:
             return most
@@ -247,13 +248,13 @@ class Context:
         return min(most, left)
 
     def watch(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The same rows, under the time limit if there is one, and counted if they are."""
+        """The same rows, under the time limit if there is one, and counted if there is a meter."""
         if self.meter is not None:
             rows = self.meter.watch(rows)
         return self.timed(rows)
 
     def timed(self, items: Iterator[T]) -> Iterator[T]:
-        """The same items, under the time limit if there is one: for work that gives no row."""
+        """The same items, under the time limit if there is one, but not counted."""
         return items if self.limits.seconds is None else self._timed(items, self.limits.seconds)
 
     def _timed(self, items: Iterator[T], seconds: float) -> Iterator[T]:
@@ -264,11 +265,11 @@ class Context:
             yield item
 
     def hold(self, rows: Iterable[Row]) -> Iterable[Row]:
-        """The same rows, for whoever keeps them all in memory: under the row limit if there is one."""
+        """The same rows, under the row limit if there is one: for an operator that keeps them all in memory."""
         return rows if self.limits.rows is None else self._counted(rows, self.limits.rows)
 
     def keep(self, rows: Iterable[Row], kept: Sized) -> Iterable[Row]:
-        """The same rows, for whoever keeps what they come to: that is under the row limit if there is one."""
+        """The same rows; the row limit, if there is one, applies to `kept`, which the caller fills from them."""
         return rows if self.limits.rows is None else self._kept(rows, kept, self.limits.rows)
 
     def _kept(self, rows: Iterable[Row], kept: Sized, most: int) -> Iterator[Row]:

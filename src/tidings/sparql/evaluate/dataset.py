@@ -1,4 +1,4 @@
-"""What a request sees: the default graph and the named graphs that its dataset picks out of the store (section 13)."""
+"""The graphs that a request sees: those that its dataset selects from the store (section 13)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
@@ -8,7 +8,7 @@ from tidings.sparql.algebra import Dataset
 
 
 class TripleSource(Protocol):
-    """A graph that can be looked into, one method a shape of pattern."""
+    """A graph to look triples up in, with one method for each shape of triple pattern."""
 
     def holds(self, s: Term, p: Term, o: Term) -> bool: ...
     def objects(self, s: Term, p: Term) -> Iterable[Term]: ...
@@ -52,7 +52,7 @@ def match(source: TripleSource, s: Term | None, p: Term | None, o: Term | None) 
 
 
 class Merged:
-    """The merge of several graphs: each triple once, however many of them hold it."""
+    """The merge of several graphs: each triple once, even if several graphs hold it."""
 
     __slots__ = ("_parts",)
 
@@ -109,7 +109,7 @@ class View:
         self._readable = dataset.readable
 
     def _sees(self, name: Term) -> bool:
-        """Whether a named graph of this name would be one of the dataset."""
+        """Whether the dataset includes a named graph of this name, existing or not."""
         if self._named is not None:
             return name in self._named
         return self._readable is None or self._readable.has(name)
@@ -122,7 +122,7 @@ class View:
         return Merged(graph for name in names if (graph := self._store.graph(name)) is not None)
 
     def named(self, name: Term) -> TripleSource:
-        """A named graph of the dataset; empty if it is not among them."""
+        """A named graph of the dataset; an empty graph if the dataset does not include it."""
         if self._named is not None:
             if name not in self._named:
                 return NOTHING
@@ -132,7 +132,7 @@ class View:
         return NOTHING if graph is None else graph
 
     def spelling(self, term: Term) -> Term | None:
-        """A language-tagged literal as the store spells it; None if it does not hold it, where it may be read."""
+        """A language-tagged literal as the store spells it; None if no graph that the sender may read holds it."""
         found = self._store.spelling(term)
         if found is None or self._readable is None:
             return found
@@ -143,7 +143,7 @@ class View:
         return found if any(True for graph in sources for _ in graph.mentions(found)) else None
 
     def has(self, name: Term) -> bool:
-        """Whether a named graph of the dataset is there."""
+        """Whether the dataset includes a named graph, and the store has it."""
         return self._sees(name) and self._store.graph(name) is not None
 
     def names(self) -> list[Term]:

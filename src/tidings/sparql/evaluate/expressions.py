@@ -1,7 +1,7 @@
-"""Expressions compiled to functions of a row.
+"""Compiles expressions to functions of a row.
 
-A value is a term, a test is a bool, and None is SPARQL's error in both: an unbound variable, a type error, a failed
-cast. What a filter does with an error, and how `||` and `&&` recover from one, is section 17.2 of the recommendation.
+A `Value` returns a term, a `Test` a bool; both return None for SPARQL's error: an unbound variable, a type error, a
+failed cast. Section 17.2 says what a filter does with an error, and how `||` and `&&` recover from one.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ _ARITHMETIC = {"+": add, "-": subtract, "*": multiply, "/": divide}
 
 
 class Scope:
-    """What an expression is compiled against: the columns it may read, and how EXISTS gets its pattern evaluated."""
+    """What compiling an expression needs: the columns of a row, the context, and a compiler for patterns of EXISTS."""
 
     __slots__ = ("context", "exists", "layout", "variable")
 
@@ -46,7 +46,7 @@ class Scope:
         self.context = context
         self.exists = exists
         self.variable = variable
-        """The variable that the value is for, if it is for one."""
+        """The variable that the value is bound to, if any."""
 
 
 def compile_value(expression: Expression, scope: Scope) -> Value:
@@ -196,7 +196,7 @@ def _not(inner: Test) -> Test:
 
 
 def _and(left: Test, right: Test) -> Test:
-    """False wins over an error, an error over true."""
+    """False if either side is false, else an error if either side is an error."""
 
     def test(row: Row) -> bool | None:
         a = left(row)
@@ -209,7 +209,7 @@ def _and(left: Test, right: Test) -> Test:
 
 
 def _or(left: Test, right: Test) -> Test:
-    """True wins over an error, an error over false."""
+    """True if either side is true, else an error if either side is an error."""
 
     def test(row: Row) -> bool | None:
         a = left(row)
@@ -222,7 +222,7 @@ def _or(left: Test, right: Test) -> Test:
 
 
 def _in(item: Value, choices: list[Value]) -> Test:
-    """`=` with each in turn; an error counts only if none is equal."""
+    """Compare with each choice by `=`; an error counts only if no choice is equal."""
 
     def test(row: Row) -> bool | None:
         term = item(row)

@@ -1,4 +1,4 @@
-"""GRAPH ?name around what has to be evaluated in each graph on its own.
+"""GRAPH ?name around a pattern that has to be evaluated in each graph separately.
 
 eval(D(G), Graph(?name, P)) = ∪ over the named graphs n of eval(D(n), P) ⋈ {?name -> n}        (18.6)
 """
@@ -12,7 +12,7 @@ from tidings.sparql.evaluate.layout import ONE, Layout, Plan, Row
 
 
 class _Naming:
-    """Rows of a layout joined with {?name -> n}; those of a graph whose name is a constant stay as they are."""
+    """Joins rows of a layout with {?name -> n}. If the name of the graph is a constant, the rows stay as they are."""
 
     __slots__ = ("_at", "_is_new", "layout")
 
@@ -31,9 +31,9 @@ class _Naming:
 
 
 def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: Layout, context: Context) -> Plan:
-    """Rows of a layout through a plan that looks into the `source`, with each named graph in turn there.
+    """A plan that runs `inner` once for each named graph, after it has put that graph into `source`.
 
-    A row that has the name already, as only rows inside EXISTS may, asks for that graph alone.
+    If a row already has the name, which happens only inside EXISTS, the plan looks only into that graph.
     """
     view = context.view
     naming = _Naming(name, inner.layout)
@@ -55,7 +55,7 @@ def graph_by_graph(name: Var, inner: Plan, source: list[TripleSource], given: La
 
 
 def in_these(name: str, inner: Plan, source: list[TripleSource], context: Context) -> Plan:
-    """The same from nothing, in those graphs alone whose names the rows are."""
+    """The same from one empty row. The input rows have one column, the names of the graphs to look into."""
     view = context.view
     naming = _Naming(name, inner.layout)
 

@@ -1,4 +1,4 @@
-"""Joins of rows with a pattern evaluated on its own: by hash on the columns that are bound on both sides."""
+"""Joins of rows with a pattern that is evaluated separately, mostly by hash on shared columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, product
@@ -14,13 +14,13 @@ B = TypeVar("B")
 
 
 MOST_LACKING = 3
-"""Variables that rows may lack by which they are found: n are looked for under 2ⁿ keys."""
+"""How many of the variables in a key may be unbound on the right: for n of them, a look-up tries 2ⁿ keys."""
 
 
 class Key:
-    """Finds rows of the right by the cells of a row of the left: those that the right always has, and some of those
-    that it may lack, if the left has them, or nothing else leads there. Where the left lacks one of them after all, a
-    row is compared with every key there is."""
+    """Finds the buckets of right rows that may join with a left row. The key has the shared variables that every right
+    row binds, and up to MOST_LACKING others: those that every left row binds, or any if there are no sure ones. A left
+    row that lacks a cell of the key is compared with every key."""
 
     __slots__ = ("_leans", "_left", "_sure", "of_right")
 
@@ -35,7 +35,7 @@ class Key:
         self.of_right = picker([right.index[variable] for variable in variables])
 
     def found(self, buckets: Mapping[Row, B], row: Row, context: Context | None = None) -> Iterable[B]:
-        """The buckets of all rows that may go with one of the left. Within a context, its time limit holds."""
+        """The buckets of all right rows that may join with a left row, under the time limit of the context, if any."""
         key, sure = self._left(row), self._sure
         if self._leans and None in key:
             all_of_them = iter(buckets.items())
@@ -49,7 +49,7 @@ class Key:
 
 
 def agree(key: Row, other: Row) -> bool:
-    """Whether no cell is another where both are bound."""
+    """Whether two rows have equal cells wherever both are bound."""
     return all(mine is None or theirs is None or mine == theirs for mine, theirs in zip(key, other, strict=True))
 
 
@@ -68,7 +68,7 @@ class Meeting:
         self.layout = left.extended(news, right.certain)
 
     def merged(self, left: Row, right: Row) -> Row | None:
-        """Both rows as one; None if they are not compatible. Their keys are known to agree."""
+        """The merged row; None if the rows are not compatible. The caller has checked that their keys agree."""
         if not self._loose:
             return left + self._news(right)
         cells = list(left)
@@ -97,7 +97,7 @@ class Meeting:
 
 
 def hash_join(layout: Layout, right: Plan, context: Context) -> Plan:
-    """Rows of a layout with the rows of a plan that starts from nothing."""
+    """Joins rows of a layout with the rows of a plan that starts from one empty row."""
     meeting = Meeting(layout, right.layout)
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
@@ -109,7 +109,7 @@ def hash_join(layout: Layout, right: Plan, context: Context) -> Plan:
 
 
 def rejoin(layout: Layout, start: Layout, right: Plan, context: Context) -> Plan:
-    """Rows of a layout with the rows of a plan that starts from those columns of theirs which `start` has."""
+    """Joins each row of a layout with the rows of a plan that starts from its columns in `start`."""
     pick = picker([layout.index[variable] for variable in start.variables])
     meeting = Meeting(layout, right.layout)
 
@@ -121,7 +121,7 @@ def rejoin(layout: Layout, start: Layout, right: Plan, context: Context) -> Plan
 
 
 def left_join(left: Plan, right: Plan, test: Test | None) -> Plan:
-    """OPTIONAL, the right side extending one left row at a time."""
+    """OPTIONAL whose right side extends one left row at a time."""
     padding = (None,) * (len(right.layout.variables) - len(left.layout.variables))
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
@@ -139,7 +139,7 @@ def left_join(left: Plan, right: Plan, test: Test | None) -> Plan:
 
 
 def hash_left_join(left: Plan, right: Plan, test: Test | None, meeting: Meeting, context: Context) -> Plan:
-    """OPTIONAL, the right side evaluated on its own."""
+    """OPTIONAL whose right side is evaluated once, separately."""
     padding = (None,) * (len(meeting.layout.variables) - len(left.layout.variables))
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
@@ -170,7 +170,7 @@ def anti_join(left: Plan, right: Plan, shared: list[Var]) -> Plan:
 
 
 def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> Plan:
-    """MINUS in general: a row goes if a compatible row of the right shares at least one bound variable with it."""
+    """MINUS in general: it removes a row if a compatible right row shares at least one bound variable with it."""
     ours = picker([left.layout.index[variable] for variable in shared])
     theirs = picker([right.layout.index[variable] for variable in shared])
     key = Key(shared, left.layout, right.layout)
@@ -182,7 +182,7 @@ def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> 
         for row in left.run(rows):
             mine = ours(row)
             if mine.count(None) == len(mine):
-                yield row  # nothing excludes it, whatever there is
+                yield row  # without a bound shared variable, no right row excludes it
                 continue
             others = chain.from_iterable(key.found(buckets, row, context))
             if not excluded(mine, context.timed(others)):
@@ -192,7 +192,7 @@ def hash_minus(left: Plan, right: Plan, shared: list[Var], context: Context) -> 
 
 
 def asked_minus(left: Plan, right: Plan, start: Layout, shared: list[Var], context: Context) -> Plan:
-    """MINUS inside EXISTS: the right side sees those columns of a row which `start` has, those of the row that asks."""
+    """MINUS inside EXISTS: the right side sees the columns in `start`, whose values the outer row substitutes."""
     asker = picker([left.layout.index[variable] for variable in start.variables])
     ours = picker([left.layout.index[variable] for variable in shared])
     theirs = picker([right.layout.index[variable] for variable in shared])
@@ -201,7 +201,7 @@ def asked_minus(left: Plan, right: Plan, start: Layout, shared: list[Var], conte
         asked: Row | None = None
         others: dict[Row, None] = {}
         for row in left.run(rows):
-            if asker(row) != asked:  # one row asks at a time, mostly
+            if asker(row) != asked:  # mostly, all rows of one run have the same outer row
                 asked = asker(row)
                 others = dict.fromkeys(map(theirs, context.hold(right.run((asked,)))))
             if not excluded(ours(row), others):
@@ -211,7 +211,7 @@ def asked_minus(left: Plan, right: Plan, start: Layout, shared: list[Var], conte
 
 
 def excluded(row: Row, others: Iterable[Row]) -> bool:
-    """Whether any of the others excludes a row, all over the same variables."""
+    """Whether any of the other rows, which have the same variables, excludes a row."""
     return row.count(None) < len(row) and any(excludes(row, other) for other in others)
 
 

@@ -26,13 +26,13 @@ class Layout:
         self.index = {variable: column for column, variable in enumerate(variables)}
 
     def extended(self, more: Iterable[Var], certain: Iterable[Var] = ()) -> "Layout":
-        """With new columns behind the old ones."""
+        """A layout with the new variables in columns behind the old ones."""
         fresh = tuple(variable for variable in dict.fromkeys(more) if variable not in self.index)
         return Layout(self.variables + fresh, self.certain.union(certain))
 
 
 class Columns:
-    """A layout in the making: one pattern after the other adds its columns, and none of them copies those before."""
+    """A layout under construction: each triple pattern adds its columns in place, without copying the others."""
 
     __slots__ = ("certain", "index")
 
@@ -41,7 +41,7 @@ class Columns:
         self.certain = set(layout.certain)
 
     def add(self, variables: Iterable[Var]) -> None:
-        """Columns that are never None; of those that are there already, nothing but that is new."""
+        """Make columns certain, and append those that are missing."""
         index = self.index
         for variable in variables:
             if variable not in index:
@@ -49,13 +49,13 @@ class Columns:
             self.certain.add(variable)
 
     def layout(self) -> Layout:
-        """What has come together."""
+        """The layout of the columns so far."""
         return Layout(tuple(self.index), frozenset(self.certain))
 
 
 EMPTY = Layout((), frozenset())
 ONE: tuple[Row, ...] = ((),)
-"""The input of a whole query: one row that says nothing yet."""
+"""The input of a whole query: one row without columns."""
 
 
 class Plan(Struct, frozen=True):
@@ -66,19 +66,19 @@ class Plan(Struct, frozen=True):
 
 
 def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Rows in lists, for operators that need them more than once but must not hold them all."""
+    """Rows in short lists, for operators that iterate twice over rows but must not hold all of them."""
     iterator = iter(rows)
     while batch := list(islice(iterator, _BATCH)):
         yield batch
 
 
 def named(layout: Layout) -> list[Var]:
-    """The variables that a text can name, by name: columns in an order that does not depend on the plan."""
+    """The user's variables, sorted by name: an order that does not depend on the plan."""
     return sorted(variable for variable in layout.variables if not variable.startswith(("?:", "?$")))
 
 
 def tiebreak(cells: Row) -> tuple[str, ...]:
-    """What decides between rows that nothing else tells apart."""
+    """A sort key for rows that ORDER BY does not distinguish."""
     return tuple([cell or "" for cell in cells])
 
 

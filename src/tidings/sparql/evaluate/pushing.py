@@ -1,8 +1,8 @@
-"""When a pattern may be evaluated from rows that are already there, instead of on its own and joined afterwards.
+"""Decides when a plan may extend rows by a pattern, instead of evaluating the pattern separately and joining.
 
 SPARQL is defined bottom-up. Handing the bindings of `outer` variables down into a pattern gives the same answer only
-if nothing in it could notice: no filter that reads a variable the pattern itself leaves open, no OPTIONAL or MINUS
-whose right side shares a variable with the outside that its left side does not settle first.
+if nothing in the pattern depends on them: no filter reads an outer variable that the pattern itself may leave unbound,
+and no OPTIONAL or MINUS has an outer variable on its right side that its left side may leave unbound.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ from tidings.sparql.algebra import (
 def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] = frozenset()) -> bool:
     """Whether `outer ⋈ node` may be found by extending the rows of `outer`.
 
-    Inside EXISTS the values of those `substituted` *replace* the variables of the pattern, so anything may see them.
+    Inside EXISTS, values *replace* the variables `substituted`, so every part of the pattern may see these values.
     """
     match node:
         case BGP() | PathPattern() | Values():
@@ -71,7 +71,7 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
                 and _settled(expression, _brought(outer, substituted), inner)
             )
         case Graph(name, inner):
-            # Graph by graph, rows go into the pattern without the name, unless it is one of those substituted.
+            # Evaluated graph by graph, a pattern gets rows without the name, unless the name is substituted.
             apart = bool(substituted) and (name not in outer or name in substituted)
             enters = name[0] != "?" or apart or binds_graph(inner, name)
             return enters and pushable(inner, outer, substituted)
@@ -87,34 +87,35 @@ def pushable(node: Node, outer: AbstractSet[Var], substituted: AbstractSet[Var] 
 
 
 def endpoints(node: Node) -> AbstractSet[Var]:
-    """The variables that name the endpoints of SERVICE inside of a node: others bind them."""
+    """The variables that name endpoints of SERVICE inside a node; other patterns have to bind them."""
     if isinstance(node, Service):
         return {node.name} if node.name[0] == "?" else frozenset()
     return frozenset[Var]().union(*map(endpoints, inputs(node)))
 
 
 def _brought(outer: AbstractSet[Var], substituted: AbstractSet[Var]) -> AbstractSet[Var]:
-    return outer - substituted if substituted else outer  # mostly nothing is, and rows may be thousands wide
+    return outer - substituted if substituted else outer  # `outer` may have thousands of variables: do not copy it
 
 
 def _settled(expression: Expression, outer: AbstractSet[Var], inner: Node) -> bool:
-    """Whether every outer variable that an expression reads is bound by the pattern below it anyway."""
+    """Whether the pattern below an expression always binds every outer variable that the expression reads."""
     return outer & set(mentioned(expression)) <= certain(inner)
 
 
 def lowers_graph(node: Node, name: Var) -> bool:
     """Whether `GRAPH ?name` may be spread over the triple patterns of a node.
 
-    Section 18.6 evaluates the node in each graph n first, and then joins what was found with {?name -> n}. A row that
-    has the name from the start has joined too early, and nothing may notice:
-    - A triple pattern, a path, VALUES and a join of such do not: σ ⋈ {n} is the same before and after a join. So does
-      a union pass the name on to both sides.
-    - OPTIONAL does, by its right side: `L ⟕ R` where R itself may bind ?name lets a row of L alone that R would
-      have bound to something else, so that it had not met n. It cannot where R has no ?name, nor where every row of L
-      has bound it, as it is then the same for L and for R whenever the row survives.
-    - FILTER and BIND do if they read the name, BIND if it makes it, EXISTS always: it is one of its substitutions.
-    - MINUS, sub-SELECTs and the like do: a name on both sides is one variable more in common, and what is evaluated
-      once a graph, rather than once a row, would be evaluated once for all graphs.
+    Section 18.6 evaluates the node in each graph n first, and then joins the solutions with {?name -> n}. Spread over
+    the triple patterns, the join with the name comes first, and must not change the solutions:
+    - Of triple patterns, paths, VALUES, and joins and unions of them, it does not: σ ⋈ {n} is the same before and
+      after a join, and a union passes the name on to both sides.
+    - Of `L ⟕ R` it may if R itself may bind ?name: a row of L that R extends with another name would not join with
+      {?name -> n} afterwards, but with the name first, R does not match, and the row stays. It does not if R has no
+      ?name, or if every row of L binds it, because L and R then have the same name in every row that survives.
+    - Of FILTER and BIND it may if they read the name, of BIND also if it binds the name; of EXISTS always, because the
+      name is one of its substitutions.
+    - Of MINUS, sub-SELECTs and the others it may: the name is one more variable that both sides of MINUS share, and a
+      part that is evaluated once per graph, not per row, would be evaluated once for all graphs.
     """
     match node:
         case BGP() | PathPattern() | Values():
@@ -134,7 +135,7 @@ def lowers_graph(node: Node, name: Var) -> bool:
 
 
 def binds_graph(node: Node, name: Var) -> bool:
-    """Whether, spread over its triple patterns, every solution of the node has the graph's name."""
+    """Whether GRAPH ?name may be spread over the triple patterns, and then binds the name in every solution."""
     if not lowers_graph(node, name):
         return False
     match node:
@@ -153,7 +154,7 @@ def binds_graph(node: Node, name: Var) -> bool:
 
 
 def needs_triples(node: Node) -> bool:
-    """Whether a pattern has no solution in a graph that is not there, without being told so."""
+    """Whether a pattern has no solutions in an empty graph, so that nothing needs to test whether the graph exists."""
     match node:
         case BGP(patterns):
             return bool(patterns)
@@ -181,9 +182,9 @@ def _ignores(expression: Expression, name: Var) -> bool:
 
 
 def asked_in(right: Node, shared: Iterable[Var], substituted: AbstractSet[Var]) -> AbstractSet[Var]:
-    """Inside EXISTS, what the right side of MINUS sees of the row that asks.
+    """Inside EXISTS, the variables of the outer row that are substituted in the right side of MINUS.
 
-    That is every variable of its own, but a shared one only if it binds it anyway: it would seem to have bound it.
+    They are all its variables but the shared ones that it may leave unbound: substitution would seem to bind those.
     """
     if not substituted:
         return frozenset()

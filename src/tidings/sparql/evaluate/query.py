@@ -1,4 +1,4 @@
-"""A whole query to its result: rows, a truth value, or triples."""
+"""Evaluates a whole query to its result: rows, a truth value, or triples."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -30,8 +30,8 @@ def evaluate(
     deadline: float | None = None,
     meter: Meter | None = None,
 ) -> Result:
-    """The answer of a query. Rows and triples are found as they are read: do not change the store meanwhile. The time
-    limit counts from here, unless there is a deadline already."""
+    """The answer of a query. Rows and triples are computed as the caller reads them; the store must not change until
+    then. The time limit starts now, unless a deadline is given."""
     view = View(store, query.dataset)
     context = Context(view, moment or Moment(), limits, service, parameters, stable, deadline, meter)
     match query:
@@ -53,7 +53,7 @@ def evaluate(
 
 
 def compile_pattern(pattern: Node, context: Context) -> Plan:
-    """A plan for a whole pattern, rewritten for speed by what the store now holds."""
+    """A plan for a whole pattern, after the rewrite passes, which use the store's present counts."""
     try:
         return Compiler(context).plan(rewrite(join_absence(pattern), context.view, look=context.glance))
     except RecursionError:
@@ -90,7 +90,7 @@ def _distinct(triples: Iterable[Triple]) -> Iterator[Triple]:
 def instantiate(
     template: tuple[TriplePattern, ...], layout: Layout, rows: Iterable[Row], context: Context
 ) -> Iterator[Triple]:
-    """The triples of a template, once a row, with fresh blank nodes for each; ill-formed ones are left out."""
+    """The triples of a template for each row, with fresh blank nodes per row, and without ill-formed triples."""
     index = layout.index
     settle = picker([index[variable] for variable in sorted(index) if not variable.startswith("?$")])
 

@@ -1,4 +1,4 @@
-"""Triple patterns: each extends the rows found so far by one look-up a row, or by one scan."""
+"""Triple patterns: each extends the rows so far, by one look-up for each row."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
@@ -10,18 +10,18 @@ from tidings.sparql.evaluate.dataset import TripleSource, match
 from tidings.sparql.evaluate.layout import Columns, Layout, Plan, Row, Step
 
 ActiveGraph: TypeAlias = Callable[[], TripleSource] | Var
-"""Where patterns look: one graph, found when the plan runs, or every named graph, bound to a variable."""
+"""The graph that patterns match: a function that returns it when the plan runs, or a variable for all named graphs."""
 
 
 def scan(pattern: TriplePattern, graph: ActiveGraph, layout: Layout, context: Context) -> Plan:
-    """One triple pattern, from rows of a layout."""
+    """A plan that extends rows of a layout by one triple pattern."""
     columns = Columns(layout)
     run = scan_into(columns, pattern, graph, context)
     return Plan(columns.layout(), run)
 
 
 def scan_into(columns: Columns, pattern: TriplePattern, graph: ActiveGraph, context: Context) -> Step:
-    """One triple pattern, by the fastest way its shape allows; its variables are added to the columns."""
+    """The fastest step for the shape of a triple pattern. It adds the variables of the pattern to the columns."""
     if isinstance(graph, str):
         return _scan_graphs(pattern, graph, columns, context)
     s, p, o = pattern
@@ -44,7 +44,7 @@ def _is_new(term: str, columns: Columns) -> bool:
 
 
 def _is_sure(term: str, columns: Columns) -> bool:
-    """Whether its value is known in every row."""
+    """Whether a term is a constant, or a variable that every row binds."""
     return term[0] != "?" or term in columns.certain
 
 
@@ -120,13 +120,13 @@ def _places(terms: Iterable[str], index: Mapping[Var, int]) -> Places:
 
 
 def _is_twice(terms: tuple[str, ...]) -> bool:
-    """Whether a variable comes twice: much may be looked at then that fits nowhere, and gives no row."""
+    """Whether a variable occurs twice: a step may then look at many triples that match no row."""
     variables = [term for term in terms if term[0] == "?"]
     return len(set(variables)) < len(variables)
 
 
 def _filled(row: Row, extra: int, places: Places, found: tuple[Term, ...]) -> Row | None:
-    """The row with what was found put into its columns; None if they disagree."""
+    """The row with the found terms in their columns; None if they differ from terms that the row has."""
     cells = [*row, *[None] * extra]
     for position, column in places:
         value = found[position]

@@ -1,4 +1,4 @@
-"""What plans do to rows one after the other: test, extend, number, and tell apart."""
+"""Steps of plans that handle rows one after the other: run other steps in turn, filter, extend, number, deduplicate."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
@@ -9,7 +9,7 @@ from tidings.sparql.evaluate.expressions import Test, Value
 from tidings.sparql.evaluate.layout import Plan, Row, Step, tiebreak
 
 STACKED = 64
-"""Generators are not stacked higher than Python can climb."""
+"""How many generators are nested: each is a nested call, and Python limits those."""
 
 
 def in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
@@ -20,7 +20,8 @@ def in_turn(steps: list[Step], rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def in_stages(steps: list[Step], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
-    """The same for any number of steps, some of them at a time; nothing is done before the first row is asked for."""
+    """The same for any number of steps: it runs STACKED of them at a time, and holds the rows in between. Nothing runs
+    before the caller asks for the first row."""
     for start in range(0, len(steps), STACKED):
         rows = list(context.hold(in_turn(steps[start : start + STACKED], rows)))
     yield from rows
@@ -35,7 +36,7 @@ def extended(run: Step, value: Value, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def agreeing(plan: Plan, variable: Var, value: Value, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows that have the value of a constant for a variable, or nothing yet."""
+    """The rows whose variable has this value, or is unbound and then gets it."""
     at = plan.layout.index[variable]
     for row in plan.run(rows):
         wanted = value(row)
@@ -46,7 +47,8 @@ def agreeing(plan: Plan, variable: Var, value: Value, rows: Iterable[Row]) -> It
 
 
 def numbered(run: Step, settle: Callable[[Row], Row], context: Context, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with a number that no other solution of any request has, or with one that the same solution always has."""
+    """Rows with a further cell, from which BNODE derives labels. It is unique among the solutions of all requests; in a
+    stable context, it depends only on the solution, so that each evaluation has the same labels."""
     if context.stable:
         return ((*row, " ".join(tiebreak(settle(row)))) for row in run(rows))
     scope = context.moment.fresh_blank()

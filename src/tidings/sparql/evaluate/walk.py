@@ -1,8 +1,8 @@
-"""Property paths that are paths at heart: repetition and negated sets (sections 9.3 and 18.4).
+"""Property paths that are no joins or unions of triple patterns: repetition, negated sets (sections 9.3 and 18.4).
 
-Repeated paths give each pair once; zero steps lead from a term to itself, whether the graph knows the term or not.
-A path within a path can take as long as it likes to give its first pair, so whoever walks looks at the clock: `look`
-is told of how many terms there are to walk to next, and raises what ends an evaluation.
+A repeated path has each pair of ends once. Zero steps lead from a term to itself, even if the graph has no such term.
+A path may walk to many terms before its first pair, so walking itself checks the limits: it calls `look` with the
+number of terms that it walks to next, and `look` raises the errors that end an evaluation.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -30,7 +30,7 @@ _TERMS_BETWEEN_LOOKS = 256
 
 
 def _never(_: int) -> None:
-    """There is no clock to look at."""
+    """For evaluations without limits."""
 
 
 def reverse(path: Path) -> Path:
@@ -53,7 +53,7 @@ def reverse(path: Path) -> Path:
 
 
 def ends(path: Path, source: TripleSource, start: Term, look: Look = _never) -> Iterable[Term]:
-    """Where a path leads from a term, as often as there are ways."""
+    """The terms to which a path leads from a term, each as often as there are ways to it."""
     match path:
         case str():
             return source.objects(start, path)
@@ -77,7 +77,7 @@ def ends(path: Path, source: TripleSource, start: Term, look: Look = _never) -> 
 def closure(
     inner: Path, source: TripleSource, start: Term, least: int, many: bool, look: Look = _never
 ) -> dict[Term, None]:
-    """All terms within reach, each once, nearest first."""
+    """All terms that a repeated path reaches from a term, each once, nearest first."""
     reached: dict[Term, None] = {} if least else {start: None}
     frontier: Collection[Term] = (start,)
     while frontier:
@@ -95,7 +95,7 @@ def closure(
 
 
 def watched_terms(terms: Collection[Term], look: Look) -> Iterator[Term]:
-    """The same terms; somebody looks at the clock now and then, and counts them."""
+    """The same terms; before each block of them, `look` counts them and checks the time limit."""
     left = len(terms)
     for number, term in enumerate(terms):
         if not number % _TERMS_BETWEEN_LOOKS:
@@ -118,7 +118,7 @@ def _negated_ends(
 
 
 def _starts(path: Path, source: TripleSource) -> Iterable[Term]:
-    """Terms from which a path may lead anywhere, each once."""
+    """The terms from which a path may start, each once."""
     match path:
         case str():
             return dict.fromkeys(subject for subject, _ in source.uses(path))
@@ -163,8 +163,8 @@ def walk(
     context: Context,
     substituted: AbstractSet[Var] = frozenset(),
 ) -> Plan:
-    """A path pattern, from whichever end the rows know."""
-    # Between two variables, zero steps are taken at the nodes of the graph only (18.4), whatever the rows bring along.
+    """A plan that extends rows by a path pattern; it walks from the end that a row binds."""
+    # Between two variables, a path of zero steps matches only nodes of the graph (18.4), even where the row binds one.
     free = all(end[0] == "?" and end not in substituted for end in (pattern.subject, pattern.object))
     rooted = free and may_stand_still(pattern.path)
     terms = (pattern.subject, pattern.object, graph) if isinstance(graph, str) else (pattern.subject, pattern.object)

@@ -1,7 +1,7 @@
 """The function library of SPARQL 1.1, section 17.4: every builtin that is strict and needs no context.
 
-Each takes terms, all bound, and gives a term or **None, which means error**. What is lazy (IF, COALESCE, BOUND, IN),
-or needs the query, the clock or chance (IRI, BNODE, NOW, RAND, UUID), belongs to the evaluator.
+Each takes terms, all bound, and returns a term or **None, which means error**. The evaluator has the functions that are
+lazy (IF, COALESCE, BOUND, IN) or need the query, the clock or random numbers (IRI, BNODE, NOW, RAND, UUID).
 """
 
 from collections.abc import Callable

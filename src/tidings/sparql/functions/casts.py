@@ -88,7 +88,7 @@ def _boolean(value: Value) -> Value | None:
 
 
 def _moment(kind: DateTimeKind) -> _Convert:
-    """Between dateTime, date and time: a date is at midnight, and from a dateTime either half can be taken."""
+    """Casts between dateTime, date and time: a date is at midnight, and a dateTime has a date and a time."""
 
     def convert(value: Value) -> Value | None:
         if not isinstance(value, DateTime):
@@ -111,7 +111,7 @@ def _moment(kind: DateTimeKind) -> _Convert:
 
 
 def _duration(kind: DurationKind) -> _Convert:
-    """Between the kinds of durations: the part that the new kind lacks is dropped."""
+    """Casts between the kinds of durations, which drop the part that the new kind lacks."""
 
     def convert(value: Value) -> Value | None:
         if not isinstance(value, Duration):
@@ -180,7 +180,7 @@ _CONVERSIONS: dict[str, _Convert] = {
     "yearMonthDuration": _duration("yearMonthDuration"),
 }
 _PRIMARY = frozenset(f"{XSD}{name}" for name in _CONVERSIONS if name not in INTEGER_BOUNDS or name == "integer")
-"""The datatypes that `encode` writes; a number cast to another type, such as `xsd:byte`, is given its name."""
+"""The datatypes that `encode` writes. A cast to another numeric type, such as `xsd:byte`, replaces the datatype IRI."""
 
 _CALLS = {f"{XSD}{name}": _cast(f"{XSD}{name}", convert) for name, convert in _CONVERSIONS.items()}
 _CALLS[f"{XSD}string"] = to_string

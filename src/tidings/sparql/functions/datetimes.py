@@ -45,7 +45,7 @@ def minutes(term: Term) -> Term | None:
 
 
 def seconds(term: Term) -> Term | None:
-    """A decimal, with the fraction that was written."""
+    """The seconds as a decimal, with the fraction that was written."""
     value = decode(term)
     if not isinstance(value, DateTime) or value.kind not in _TIMED:
         return None

@@ -20,7 +20,7 @@ def absolute(term: Term) -> Term | None:
 
 
 def _to_whole(term: Term, on_decimal: Callable[[Decimal], Decimal], on_real: Callable[[float], float]) -> Term | None:
-    """A numeric term made whole; NaN, the infinities and the sign of a zero stay as they are."""
+    """A numeric term rounded to a whole number; NaN, the infinities and the sign of a zero stay as they are."""
     value = decode(term)
     if type(value) is not Number:
         return None

@@ -43,7 +43,7 @@ _BLOCKS: Final = {
 
 
 MOST_PARTS: Final = 4_000
-"""Characters and classes of a pattern, each as often as it has to come: what compiling it takes grows with these."""
+"""Characters and classes of a pattern, each multiplied by its repetitions: the time to compile it grows with these."""
 
 
 class PatternError(ValueError):
@@ -87,7 +87,7 @@ class _Translator:
         self._groups = 0
         self._closed: set[int] = set()
         self._parts = [0]
-        """Of each group that is open, and of the whole pattern."""
+        """The number of parts of the whole pattern, and of each group that is open."""
         lines, anything = "m" in flags, "s" in flags
         self._plain = {
             ".": r"(?s:.)" if anything else r"[^\n\r]",
@@ -118,7 +118,7 @@ class _Translator:
         return "".join(parts)
 
     def _size_of(self, char: str) -> int:
-        """How many parts the atom has that was just read."""
+        """How many parts the atom has that the translator has just read."""
         if char == "(":
             self._parts.append(0)
             return 0
@@ -155,7 +155,7 @@ class _Translator:
         return "("
 
     def _escape(self) -> str:
-        """An escape outside of a class: a category is not subject to flag `i`, and a digit refers back to a group."""
+        """An escape outside of a class: flag `i` does not apply to a category, and a digit is a back-reference."""
         follows = self._pattern[self._at + 1 : self._at + 2]
         if not follows.isdecimal():
             one, is_single = self._one_escape()
@@ -163,7 +163,7 @@ class _Translator:
         return self._back_reference()
 
     def _back_reference(self) -> str:
-        r"""`\N`, with as many digits as name a group so far; a group that has not matched stands for nothing."""
+        r"""`\N`, with as many digits as make the number of an earlier group; a group without a match is empty."""
         digits = _REFERENCE.match(self._pattern, self._at + 1)
         text = digits[0] if digits else ""
         while len(text) > 1 and int(text) > self._groups:

@@ -1,7 +1,7 @@
 """`REGEX` and `REPLACE` (SPARQL 1.1, 17.4.3.14 and 17.4.3.15), with the semantics of `fn:matches` and `fn:replace`.
 
-A pattern that is not valid is an error, and so is one that takes longer than `TIME_LIMIT` to match: a query cannot
-hold the broker up with `(a*)*b`. One that is too large to be compiled in a moment is refused.
+A pattern that is not valid is an error, and so is a match that takes longer than `TIME_LIMIT`: a query cannot block the
+broker with `(a*)*b`. A pattern that is too large to be compiled quickly raises RequestTooComplex.
 """
 
 import re
@@ -15,7 +15,7 @@ from tidings.sparql.functions.strings import check_length, retext, string_text
 from tidings.sparql.values import Text, decode, encode_boolean
 
 TIME_LIMIT = 1.0
-"""Seconds that one match may take, unless whoever asks has less time."""
+"""Seconds that one match may take, unless the caller gives it less."""
 
 _FLAGS = frozenset("smixq")
 _REFERENCE = re.compile(r"\\([\\$])|\$([0-9]{1,4})|([\\$])")
@@ -28,7 +28,7 @@ def compile_pattern(pattern: str, flags: str) -> "regex.Pattern[str] | None":
         return None
     try:
         translated = translate(pattern, flags)
-        if "i" in flags:  # letter by letter: full case folding would have ß match SS
+        if "i" in flags:  # simple case folding: with full case folding, ß would match SS
             return regex.compile(f"(?-f:{translated})", regex.VERSION1 | regex.IGNORECASE)
         return regex.compile(translated, regex.VERSION1)
     except (PatternError, regex.error, OverflowError, RecursionError):
@@ -56,8 +56,8 @@ def matches(term: Term, pattern: Term, flags: Term = '""', *, seconds: float = T
 def replace(
     term: Term, pattern: Term, replacement: Term, flags: Term = '""', *, seconds: float = TIME_LIMIT
 ) -> Term | None:
-    """A pattern that matches the empty string is an error (FORX0003), as there would be no end of it. Raises
-    TextTooLong."""
+    """`REPLACE`. A pattern that matches the empty string is an error (FORX0003), because it would match at every place.
+    Raises TextTooLong."""
     text, source, by, letters = string_text(term), _simple(pattern), _simple(replacement), _simple(flags)
     if text is None or source is None or by is None or letters is None:
         return None
@@ -76,7 +76,7 @@ def replace(
 
 
 class _Replacement:
-    """What a match is replaced by; and how long that makes the text, before it is made."""
+    """Computes the replacement of each match, and checks the length of the text before it is built."""
 
     __slots__ = ("_parts", "_size")
 
@@ -94,8 +94,8 @@ class _Replacement:
 def template(replacement: str, groups: int) -> list[str | int] | None:
     r"""Texts and numbers of groups in turn; None if a `$` or a `\` stands alone.
 
-    Of the digits after `$`, as many count as make the number of a group; the others are text. One digit always counts,
-    and stands for nothing if there is no such group.
+    After `$`, as many digits as make the number of a group are the reference, and the others are text. The first digit
+    always belongs to the reference; if there is no such group, the reference is empty.
     """
     parts: list[str | int] = []
     at = 0

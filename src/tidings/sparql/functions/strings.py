@@ -13,11 +13,11 @@ from tidings.model.terms import Term, escape, lang_literal, literal
 from tidings.sparql.values import LangText, Number, Text, decode, encode_boolean, encode_integer
 
 LONGEST = 1 << 22
-"""Characters that a text may have that an expression makes. Texts that come as data may be longer."""
+"""Characters of the longest string that an expression may return. Strings in the data may be longer."""
 
 
 def check_length(characters: int) -> None:
-    """Raises TextTooLong."""
+    """Raises TextTooLong if an expression may not return so many characters."""
     if characters > LONGEST:
         raise TextTooLong(LONGEST)
 
@@ -29,7 +29,7 @@ def string_text(term: Term) -> str | None:
 
 
 def retext(term: Term, text: str) -> Term:
-    """A string literal like `term`, with its tag as it was written, but of another text."""
+    """A string literal with another text and the language tag of `term`, spelt in the same way."""
     return f'"{escape(text)}{term[term.rindex(chr(34)) :]}'
 
 
@@ -84,7 +84,7 @@ def ends_with(left: Term, right: Term) -> Term | None:
 
 
 def before(left: Term, right: Term) -> Term | None:
-    """`STRBEFORE`; what is not found gives a simple empty string, what is found keeps the tag."""
+    """`STRBEFORE`: keeps the tag if `right` occurs in `left`; otherwise a simple empty string."""
     texts = compatible_texts(left, right)
     if texts is None:
         return None
@@ -93,7 +93,7 @@ def before(left: Term, right: Term) -> Term | None:
 
 
 def after(left: Term, right: Term) -> Term | None:
-    """`STRAFTER`; what is not found gives a simple empty string, what is found keeps the tag."""
+    """`STRAFTER`: keeps the tag if `right` occurs in `left`; otherwise a simple empty string."""
     texts = compatible_texts(left, right)
     if texts is None:
         return None
@@ -102,7 +102,7 @@ def after(left: Term, right: Term) -> Term | None:
 
 
 def concatenate(*terms: Term) -> Term | None:
-    """`CONCAT`: tagged if all arguments have one and the same language, else simple. Raises TextTooLong."""
+    """`CONCAT`: tagged if all arguments have the same language, else simple. Raises TextTooLong."""
     texts, languages = [], set()
     for term in terms:
         match decode(term):

@@ -23,7 +23,7 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*").fullmatch
 
 
 def same_term(left: Term, right: Term) -> Term:
-    """Identity; the case of a language tag is no difference."""
+    """`sameTerm`: identity, except that the case of language tags does not matter."""
     if is_tagged(left) and is_tagged(right):
         return encode_boolean(fold(left) == fold(right))
     return encode_boolean(left == right)
@@ -73,7 +73,7 @@ def language_matches(tag: Term, pattern: Term) -> Term | None:
 
 
 def with_datatype(term: Term, datatype: Term) -> Term | None:
-    """`STRDT`: a simple literal with a datatype; `rdf:langString` is none, as it takes a tag."""
+    """`STRDT`: a simple literal with a datatype; an error for `rdf:langString`, which needs a language tag."""
     value = decode(term)
     if not isinstance(value, Text) or not is_iri(datatype) or iri_text(datatype) == RDF_LANG_STRING:
         return None
@@ -81,7 +81,7 @@ def with_datatype(term: Term, datatype: Term) -> Term | None:
 
 
 def with_language(term: Term, language: Term) -> Term | None:
-    """`STRLANG`: a simple literal with a language tag that is well-formed (RFC 5646)."""
+    """`STRLANG`: a simple literal with a language tag; an error if the tag is not well-formed (RFC 5646)."""
     match decode(term), decode(language):
         case Text(text), Text(tag) if _LANGUAGE_TAG(tag):
             return lang_literal(text, tag)

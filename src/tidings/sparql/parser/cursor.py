@@ -13,7 +13,7 @@ from tidings.sparql.parser.tokens import locate, replace_codepoint_escapes, toke
 
 
 class Cursor:
-    """Tokens with a position. Parsing functions take a cursor, read from it and leave it behind what they read."""
+    """Tokens with a position. A parsing function reads tokens from a cursor, and moves it behind them."""
 
     __slots__ = (
         "aggregates",
@@ -37,26 +37,26 @@ class Cursor:
     def __init__(self, text: str, base: str | None = None) -> None:
         self.text = replace_codepoint_escapes(text)
         self.toks = tokenize(self.text)
-        self.toks += ("", "")  # looking one token ahead never runs off the end
+        self.toks += ("", "")  # so that the parser may always look one token ahead
         self.i = 0
         self.base = base or DEFAULT_BASE
         self.prefixes: dict[str, str] = {}
         self.known: dict[str, Term] = {}
-        """IRIs and prefixed names already turned into terms: most texts say each several times."""
+        """The terms of the IRIs and prefixed names so far: most texts repeat them."""
         self.prologue: list[str] = []
         self.fresh = 0
         self.blocks = 0
         self.block = 0
-        """The number of the basic graph pattern, operation or template that blank node labels now belong to."""
+        """The number of the present basic graph pattern, operation or template, which is the scope of blank nodes."""
         self.labels: dict[str, int] = {}
         self.data_labels: set[str] = set()
         self.blank_as_variable = True
         self.aggregates: dict[Aggregate, Var] | None = None
-        """Where aggregates may stand, those met so far with the variables that stand for them."""
+        """The aggregates so far, with the variables that stand for them; None where the grammar allows no aggregate."""
         self.warnings: dict[str, None] = {}
-        """What the text says that is no mistake, but hardly meant."""
+        """Warnings about valid SPARQL that the user hardly meant."""
         self.lifted: list[Slot] | None = None
-        """If constants are to be lifted out of patterns and expressions: where they stood."""
+        """The places of the constants that the parser has lifted out; None if it does not lift any."""
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class Cursor:
         return False
 
     def keyword(self) -> str:
-        """The current token as a keyword would be written."""
+        """The current token in upper case, as keywords are."""
         return self.toks[self.i].upper()
 
     def accept_word(self, word: str) -> bool:
@@ -98,7 +98,7 @@ class Cursor:
     # -- names --------------------------------------------------------------------------------------------------
 
     def new_variable(self) -> Var:
-        """A variable that no text can name."""
+        """A fresh variable, with a name that no text can have."""
         self.fresh += 1
         return f"?:{self.fresh}"
 
@@ -151,7 +151,7 @@ class Cursor:
             self.fail("a prefix ending in ':'")
         self.i += 2
         namespace = self._plain_iri()
-        if self.lifted:  # a slot keeps the prefixes of its own place
+        if self.lifted:  # each slot keeps the prefixes that were declared at its place
             self.prefixes = self.prefixes.copy()
         self.prefixes[name[:-1]] = namespace[:-1]
         self.prologue.append(f"PREFIX {name} {namespace}")
@@ -167,7 +167,7 @@ class Cursor:
     # -- terms --------------------------------------------------------------------------------------------------
 
     def term(self) -> str:
-        """A variable, IRI, literal or labelled blank node; a constant may be lifted out."""
+        """A variable, IRI, literal or labelled blank node; the parameter for a constant, if constants are lifted."""
         if self.lifted is None:
             return self.plain_term()
         start = self.i
@@ -180,7 +180,7 @@ class Cursor:
         return f"${slot.kind}{len(self.lifted) - 1}"
 
     def plain_term(self) -> str:
-        """A term as it is written."""
+        """A term, never lifted."""
         token = self.toks[self.i]
         first = token[:1]
         if first in {"?", "$"} and len(token) > 1:
@@ -234,7 +234,7 @@ class Cursor:
     # -- blank nodes --------------------------------------------------------------------------------------------
 
     def labelled_blank(self) -> str:
-        """A blank node label: in a pattern a variable, elsewhere a term; never shared between two blocks."""
+        """The variable (in a pattern) or the term (elsewhere) of a blank node label. Blocks cannot share labels."""
         label = self.toks[self.i]
         if self.labels.setdefault(label, self.block) != self.block:
             self.fail("a new label", message=f"the blank node {label} is already used in another part of the request")
@@ -246,13 +246,13 @@ class Cursor:
         return f"?:{self.fresh}" if self.blank_as_variable else f"_:_{self.fresh}"
 
     def new_block(self) -> None:
-        """From here on, blank node labels belong together that did not belong to what came before."""
+        """Begin a new scope of blank node labels."""
         self.blocks += 1
         self.block = self.blocks
 
     @contextmanager
     def nesting(self) -> Iterator[None]:
-        """Within, a text nested deeper than the parser can follow is an error like any other."""
+        """Turn a RecursionError of the code within into a syntax error."""
         try:
             yield
         except RecursionError:
@@ -260,7 +260,7 @@ class Cursor:
 
     @contextmanager
     def outside_patterns(self) -> Iterator[None]:
-        """Within, blank nodes are terms of a template or of data."""
+        """In the code within, blank nodes are terms of a template or of data."""
         self.blank_as_variable = False
         self.new_block()
         try:

@@ -45,7 +45,7 @@ def expression(c: Cursor) -> Expression:
     terms = [_and(c)]
     while c.accept("||"):
         terms.append(_and(c))
-    return terms[0] if len(terms) == 1 else balanced(terms, Or)  # 17.3.1: associative, errors and all
+    return terms[0] if len(terms) == 1 else balanced(terms, Or)  # 17.3.1: associative, for errors as well
 
 
 def _and(c: Cursor) -> Expression:
@@ -80,7 +80,7 @@ def _additive(c: Cursor) -> Expression:
             c.i += 1
             rest.append((cast(Operator, token), _multiplicative(c, _unary(c))))
         elif token[:1] in {"+", "-"}:
-            # `?x -1` is read as two tokens, ?x and -1: the sum of both
+            # `?x -1` has two tokens, ?x and -1; its value is their sum
             rest.append(("+", _multiplicative(c, c.number())))
         else:
             return Arithmetic(first, tuple(rest)) if rest else first
@@ -135,7 +135,7 @@ def _word(c: Cursor, word: str) -> Expression:
 
 
 def call(c: Cursor, word: str) -> Expression:
-    """BuiltInCall, at the current token, which reads `word` in capitals."""
+    """BuiltInCall; `word` is the current token in upper case."""
     if word == "EXISTS":
         c.i += 1
         return _exists(c)
@@ -195,7 +195,7 @@ def iri_or_call(c: Cursor) -> Expression:
 
 
 def _note_unknown(c: Cursor, name: Term, given: int) -> None:
-    """A call that is always in error is still SPARQL (17.6), but whoever wrote it should hear of it."""
+    """Warn about a call of a function that does not exist: valid SPARQL, but always an error (17.6)."""
     cast = CASTS.get(name[1:-1])
     if cast is None:
         c.warnings[f"the function {name} is not known: every call of it is an error"] = None
@@ -205,7 +205,7 @@ def _note_unknown(c: Cursor, name: Term, given: int) -> None:
 
 
 def _aggregate(c: Cursor, word: str) -> Expression:
-    """The variable that stands for an aggregate; the aggregate itself is noted for the Group node."""
+    """The variable that stands for an aggregate; the cursor collects the aggregates for the Group node."""
     if c.aggregates is None:
         c.fail("an expression without aggregates", message=f"the aggregate {word} cannot stand here")
     c.i += 1

@@ -95,7 +95,7 @@ def _negated(c: Cursor) -> Negated:
 
 
 def pattern_of(c: Cursor, subject: str, walked: Path, object_: str) -> Node:
-    """Everything that is not inherently a path becomes triple patterns, joins and unions."""
+    """The pattern of a path: triple patterns, joins and unions for everything but repetitions and negated sets."""
     match walked:
         case str():
             return BGP(((subject, walked, object_),))
@@ -111,7 +111,7 @@ def pattern_of(c: Cursor, subject: str, walked: Path, object_: str) -> Node:
 
 
 def merged(left: Node, right: Node) -> Node:
-    """A join in which two basic graph patterns become one."""
+    """A join; two basic graph patterns become one."""
     if isinstance(left, BGP) and isinstance(right, BGP):
         return BGP(left.patterns + right.patterns) if left.patterns else right
     return join(left, right)

@@ -33,7 +33,7 @@ def group(c: Cursor) -> Node:
 
 
 def _group_parts(c: Cursor) -> tuple[Node, Expression | None]:
-    """The group without its own filters, and those filters as one condition: OPTIONAL needs them apart."""
+    """The group without its filters, and its filters as one condition: OPTIONAL needs both separately."""
     c.expect("{")
     if c.toks[c.i].upper() == "SELECT":
         node = query.sub_select(c)
@@ -64,7 +64,7 @@ def _group_parts(c: Cursor) -> tuple[Node, Expression | None]:
 
 
 class _Scope:
-    """What the elements of a group have made visible so far. Each of them is looked at once, if anybody asks at all."""
+    """The variables in scope after the elements so far of a group. They are collected lazily, once per element."""
 
     __slots__ = ("_found", "_recent")
 
@@ -83,7 +83,7 @@ class _Scope:
 
 
 def _triples(c: Cursor) -> Node:
-    """Triples up to the next thing that ends a basic graph pattern; a filter in between does not."""
+    """Triples up to the end of a basic graph pattern, which a filter in between does not end."""
     triples: list[TriplePattern] = []
     paths: list[Node] = []
     triples_block(c, triples, paths)
@@ -115,7 +115,7 @@ def _element(c: Cursor, before: Node, scope: _Scope) -> Node:
 
 
 def _joined(c: Cursor, word: str) -> Node:
-    """An element that says nothing about those before it."""
+    """An element that is joined with the elements before it, and otherwise independent of them."""
     match word:
         case "{":
             return _union(c)
@@ -143,7 +143,7 @@ def _service(c: Cursor) -> Node:
     silent = c.accept_word("SILENT")
     name = _variable_or_iri(c)
     start = c.i
-    lifted, c.lifted = c.lifted, None  # its text goes out as it is written, constants and all
+    lifted, c.lifted = c.lifted, None  # the endpoint gets the text as it is written, with its constants
     inner = group(c)
     c.lifted = lifted
     text = " ".join([f"BASE <{c.base}>", *c.prologue, "SELECT * WHERE", *c.toks[start : c.i]])

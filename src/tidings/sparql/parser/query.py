@@ -116,7 +116,7 @@ def _selection(c: Cursor) -> _Selection:
     selection = _Selection()
     selection.distinct = c.accept_word("DISTINCT")
     if not selection.distinct:
-        c.accept_word("REDUCED")  # it permits to drop duplicates (18.2.5.4); all of them are kept
+        c.accept_word("REDUCED")  # it allows dropping duplicates (18.2.5.4); Tidings keeps all of them
     if c.accept("*"):
         selection.star = c.i - 1
         return selection
@@ -279,7 +279,7 @@ def _sliced(node: Node, window: tuple[int, int | None]) -> Node:
 
 
 def _modified(c: Cursor, node: Node) -> Node:
-    """Solution modifiers of the forms that project nothing."""
+    """The solution modifiers of ASK, CONSTRUCT and DESCRIBE, which have no projection."""
     node, _, order, window = _modifiers(c, node, {})
     if order:
         node = OrderBy(node, order)
@@ -289,7 +289,7 @@ def _modified(c: Cursor, node: Node) -> Node:
 def _modifiers(
     c: Cursor, node: Node, aggregates: dict[Aggregate, Var]
 ) -> tuple[Node, bool, tuple[tuple[Expression, bool], ...], tuple[int, int | None]]:
-    """What follows the pattern: the pattern grouped and filtered, whether it is grouped, its order and its window."""
+    """The modifiers after a pattern: the grouped and filtered pattern, whether it is grouped, ORDER BY, the window."""
     c.aggregates = aggregates
     node, keys = _group_by(c, node)
     having = _having(c)
@@ -320,7 +320,7 @@ def _construct(c: Cursor, given: Dataset | None) -> Construct:
     c.expect_word("WHERE")
     start = c.i
     template = _template(c)
-    c.i = start  # the same tokens once more, now with blank nodes as variables
+    c.i = start  # read the same tokens again, now as a pattern, in which blank nodes are variables
     c.labels.clear()
     pattern = _plain_pattern(c)
     return Construct(template, _modified(c, pattern), dataset)

@@ -1,8 +1,8 @@
-"""Single tokens to terms, and slots: the places of a text from which constants have been lifted.
+"""Reads single tokens as terms; slots are the places of a text from which the parser has lifted constants.
 
-A lifted constant is a *parameter*, written `$` and a letter for what may stand there, then its number: `$i` an IRI,
-`$s` a plain string, `$x` a string with datatype or language, `$n` a bare number. To the algebra it is a constant; its
-value comes with each evaluation.
+The parser replaces a lifted constant by a *parameter*: `$`, a letter for the kind of the constant, and a number. `$i`
+is an IRI, `$s` a plain string, `$x` a string with datatype or language, `$n` a bare number. To the algebra, a parameter
+is a constant; each evaluation gets the values of the parameters.
 """
 
 from typing import Literal
@@ -32,7 +32,7 @@ def read_iri(token: str, prefixes: dict[str, str], base: str) -> Term | None:
 
 
 def read_string(token: str) -> str | None:
-    """The characters of a quoted token; None if an escape in it names none."""
+    """The characters of a quoted token; None if one of its escapes is no character."""
     quotes = 3 if token.startswith(('"""', "'''")) and len(token) >= 6 else 1
     text = token[quotes:-quotes]
     if "\\" in text:
@@ -52,7 +52,7 @@ def read_number(token: str) -> Term:
 
 
 class Slot:
-    """A place whose token may be another constant of the same kind without changing how the text is read."""
+    """A place where a text may have any other constant of the same kind, and still has the same algebra."""
 
     __slots__ = ("_base", "_prefixes", "_suffix", "index", "kind")
 
@@ -66,7 +66,7 @@ class Slot:
             self.kind = "n" if token[0] not in "\"'" else "x" if self._suffix else "s"
 
     def read(self, token: str) -> Term | None:
-        """The constant that another text has in this place; None if it has something else there."""
+        """The constant of this kind that the token is; None if it is no such constant."""
         if self.kind == "i":
             return read_iri(token, self._prefixes, self._base)
         if self.kind == "n":

@@ -1,8 +1,8 @@
 """The terminals of the SPARQL grammar (section 19.8) as one regular expression.
 
 `TOKENS.findall(text)` is the whole tokenizer: white space and comments are skipped in the same match, a character
-that starts no token is a token of its own, and the end of the text is the empty token. The kind of a token shows in
-its first character, so tokens stay plain strings. Where a token stands is only worked out for an error message.
+that starts no token is a token of its own, and the end of the text is the empty token. The first character of a token
+tells its kind, so tokens are plain strings. The place of a token is computed only for an error message.
 """
 
 import re
@@ -14,7 +14,7 @@ _BASE = (
 _NAME = _BASE + "_0-9"
 _CHARS = _NAME + "\\-\u00b7\u0300-\u036f\u203f-\u2040"
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-# A run of characters first, and only then a loop over what may come between runs: names mostly have nothing between.
+# First a run of plain characters, then a loop over dots and escapes with the runs after them: most names are one run.
 _LOCAL = rf"(?:[{_NAME}:]|{_PLX})[{_CHARS}:]*+(?:(?:\.++(?=[{_CHARS}:%\\])|{_PLX})[{_CHARS}:]*+)*+"
 _WORD = rf"[{_BASE}][{_CHARS}]*+(?:\.++[{_CHARS}]++)*+"
 _EXPONENT = r"[eE][+-]?[0-9]+"
@@ -47,7 +47,7 @@ TOKENS = re.compile(rf"[ \t\r\n]*+(?:#[^\r\n]*+[ \t\r\n]*+)*+({'|'.join(_ALTERNA
 
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
-# What may hold a quotation mark that begins no string comes first: an IRI, an escape in a local name, a comment.
+# IRIs, escapes in local names and comments come first: they may hold quotation marks that begin no string.
 _QUOTING = (r'<[^<>"{}|^`\x00-\x20]*+>', r"\\[^uU]", r"#[^\r\n]*+")
 _CODEPOINT = re.compile("|".join((*_QUOTING, *STRINGS, _ESCAPE.pattern)), re.DOTALL)
 
@@ -60,7 +60,7 @@ def tokenize(text: str) -> list[str]:
 def replace_codepoint_escapes(text: str) -> str:
     r"""Section 19.2: `\u` and `\U` outside of strings become the characters they name.
 
-    Those inside strings are left to the reader of the string: replaced here, an escaped quote would end it.
+    `read_string` replaces those inside strings: here, an escaped quotation mark would end the string.
     """
     if "\\u" not in text and "\\U" not in text:
         return text
@@ -72,7 +72,7 @@ def _replace_codepoint(match: re.Match[str]) -> str:
     if digits is None:
         return _ESCAPE.sub(_replace_codepoint, match[0]) if match[0][0] == "<" else match[0]
     codepoint = int(digits, 16)
-    # Left as it is, an escape that names no character is refused by the parser where it stands.
+    # An escape that is no character stays as it is; the parser then reports it at its place.
     return chr(codepoint) if codepoint < 0x110000 and not 0xD800 <= codepoint < 0xE000 else match[0]
 
 

@@ -10,9 +10,9 @@ _STARTS = frozenset("?$\"'<([_:.+-0123456789")
 
 
 def triples_block(c: Cursor, triples: list[TriplePattern], paths: list[Node] | None) -> None:
-    """Read `subject predicate object` groups separated by dots, up to whatever is no triple.
+    """Read triples separated by dots, up to the first token that cannot start one.
 
-    Simple triples go to `triples`. Property paths go to `paths`; None says that none may stand here.
+    Simple triples go to `triples`, patterns of property paths to `paths`, which is None where paths are not allowed.
     """
     toks = c.toks
     while True:
@@ -36,7 +36,7 @@ def _same_subject(c: Cursor, triples: list[TriplePattern], paths: list[Node] | N
     opening = c.toks[c.i]
     if opening in {"[", "("}:
         subject = _node(c, triples, paths)
-        # Only a `[...]` that says something, or a collection, may stand alone.
+        # Only a `[...]` with properties, or a collection, may stand without a property list.
         if not _at_verb(c) and c.toks[c.i - 2] != "[" and subject != RDF_NIL:
             return
     else:

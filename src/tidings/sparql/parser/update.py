@@ -31,7 +31,7 @@ from tidings.sparql.parser.triples import at_triple, triples_block
 
 
 def parse_update(text: str, base: str | None = None, dataset: Dataset | None = None) -> tuple[Operation, ...]:
-    """The operations of a request. A dataset given with the request stands for USING (SPARQL Protocol, 2.2.3)."""
+    """The operations of a request. A dataset given with the request stands in for USING (SPARQL Protocol, 2.2.3)."""
     return read_update(Cursor(text, base), dataset)
 
 
@@ -145,7 +145,7 @@ def _check_quads(c: Cursor, at: int, quads: list[QuadPattern], *, variables: boo
 
 
 def _data(c: Cursor, *, blanks: bool) -> tuple[Quad, ...]:
-    """Ground quads; a blank node label may stand in one DATA of a request only."""
+    """Quads without variables. A blank node label may be used in only one DATA block of a request."""
     at = c.i
     c.labels.clear()
     quads = _quads(c, DEFAULT_GRAPH, variables=False, blanks=blanks)

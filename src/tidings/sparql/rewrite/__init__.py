@@ -1,10 +1,10 @@
 """Rewrite passes, algebra to algebra, in the order in which they are applied. Each keeps the multiset of solutions.
 
-antijoins   OPTIONAL that is asked to have found nothing is NOT EXISTS; of whole queries
-constants   FILTER(?x = <iri>) is a constant in disguise
-semijoins   EXISTS around what cannot see the row that asks is a join
+antijoins   OPTIONAL with a filter that it matched nothing becomes NOT EXISTS; only in whole queries
+constants   FILTER(?x = <iri>) becomes the constant in the pattern
+semijoins   EXISTS around a pattern that cannot see the outer row becomes a join
 order       the most selective pattern first, by the store's counts
-filters     each condition as soon as its variables are bound
+filters     tests each condition as soon as its variables are bound
 """
 
 from tidings.model.terms import Var
@@ -18,7 +18,7 @@ from tidings.sparql.rewrite.semijoins import join_existence
 
 
 def rewrite(node: Node, view: View, bound: frozenset[Var] = frozenset(), look: Look = unhurried) -> Node:
-    """A pattern ready to be compiled; `bound` are variables that rows bring along. `look` is called now and then."""
+    """A pattern ready to be compiled. Input rows bind the variables `bound`. The passes call `look` now and then."""
     if isinstance(node, BGP) and len(node.patterns) < 2:
         return node
     revealed = reveal_constants(node, look)

@@ -1,4 +1,4 @@
-"""OPTIONAL that is asked to have found nothing: the way to say NOT EXISTS before SPARQL 1.1, and still widely used.
+"""OPTIONAL with a filter that it matched nothing: the form of NOT EXISTS before SPARQL 1.1, and still widely used.
 
     A OPTIONAL { B FILTER (c) } FILTER (!BOUND(?b))   =   A FILTER NOT EXISTS { B FILTER (c) }
 
@@ -32,11 +32,11 @@ from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 from tidings.sparql.evaluate.pushing import pushable
 
 MOST = 64
-"""Conditions of one filter that are looked into: each goes all the way down to the OPTIONAL that it is about."""
+"""How many conditions of one filter are tried: for each, the pass descends the pattern to find its OPTIONAL."""
 
 
 def antijoined(node: Filter) -> Node:
-    """One filter in this way, with the same columns; the node itself, if none of its conditions is of that kind."""
+    """Rewrite one filter, with the same columns; the node itself if none of its conditions is of that kind."""
     inner, kept, left = node.inner, list[Expression](), MOST
     for condition in conjuncts(node.condition):
         variable = _left_open(condition) if left else None
@@ -53,7 +53,7 @@ def antijoined(node: Filter) -> Node:
 
 
 def join_absence(node: Node) -> Node:
-    """A whole pattern in this way, but for what is evaluated once a graph: where NOT EXISTS is in the way of that."""
+    """Rewrite a whole pattern, except inside GRAPH ?name: NOT EXISTS would prevent evaluating all graphs at once."""
     if isinstance(node, Graph) and node.name[0] == "?":
         return node
     node = rebuilt(node, join_absence)
@@ -69,8 +69,8 @@ def _left_open(condition: Expression) -> Var | None:
 
 
 def _alone(node: Node, variable: Var) -> Node | None:
-    """The solutions of a pattern in which OPTIONAL has not bound a variable, without looking for what it would bind;
-    None if no OPTIONAL in it is what binds the variable."""
+    """A pattern for those solutions in which OPTIONAL has not bound the variable; None if it is not an OPTIONAL of the
+    pattern that binds it."""
     match node:
         case LeftJoin(left, right, condition) if variable in visible(right):
             if variable in visible(left) or variable not in certain(right):
@@ -102,12 +102,12 @@ def _alone(node: Node, variable: Var) -> Node | None:
 
 
 def _is_asked_alike(left: Node, right: Node, condition: Expression | None) -> bool:
-    """Whether a right side has the same solutions for a row, be they joined with it or asked for."""
+    """Whether OPTIONAL and EXISTS have the same solutions of the right side for a row."""
     asked = [*every_expression(right), *(() if condition is None else every_expression(Filter(condition, right)))]
     if any(isinstance(each, Exists) or is_momentary(each) or names_blanks(each) for each in asked):
         return False
     if _asks_elsewhere(right):
-        return False  # many rows at once, and not one by one
+        return False  # SERVICE is asked once for many rows, EXISTS once for each
     return pushable(right, visible(left).keys())
 
 

@@ -1,6 +1,6 @@
-"""Constants in disguise: `FILTER(?x = <iri>)` over a pattern that binds ?x asks for that pattern with <iri> in it.
+"""Replaces a variable by a constant: `FILTER(?x = <iri>)` over a pattern that binds ?x is the pattern with <iri> in it.
 
-Only for terms whose `=` is identity, which are IRIs and plain strings: `?x = 1` is also true of 1.0 and "01".
+Only for terms whose `=` is identity, which are IRIs and plain strings: `?x = 1` is also true of 1.0 and of 01.
 """
 
 from tidings.model.terms import Term, Var
@@ -62,7 +62,7 @@ def reveal_constants(node: Node, look: Look = unhurried) -> Node:
 
 
 def _constant(condition: Expression) -> tuple[Var, Term] | None:
-    """The variable and the term of a condition that says they are the same."""
+    """The variable and the term of a condition that they are equal."""
     match condition:
         case Compare("=", str() as left, str() as right):
             identity = False
@@ -75,13 +75,13 @@ def _constant(condition: Expression) -> tuple[Var, Term] | None:
     if left[0] != "?" or right[0] == "?":
         return None
     by_identity = right[0] == "<" or right[-1] == '"' or right[:2] in {"$i", "$s"}
-    # A language-tagged literal is also matched by its other spellings, and stays what it is in the store.
+    # A language-tagged literal also equals its other spellings, and the row has the spelling of the store.
     typed = right[0] == '"' and right[-1] == ">"
     return (left, right) if by_identity or (identity and typed) else None
 
 
 def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
-    """The pattern with the term in the place of the variable; None where that might change its meaning."""
+    """The pattern with the term in the place of the variable; None if that might change its meaning."""
     match node:
         case BGP(patterns) if term[0] != "$" or all(p != variable for _, p, _ in patterns):  # no predicate is lifted
             put = {variable: term}
@@ -119,7 +119,7 @@ def _substituted(node: Node, variable: Var, term: Term) -> Node | None:
 
 
 def _plain(node: Node, variable: Var, term: Term) -> Node | None:
-    """Substitution where only triple patterns stand, so that a variable is bound in all solutions or in none."""
+    """Substitution in a pattern of triple patterns only, where all solutions bind the variable or none does."""
     return _substituted(node, variable, term) if isinstance(node, BGP | PathPattern) else None
 
 

@@ -1,4 +1,4 @@
-"""What a pattern costs that is joined next: rows to expect, given what is bound by then and what the store counts."""
+"""The cost of joining a pattern next: the expected rows, by the variables bound so far and the store's counts."""
 
 from collections.abc import Set as AbstractSet
 
@@ -7,11 +7,11 @@ from tidings.sparql.algebra import BGP, Extend, Node, PathPattern, Values
 from tidings.sparql.evaluate.dataset import NOTHING, TripleSource
 
 _UNCONNECTED = 1e6
-"""What a pattern costs more if it shares no variable with those before it: it multiplies their rows."""
+"""The factor for a pattern that shares no variable with those before it: their join is a cross product."""
 
 
 def cost(part: Node, variables: AbstractSet[Var], alone: bool, source: TripleSource, known: AbstractSet[Var]) -> float:
-    """Rows to expect for each row so far; what has to be evaluated on its own anyway (`alone`) comes first."""
+    """The expected rows for each row so far. A part that has to be evaluated separately (`alone`) comes first."""
     match part:
         case BGP((pattern,)):
             found = _pattern_cost(pattern, source, known)

@@ -1,4 +1,4 @@
-"""Filter push-down: a condition is tested as soon as the variables it reads are bound, and never later."""
+"""Filter push-down: moves each condition to where the variables that it reads are first bound."""
 
 from tidings.model.terms import Var
 from tidings.sparql.algebra import (
@@ -45,7 +45,7 @@ def push_filters(node: Node, look: Look = unhurried) -> Node:
 
 
 def _movable(condition: Expression) -> bool:
-    """Whether it gives the same for the same bindings wherever it stands."""
+    """Whether a condition has the same value for the same bindings at any place of a pattern."""
     return not _has_exists(condition) and not is_momentary(condition)
 
 
@@ -54,14 +54,14 @@ def _has_exists(expression: Expression) -> bool:
 
 
 class _Descent:
-    """The way of conditions down one pattern. What a pattern binds for certain is found once: a condition inside does
-    not change it, so a pattern with one more condition in it has it from the one without."""
+    """Pushes conditions down one pattern. It computes the certain variables of each sub-pattern once: a condition
+    inside does not change them, so a pattern with one more condition takes them over."""
 
     __slots__ = ("_certain",)
 
     def __init__(self) -> None:
         self._certain: dict[int, tuple[Node, frozenset[Var]]] = {}
-        """By identity; the node is kept, so that no other one gets its place in memory."""
+        """By the id of the node. The entry keeps the node alive, so that no other node gets its id."""
 
     def _sure(self, node: Node) -> frozenset[Var]:
         found = self._certain.get(id(node))
@@ -70,7 +70,7 @@ class _Descent:
         return found[1]
 
     def _as_sure(self, changed: Node, before: Node) -> Node:
-        """The changed pattern, which binds what it bound before."""
+        """The changed pattern, which has the same certain variables as before."""
         found = self._certain.get(id(before))
         if found is not None:
             self._certain[id(changed)] = changed, found[1]
@@ -110,7 +110,7 @@ class _Descent:
 
 
 def _split(patterns: tuple[tuple[str, str, str], ...], condition: Expression, reads: frozenset[Var]) -> Node | None:
-    """Behind the first triple patterns that bind all it reads."""
+    """The condition behind the first triple patterns that bind all variables that it reads."""
     waiting = set(reads)
     for number, pattern in enumerate(patterns[:-1], start=1):
         waiting.difference_update(pattern)

@@ -1,4 +1,4 @@
-"""Looking at the clock while a plan is made: planning counts towards the time limit, as reading and evaluating do."""
+"""Checks the time limit while a plan is made: planning counts towards the limit, as parsing and evaluating do."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,4 +8,4 @@ Look: TypeAlias = Callable[[], None]
 
 
 def unhurried() -> None:
-    """For whoever has no time limit."""
+    """For plans without a time limit."""

@@ -1,4 +1,4 @@
-"""Join order: greedily the pattern that promises the fewest rows, given what is bound by then."""
+"""Join order: greedily, the pattern with the fewest expected rows next, given the variables bound so far."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ _PARTS_BETWEEN_LOOKS = 64
 
 
 def order_joins(node: Node, source: TripleSource, view: View, bound: AbstractSet[Var], look: Look = unhurried) -> Node:
-    """Every group of joined patterns in its best order; `source` is the graph that patterns look into."""
+    """The node with each group of joined patterns in its best order; `source` is the graph that the patterns match."""
     look()
     match node:
         case BGP(patterns) if len(patterns) < 2:
@@ -54,7 +54,7 @@ def order_joins(node: Node, source: TripleSource, view: View, bound: AbstractSet
 
 
 def _parts(node: Node, found: list[Node]) -> list[Node]:
-    """A group of joined patterns, its triple patterns one by one."""
+    """The parts of a group of joined patterns, with each triple pattern as a part of its own."""
     match node:
         case Join(left, right):
             _parts(right, _parts(left, found))
@@ -84,11 +84,12 @@ def _ordered(node: Node, source: TripleSource, view: View, bound: AbstractSet[Va
 
 
 class _Frontier:
-    """The parts that wait, the one that promises the fewest rows first; of equals, the one that was written first.
+    """The parts that are not joined yet: the one with the fewest expected rows first, and among equals the first in the
+    text.
 
-    What a part costs depends only on which of its own variables are known, and on whether any variable is. So a part is
-    looked at again when one of its variables becomes known, and all of them once, when the first one does: n parts of a
-    few variables take n log n steps, where asking all of them each time takes n².
+    The cost of a part depends only on which of its own variables are known, and on whether any variable is. So its cost
+    is computed again only when one of its variables becomes known, and once for all parts when the first variable does:
+    n parts of a few variables take n log n steps; computing all costs each time would take n².
     """
 
     __slots__ = ("_awaited", "_heap", "_look", "_met", "_open", "_parts", "_source", "_taken", "_watching", "known")
@@ -101,21 +102,22 @@ class _Frontier:
         times = Counter(chain.from_iterable(shown))
         self._parts = [(part, own, _is_alone(part, own, times, bound)) for part, own in zip(parts, shown, strict=True)]
         self._awaited = [endpoints(part) for part in parts]
-        """By part, what has to be known before it is evaluated, if anything can bind it at all."""
+        """For each part, the endpoint variables of SERVICE that should be known before it."""
         self._open = len(parts)
-        """How many wait."""
+        """The number of parts that are not joined yet."""
         self._taken = [False] * len(parts)
         self._watching: dict[Var, list[int]] = {}
         for number, (_, variables, _) in enumerate(self._parts):
             for variable in variables:
                 self._watching.setdefault(variable, []).append(number)
         self._met: set[int] = set()
-        """The parts that are no triple patterns or paths and share a known variable: nothing changes for them."""
+        """The parts that are neither triple patterns nor paths and share a known variable: their cost is final."""
         self._heap: list[tuple[float, int]] = []
         self._ask(range(len(parts)))
 
     def _ask(self, numbers: Iterable[int]) -> None:
-        """What parts cost now. What they cost before is left in the heap, and passed over: they never cost more."""
+        """Push the present costs of parts. Their earlier costs stay in the heap behind these, as costs never grow, and
+        `take` skips them."""
         for at, number in enumerate(numbers):
             if not self._taken[number]:
                 heappush(self._heap, (self._cost(number), number))
@@ -138,7 +140,7 @@ class _Frontier:
         return None
 
     def learn(self, variables: AbstractSet[Var]) -> None:
-        """From here on, these are known."""
+        """Add variables that are known from now on."""
         first = not self.known and bool(variables)
         fresh = [variable for variable in variables if variable not in self.known]
         self.known.update(fresh)
@@ -153,7 +155,7 @@ class _Frontier:
 
 
 def _is_alone(part: Node, own: AbstractSet[Var], times: Mapping[Var, int], bound: AbstractSet[Var]) -> bool:
-    """Whether a part cannot be evaluated from rows of the others, whichever of them come first."""
+    """Whether a part cannot extend rows of the other parts, in whatever order they are joined."""
     if isinstance(part, BGP | PathPattern):
         return False
     around = {v for v in every_variable(part) if v in bound or times.get(v, 0) > (v in own)}

@@ -1,9 +1,9 @@
-"""EXISTS that has to evaluate its pattern on its own: once for all rows, instead of once for each of them.
+"""EXISTS around a pattern that has to be evaluated separately: once for all rows, instead of once for each row.
 
     FILTER EXISTS { P }       A ⋈ δ(π(P))       FILTER NOT EXISTS { P }       A - π(P)
 
-Most patterns are looked up from the row that asks, and stay as they are. A sub-SELECT with an aggregate or DISTINCT
-sees nothing of that row; all that matters is whether one of its solutions agrees with it in what both have.
+Most patterns extend the outer row, and stay as they are. A sub-SELECT with an aggregate or DISTINCT does not see that
+row; all that matters is whether one of its solutions agrees with the row in their shared variables.
 """
 
 from collections.abc import Iterator
@@ -36,15 +36,15 @@ from tidings.sparql.rewrite.looking import Look, unhurried
 
 
 def join_existence(node: Node, bound: AbstractSet[Var] = frozenset(), look: Look = unhurried) -> Node:
-    """A pattern with such conditions as joins; `bound` are variables that rows bring along."""
+    """A pattern with such conditions as joins; input rows bind the variables `bound`."""
     look()
     node = rebuilt(node, lambda inner: join_existence(inner, bound, look))
     return semijoined(node, bound) if isinstance(node, Filter) else node
 
 
 def semijoined(node: Filter, bound: AbstractSet[Var] = frozenset(), *, stable: bool = False) -> Node:
-    """One filter in this way; the node itself, if none of its conditions is of that kind. Where evaluations are
-    `stable`, LIMIT always takes the same rows of the same data."""
+    """Rewrite one filter; the node itself if none of its conditions is of that kind. In `stable` evaluations, LIMIT
+    always takes the same rows of the same data."""
     inner, kept = node.inner, list[Expression]()
     for condition in conjuncts(node.condition):
         joined = _joined(inner, condition, bound, stable)
@@ -71,8 +71,8 @@ def _joined(left: Node, condition: Expression, bound: AbstractSet[Var], stable: 
 
 
 def _agreeing(left: Node, pattern: Node, bound: AbstractSet[Var], stable: bool) -> tuple[Var, ...]:
-    """The variables by which a pattern that is evaluated on its own meets rows, all of them bound on both sides; none,
-    if it is not of that kind."""
+    """The variables shared by rows and a pattern that has to be evaluated separately, all of them bound on both sides;
+    () if the pattern is not of that kind."""
     ours, sure = visible(left), certain(left)
     read = set(every_variable(pattern))
     if not sure.issuperset(read.intersection(ours)) or not read.intersection(bound).issubset(ours):
@@ -84,7 +84,7 @@ def _agreeing(left: Node, pattern: Node, bound: AbstractSet[Var], stable: bool) 
 
 
 def _is_arbitrary(pattern: Node, stable: bool) -> bool:
-    """Whether two evaluations of the same data may find different solutions."""
+    """Whether two evaluations of the pattern on the same data may have different solutions."""
     if not stable and any(isinstance(node, Slice) for node in _nodes(pattern)):
         return True
     return any(is_momentary(each) or names_blanks(each) for each in every_expression(pattern))

@@ -1,7 +1,7 @@
 """The values behind terms, and the operators of SPARQL 1.1 section 17.3 on them.
 
-Operators take terms and give terms or truth values. **None means error**, the same everywhere in this package; no
-operator raises for what a query does wrong.
+Operators take terms and return terms or truth values. **None means error** everywhere in this package; no operator
+raises an exception for an error of the query.
 """
 
 from tidings.sparql.values.arithmetic import (

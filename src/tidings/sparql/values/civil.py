@@ -1,7 +1,7 @@
-"""Days of the proleptic Gregorian calendar, for every year there can be.
+"""Days of the proleptic Gregorian calendar, for years of any size.
 
 Years are counted from 1 March so that the leap day comes last, and days in eras of 400 years (146,097 days). The year
-0 exists, as in ISO 8601 and XSD 1.1; the standard library's dates end at the years 1 and 9999, which is why not they.
+0 exists, as in ISO 8601 and XSD 1.1. The dates of the standard library have only the years 1 to 9999.
 """
 
 DAY = 86_400
@@ -38,6 +38,6 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def plus_months(year: int, month: int, day: int, months: int) -> tuple[int, int, int]:
-    """The same day so many months later, or the last of that month when it is shorter."""
+    """The same day so many months later, or the last day of that month if it is shorter."""
     later, index = divmod(year * 12 + month - 1 + months, 12)
     return later, index + 1, min(day, days_in_month(later, index + 1))

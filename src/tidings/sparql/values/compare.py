@@ -1,7 +1,7 @@
 """The operators `=`, `<` and `<=` on terms, and the effective boolean value (SPARQL 1.1, 17.2.2 and 17.3.1).
 
-None is a type error, which also covers what cannot be known: whether two literals of unknown datatypes have one
-value, and which of two moments comes first if only one of them has a timezone.
+None is a type error. It also stands for what cannot be known: whether two literals of unknown datatypes are equal,
+and which of two moments comes first if only one of them has a timezone.
 """
 
 from decimal import Decimal
@@ -30,7 +30,7 @@ _Comparable = int | Decimal | float
 
 
 def _promoted(left: Number, right: Number) -> tuple[_Comparable, _Comparable]:
-    """Both values in the type that XPath promotes them to; Python compares int and Decimal exactly as they are."""
+    """Both values in the type that XPath promotes them to; int and Decimal stay, as Python compares them exactly."""
     rank = left.rank if left.rank > right.rank else right.rank
     if rank <= DECIMAL or left.rank == right.rank:
         return left.value, right.value
@@ -50,11 +50,11 @@ def equals(left: Term, right: Term) -> bool | None:
 
 
 def equality_key(term: Term) -> Term:
-    """The same for any two terms that are equal by `=`; different ones may have it as well."""
+    """A key that any two terms that are equal by `=` have in common; other terms may have the same key."""
     value = decode(term)
     match value:
         case Number():
-            return f'"{to_single(to_rank(value, DOUBLE)) + 0.0!r}"'  # every promotion keeps this; -0 is 0
+            return f'"{to_single(to_rank(value, DOUBLE)) + 0.0!r}"'  # the same after any promotion; -0 becomes 0
         case LangText(text, language):
             return f'"{text}"@{language}'
         case Boolean(truth):
@@ -81,11 +81,11 @@ def _values_equal(x: Value, y: Value) -> bool | None:
         case (Other(), _) | (_, Other()):
             return None
         case _:
-            return False  # two known datatypes whose value spaces do not meet
+            return False  # two known datatypes with disjoint value spaces
 
 
 def less(left: Term, right: Term) -> bool | None:
-    """`<` within one kind of value; strings of one language are compared too, which SPARQL allows as an extension."""
+    """`<` within one kind of value. It also compares strings of one language, which SPARQL allows as an extension."""
     x, y = decode(left), decode(right)
     if type(x) is Number and type(y) is Number:
         a, b = _promoted(x, y)
@@ -106,7 +106,7 @@ def less(left: Term, right: Term) -> bool | None:
 
 
 def less_or_equal(left: Term, right: Term) -> bool | None:
-    """`<=`, that is `<` or `=`, for what `<` can compare."""
+    """`<=`, that is `<` or `=`, for terms that `<` can compare."""
     x, y = decode(left), decode(right)
     if type(x) is Number and type(y) is Number:
         a, b = _promoted(x, y)

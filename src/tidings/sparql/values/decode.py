@@ -25,7 +25,7 @@ PARSERS: dict[str, Callable[[str], Value | None]] = {
     f"{XSD}dayTimeDuration": parse_day_time_duration,
     f"{XSD}yearMonthDuration": parse_year_month_duration,
 }
-"""What reads the lexical forms of a datatype, by its bare IRI; None is for a form that is not one of them."""
+"""The parser of lexical forms for each datatype, by its bare IRI. It returns None for an ill-formed one."""
 
 NUMERIC_DATATYPES = frozenset(f"{XSD}{name}" for name in (*INTEGER_BOUNDS, "decimal", "float", "double"))
 

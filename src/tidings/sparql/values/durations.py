@@ -1,7 +1,7 @@
 """Durations: months and seconds, their lexical forms, and the partial order of XSD on them.
 
-How long a month is depends on where it is put, so P1M and P30D cannot be ordered: one duration is less than another
-if it is so from each of the four reference dates of XSD 1.1 (section 3.3.6.2).
+The length of a month depends on the date that it is added to, so P1M and P30D cannot be ordered: one duration is less
+than another if it is less from each of the four reference dates of XSD 1.1 (section 3.3.6.2).
 """
 
 import math
@@ -43,7 +43,7 @@ def parse_year_month_duration(text: str) -> Duration | None:
 
 
 def build(kind: DurationKind, months: int, seconds: Decimal) -> Duration | None:
-    """A duration, unless its two parts pull in opposite directions: XSD has no form for that."""
+    """A duration; None if its two parts have opposite signs, for which XSD has no lexical form."""
     if months * seconds.compare(0) < 0:
         return None
     return Duration(kind, months, seconds)
@@ -69,14 +69,14 @@ def write_duration(duration: Duration) -> str:
 
 
 def lengths(duration: Duration) -> list[Decimal]:
-    """Seconds from each of the reference dates."""
+    """The length in seconds from each of the reference dates."""
     months, seconds = duration.months, duration.seconds
     days = (days_from_civil(*plus_months(*start, months)) - days_from_civil(*start) for start in _STARTS)
     return [EXACT.add(Decimal(n * DAY), seconds) for n in days]
 
 
 def duration_less(left: Duration, right: Duration) -> bool | None:
-    """XSD's partial order; None where it has no answer."""
+    """XSD's partial order; None if two durations are not comparable."""
     if left.months == right.months:
         return left.seconds < right.seconds
     if left.seconds == right.seconds:

@@ -33,7 +33,7 @@ def encode_integer(value: int) -> Term:
 
 
 def encode_number(number: Number | None) -> Term | None:
-    """The term of a number; an overflow, like an error that led here, gives none."""
+    """The term of a number; None for an overflow, and for None."""
     text = None if number is None else write_number(number)
     return None if number is None or text is None else f'"{text}{_SUFFIXES[number.rank]}'
 

@@ -44,10 +44,10 @@ class LangText(msgspec.Struct, frozen=True):
 
 
 class DateTime(msgspec.Struct, frozen=True):
-    """A date, a time, both, or a recurring part of one; fields a kind lacks hold those of the reference date.
+    """A date, a time, both, or a recurring part of one; fields that a kind lacks are those of the reference date.
 
-    `instant` counts seconds from 1970-01-01T00:00:00, in UTC if there is an `offset` (minutes east of it), else in
-    the local time of nobody knows where. The fields are as written, but for 24:00:00, which is the next midnight.
+    `instant` counts seconds from 1970-01-01T00:00:00, in UTC if there is an `offset` (minutes east of UTC), else in an
+    unknown local time. The fields are as written, except that 24:00:00 is the next midnight.
     """
 
     kind: DateTimeKind

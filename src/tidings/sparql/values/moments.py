@@ -1,7 +1,7 @@
-"""Dates and times: lexical forms, and the comparison of those that know their timezone with those that do not.
+"""Dates and times: their lexical forms, and comparison, also of those with a timezone with those without one.
 
 Every moment is a dateTime on the timeline: parts that a type lacks come from the reference date of XPath (1972-12-31,
-and the first of what is missing for the `g` types). A moment without a timezone lies somewhere within fourteen hours.
+and the first month or day for the `g` types). A moment without a timezone may be up to fourteen hours earlier or later.
 """
 
 import math
@@ -40,7 +40,7 @@ _FOURTEEN_HOURS = Decimal(14 * 3_600)
 
 
 def build(kind: DateTimeKind, days: int, seconds: Decimal, offset: int | None) -> DateTime:
-    """The moment so many days after 1970-01-01 and seconds into the day, on the clocks of its timezone."""
+    """The moment so many days after 1970-01-01 and seconds into the day, in the local time of its timezone."""
     year, month, day = civil_from_days(days)
     whole = math.floor(seconds)
     second = EXACT.subtract(seconds, Decimal(whole - whole % 60))
@@ -49,13 +49,13 @@ def build(kind: DateTimeKind, days: int, seconds: Decimal, offset: int | None) -
 
 
 def at_local(kind: DateTimeKind, local: Decimal, offset: int | None) -> DateTime:
-    """The moment whose clocks show `local`, in seconds since 1970-01-01T00:00:00."""
+    """The moment whose local time is `local`, in seconds since 1970-01-01T00:00:00."""
     days = math.floor(local) // DAY
     return build(kind, days, EXACT.subtract(local, Decimal(days * DAY)), offset)
 
 
 def local_seconds(moment: DateTime) -> Decimal:
-    """What the clocks of its timezone show, in seconds since 1970-01-01T00:00:00."""
+    """The local time in its timezone, in seconds since 1970-01-01T00:00:00."""
     return EXACT.add(moment.instant, Decimal(60 * (moment.offset or 0)))
 
 
@@ -72,7 +72,7 @@ def parse_moment(text: str, kind: DateTimeKind) -> DateTime | None:
     if hour > 24 or (hour == 24 and (minute or second)):
         return None
     days = days_from_civil(year, month, day)
-    if hour == 24:  # the end of a day is the start of the next, and of a time the start of the same
+    if hour == 24:  # the end of a day is the start of the next day, and for an xsd:time 24:00:00 is 00:00:00
         hour, days = 0, days + (kind == "dateTime")
     seconds = EXACT.add(Decimal(hour * 3_600 + minute * 60), second)
     return build(kind, days, seconds, _read_zone(parts["zone"]))

@@ -1,8 +1,8 @@
 """Numbers: their lexical forms, XPath promotion and exact decimal arithmetic.
 
-Decimals are never rounded by a context: an operand has at most `MAX_DIGITS` digits, so that a sum or a product always
-fits `EXACT`. A number with more digits than that is beyond the implementation: as a literal it is of no known value,
-as a result it is an overflow (FOAR0002), an error.
+No context rounds decimals: an operand has at most `MAX_DIGITS` digits, so that a sum or a product always fits `EXACT`.
+A number with more digits is beyond this implementation: a literal then has no known value, and a result is an overflow
+(FOAR0002), an error.
 """
 
 import math
@@ -104,7 +104,7 @@ def is_nan(number: Number) -> bool:
 
 
 def quotient(left: int | Decimal, right: int | Decimal) -> Decimal:
-    """Left by right (not zero), to 28 significant digits and never fewer than 18 after the point."""
+    """Left divided by right (not zero), to 28 significant digits, and at least 18 after the point."""
     over, under = Decimal(left), Decimal(right)
     whole_digits = max(0, over.adjusted() - under.adjusted() + 1)
     return Context(prec=max(_QUOTIENT_DIGITS, whole_digits + 20), traps=[]).divide(over, under)
@@ -119,7 +119,7 @@ def write_decimal(value: Decimal) -> str:
 
 
 def shortest_digits(value: float, rank: int) -> str:
-    """The fewest digits that read back as this finite double, or as this single."""
+    """The fewest digits that are read back as this finite double or single."""
     if rank == DOUBLE:
         return repr(value)
     candidates = (f"{value:.{digits}g}" for digits in range(1, 9))

@@ -1,10 +1,10 @@
-"""The order of ORDER BY: a sort key for every term, and for none.
+"""The order of ORDER BY: a sort key for every term, and for unbound.
 
     unbound < blank node < IRI < literal     and     less(a, b)  =>  order_key(a) < order_key(b)
 
-Values of which neither is less get equal keys, so that a stable sort leaves them as they were; what `<` cannot
-compare is ordered all the same, always in one way. One refinement: numbers are ordered by their exact values, where
-`<` may see two of different types as equal after rounding (0.1 and 0.1e0), as no total order could do otherwise.
+Values of which neither is less have equal keys, so that a stable sort keeps their order; terms that `<` cannot compare
+have an order, too, always the same. Numbers are ordered by their exact values, though `<` may find two of different
+types equal after rounding (0.1 and 0.1e0): that equality is not transitive, so no total order could keep it.
 """
 
 from decimal import Decimal
@@ -43,7 +43,8 @@ _MOMENT_RANKS: dict[DateTimeKind, int] = {
     "gDay": 13,
 }
 _MEAN_MONTH = Decimal("30.436875") * DAY
-"""A twelfth of the mean year of 400: between the extremes of XSD's four reference dates, so true to its order."""
+"""A twelfth of the mean year in 400 years. It is between the extremes of XSD's four reference dates, so the order by it
+extends XSD's partial order."""
 
 
 def order_key(term: Term | None) -> OrderKey:

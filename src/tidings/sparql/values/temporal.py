@@ -3,7 +3,7 @@
     moment ± duration = moment      moment - moment = dayTimeDuration      duration ± duration = duration
     duration * number = duration    duration / number = duration           duration / duration = decimal
 
-The difference of two moments of which one has no timezone is not known, hence an error.
+If only one of two moments has a timezone, their difference is not known, which is an error.
 """
 
 import math
@@ -27,7 +27,7 @@ def shift(moment: DateTime, duration: Duration) -> DateTime | None:
     match moment.kind:
         case "dateTime":
             return at_local("dateTime", _shifted(moment, duration), moment.offset)
-        case "date":  # a date is its midnight, and whatever time of day comes out is dropped
+        case "date":  # a date is its midnight, and the result has no time of day
             whole_days = math.floor(_shifted(moment, duration)) // DAY
             return at_local("date", Decimal(whole_days * DAY), moment.offset)
         case "time":
@@ -61,7 +61,7 @@ def add_durations(left: Duration, right: Duration) -> Duration | None:
 
 
 def scale(duration: Duration, factor: Number, *, divide: bool = False) -> Duration | None:
-    """Duration times, or divided by, a number: months rounded half up, seconds exact but for a quotient."""
+    """A duration times, or divided by, a number: months are rounded half up, seconds are exact except in a quotient."""
     number = _exact(factor)
     if number is None or duration.kind == "duration" or (divide and not number):
         return None
@@ -76,7 +76,7 @@ def scale(duration: Duration, factor: Number, *, divide: bool = False) -> Durati
 
 
 def _exact(number: Number) -> Decimal | None:
-    """A number as a decimal, doubles as they are written; none for NaN and the infinities."""
+    """A number as a decimal, a double by its shortest digits; None for NaN and the infinities."""
     if not isinstance(number.value, float):
         return Decimal(number.value)
     if not math.isfinite(number.value):

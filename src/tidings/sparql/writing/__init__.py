@@ -1,4 +1,4 @@
-"""Algebra back to text, for whoever evaluates it elsewhere.
+"""Writes algebra as SPARQL text, for the store of record, which evaluates it.
 
 requests     queries, and the patterns of updates
 patterns     graph patterns and solution modifiers

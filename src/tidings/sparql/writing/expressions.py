@@ -1,4 +1,4 @@
-"""Expressions and property paths as text. Whatever consists of parts is in parentheses, so that no rank matters."""
+"""Expressions and property paths as text. Parentheses around all compound parts make precedence irrelevant."""
 
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
@@ -66,7 +66,7 @@ def written_expression(expression: Expression, around: Surroundings, group: Grou
 def _call(
     function: str, arguments: tuple[Expression, ...], around: Surroundings, write: Callable[[Expression], str]
 ) -> str:
-    if function == "IRI":  # the last argument is what a relative IRI is relative to
+    if function == "IRI":  # the last argument is the base IRI, which the parser adds
         *arguments_, base = arguments
         if isinstance(base, str) and lexical_form(base):
             around.bases[lexical_form(base)] = None

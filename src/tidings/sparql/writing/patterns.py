@@ -1,4 +1,4 @@
-"""Graph patterns as text. Each is a group of its own between braces, so that filters see what they saw before."""
+"""Graph patterns as text. Each is a group of its own between braces, so that filters keep their scope."""
 
 from typing import assert_never
 
@@ -42,7 +42,7 @@ class PatternWriter:
         return f"{{ {self._content(node)} }}"
 
     def _content(self, node: Node) -> str:
-        """What stands between the braces of a group that is this pattern and nothing else."""
+        """The text between the braces of a group that is only this pattern."""
         match node:
             case BGP(patterns):
                 return self._at_home(" ".join(map(self.triple, patterns))) if patterns else ""
@@ -74,7 +74,7 @@ class PatternWriter:
                 assert_never(node)
 
     def _part(self, node: Node) -> str:
-        """A pattern at the beginning of a group. Triples need no braces of their own; what filters or binds does."""
+        """A pattern at the beginning of a group. Triples, joins and VALUES need no braces; the other patterns do."""
         return self._content(node) if isinstance(node, BGP | PathPattern | Join | Values) else self.group(node)
 
     def triple(self, pattern: TriplePattern) -> str:
@@ -88,7 +88,7 @@ class PatternWriter:
         return f"FILTER({self.expression(condition)})"
 
     def _at_home(self, triples: str) -> str:
-        """Triples in the graph that they are about."""
+        """Triples within GRAPH, if the default graph of the request is a named graph at the endpoint."""
         if self._inside:
             return triples
         graph = self._around.default()
@@ -110,7 +110,7 @@ class PatternWriter:
     # -- SELECT -----------------------------------------------------------------------------------------------------
 
     def select(self, node: Node) -> str:
-        """Solution modifiers, as many of them as one SELECT can have, the last first."""
+        """A SELECT with the outermost solution modifiers of a node, as many as one SELECT can have."""
         if isinstance(node, Group):
             return self._grouped(node)
         mark = window = order = ""

@@ -1,4 +1,4 @@
-"""Queries as text, and the patterns of updates as queries for what their templates need."""
+"""Writes queries as text, and the patterns of updates as queries for the terms that their templates need."""
 
 from typing import assert_never
 
@@ -26,7 +26,7 @@ PLACE = f"{HIDDEN}place_"
 
 
 def written_query(query: Query, around: Surroundings) -> str:
-    """A query that means the same. Raises NotAllowed for what is not to be asked elsewhere."""
+    """The text of a query. Raises NotAllowed if it has a part that the endpoint must not evaluate, such as SERVICE."""
     writer, seen = PatternWriter(around), datasets(around)
     match query:
         case Select(pattern):
@@ -45,17 +45,17 @@ def written_query(query: Query, around: Surroundings) -> str:
 
 
 class Where(Struct, frozen=True):
-    """A pattern whose solutions are asked for, or rather the terms of some of its variables."""
+    """The WHERE of an update, as a query for the terms of some of its variables."""
 
     pattern: Node
     variables: tuple[Var, ...]
-    """In the pattern, all of them."""
+    """Variables of the pattern."""
     dataset: Dataset = WHOLE
     parameters: Parameters = ()
     distinct: bool = False
-    """Whether to know each solution once is enough."""
+    """Whether duplicate solutions may be dropped."""
     quads: tuple[QuadPattern, ...] = ()
-    """Of these it is asked for each solution whether they are there; nobody says so who cannot be asked that."""
+    """For each solution, the query also asks whether these quads exist, unless the endpoint cannot answer that."""
 
     @property
     def width(self) -> int:
@@ -64,7 +64,7 @@ class Where(Struct, frozen=True):
 
 
 def written_where(where: Where, around: Surroundings, number: int) -> str:
-    """SELECT of a number and of these variables by their places, for where a group may stand beside others."""
+    """A SELECT of a number and of the variables, renamed by position, so that several of them can form a UNION."""
     terms = [written_variable(each) for each in where.variables]
     if around.tests and not around.merged:
         terms += [f"EXISTS {{ {_quad(each, around)} }}" for each in where.quads]
@@ -74,7 +74,7 @@ def written_where(where: Where, around: Surroundings, number: int) -> str:
 
 
 def _quad(quad: QuadPattern, around: Surroundings) -> str:
-    """A quad wherever it is, whichever graphs the pattern sees."""
+    """The text of a quad in its graph, even if the dataset does not include that graph."""
     *triple, graph = quad
     text = " ".join(map(around.term, triple))
     name = around.term(graph) if graph else around.home
@@ -86,7 +86,7 @@ def prologue(around: Surroundings) -> str:
 
 
 def datasets(around: Surroundings) -> str:
-    """FROM, where it takes several graphs to be the default graph."""
+    """FROM and FROM NAMED, if the default graph is the merge of several graphs."""
     if not around.merged:
         return ""
     named = around.dataset.named or ()

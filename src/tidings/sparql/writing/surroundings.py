@@ -1,7 +1,7 @@
 """What the text of a request depends on besides its algebra: its constants, and the graphs that it sees.
 
-Whoever reads the text knows one default graph and all named graphs, so what is to see fewer of them says so: patterns
-outside of GRAPH are put into the graph that they are about, and the names of graphs are filtered.
+The endpoint has one default graph and all named graphs. The text of a request that may see fewer graphs says so: it
+has GRAPH around patterns of the default graph, and filters on the names of graphs.
 """
 
 import re
@@ -14,7 +14,7 @@ from tidings.sparql.algebra import WHOLE, Dataset
 
 _UNNAMEABLE = re.compile(r"\W")
 HIDDEN = "?tidings_hidden_"
-"""How the variables begin that no user has named."""
+"""The prefix of variables that the user has not named."""
 
 
 def _as_it_is(term: Term) -> Term:
@@ -23,9 +23,9 @@ def _as_it_is(term: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`spell` says how a constant is written; `home` is the graph that stands for the default graph, if any does,
-    `ignored` is how the names of graphs begin that are nobody's business, and `tests` says whether EXISTS may be asked
-    for as if it were a value."""
+    """`spell` writes a constant; `home` is the named graph of the endpoint that stands for the default graph, if any;
+    `ignored` has the prefixes of graph names that users do not see; `tests` says whether the endpoint can SELECT the
+    value of EXISTS."""
 
     parameters: tuple[Term, ...] = ()
     dataset: Dataset = WHOLE
@@ -34,25 +34,25 @@ class Surroundings:
     ignored: tuple[str, ...] = ()
     tests: bool = False
     bases: dict[str, None] = field(default_factory=dict)
-    """By which relative IRIs are resolved, as far as the text depends on it."""
+    """The base IRIs that the text depends on, because it calls IRI()."""
 
     def constant(self, term: Term) -> Term:
         return self.spell(self.parameters[int(term[2:])] if term[0] == "$" else term)
 
     def term(self, term: str) -> str:
-        """A constant, or a variable by a name that it can have in a text."""
+        """The text of a constant or of a variable."""
         return written_variable(term) if term[0] == "?" else self.constant(term)
 
     # -- graphs -----------------------------------------------------------------------------------------------------
 
     @property
     def merged(self) -> tuple[Term, ...]:
-        """Graphs that are the default graph together, which FROM has to say; () if it is one graph, or none."""
+        """The graphs whose merge is the default graph, which FROM has to name; () if it is one graph, or none."""
         default = self.dataset.default
         return default if default is not None and len(default) > 1 else ()
 
     def default(self) -> Term | None:
-        """The name of the graph that patterns outside of GRAPH are about; None if there is none for them."""
+        """The name of the graph that patterns outside of GRAPH match; None if the default graph is empty."""
         default = self.dataset.default
         if default is None:
             return self.home
@@ -61,7 +61,7 @@ class Surroundings:
         return DEFAULT_GRAPH if len(default) > 1 else default[0] or self.home
 
     def condition(self, name: str) -> str | None:
-        """What must be true of a graph that a pattern names; None if every graph will do."""
+        """The filter for the name of a graph; None if the pattern may match every named graph."""
         named, readable = self.dataset.named, self.dataset.readable
         if name[0] != "?":
             return None if _sees(self.constant(name), self.dataset) else "false"
@@ -79,7 +79,7 @@ class Surroundings:
 
 
 def written_variable(variable: Var) -> Var:
-    """Variables that no text can name have names all the same."""
+    """The name of a variable in the text: variables of the parser get names that a text can have."""
     return HIDDEN + _UNNAMEABLE.sub("_", variable[2:]) if variable[1] in ":$" else variable
 
 
