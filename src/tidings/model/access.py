@@ -1,7 +1,7 @@
-"""Which graphs somebody may read, write and subscribe to. Whoever knows the asker hands this value in with a request.
+"""Rights: which graphs a client may read, write and subscribe to. Gates pass the client's rights with each request.
 
-Values are canonical: rights that allow the same are equal, whatever they were made of, and subscribers with equal
-rights share one plan. `ALL_RIGHTS` is what everybody has where nobody is asked who they are.
+Values are canonical: rights that allow the same are equal, however they were built, and subscribers with equal rights
+share one plan. Without authentication, every client has `ALL_RIGHTS`.
 """
 
 import re
@@ -17,10 +17,10 @@ _NEVER_IN_IRIS = re.compile(r'[\x00-\x20<>"{}|\\^`]')
 
 
 class Graphs(Struct, frozen=True):
-    """Some graphs: those named, those whose IRI begins with a prefix, or all there are and ever will be.
+    """A set of graphs: those with these names, those whose IRIs begin with these prefixes, or all graphs.
 
-    The empty name is the default graph. A prefix is of IRIs, without `<`; the empty one is of all of them. No name has
-    one of the prefixes, and no prefix begins with another."""
+    The empty name is the default graph. Prefixes are of IRIs without `<`; the empty prefix matches all IRIs. No name
+    begins with one of the prefixes, and no prefix with another one."""
 
     everything: bool = False
     names: frozenset[Term] = frozenset()
@@ -45,15 +45,15 @@ class Graphs(Struct, frozen=True):
             force_setattr(self, "names", frozenset(n for n in self.names if not _begins(n, prefixes)))
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Whether the set is not empty."""
         return self.everything or bool(self.names or self.prefixes)
 
     def has(self, name: Term) -> bool:
-        """Whether a graph is among them, be there one of that name or not."""
+        """Whether a graph is in the set, whether or not the store has a graph of that name."""
         return self.everything or name in self.names or _begins(name, self.prefixes)
 
     def covers(self, other: "Graphs") -> bool:
-        """Whether all of the others are among them."""
+        """Whether `other` is a subset of this set."""
         return self | other == self
 
     def __or__(self, other: "Graphs") -> "Graphs":
@@ -75,7 +75,7 @@ def _begins(name: Term, prefixes: tuple[str, ...]) -> bool:
 
 
 def _outermost(prefixes: tuple[str, ...]) -> tuple[str, ...]:
-    """In order, without those that begin with another one: which comes right before them, or before those between."""
+    """The prefixes in order, without those that begin with another: in order, they directly follow that one."""
     kept: list[str] = []
     for prefix in sorted(prefixes):
         if not kept or not prefix.startswith(kept[-1]):
@@ -88,20 +88,20 @@ Graphs.NONE = Graphs()
 
 
 class Rights(Struct, frozen=True):
-    """What one asker may do. Nobody subscribes to what they may not read: `subscribe` is always within `read`."""
+    """What a client may do. A client may subscribe only to graphs that it may read: `subscribe` is within `read`."""
 
     read: Graphs = Graphs.NONE
     write: Graphs = Graphs.NONE
     subscribe: Graphs = Graphs.NONE
     administer: bool = False
-    """Whether they may see and end what others have, and change who may do what."""
+    """Whether the client may see and end what belongs to other clients, and change rights."""
 
     def __post_init__(self) -> None:
         if not self.read.everything:
             force_setattr(self, "subscribe", self.subscribe & self.read)
 
     def __or__(self, other: "Rights") -> "Rights":
-        """What either allows."""
+        """The union of the rights."""
         return Rights(
             self.read | other.read,
             self.write | other.write,
@@ -110,7 +110,7 @@ class Rights(Struct, frozen=True):
         )
 
     def __and__(self, other: "Rights") -> "Rights":
-        """What both allow."""
+        """The intersection of the rights."""
         return Rights(
             self.read & other.read,
             self.write & other.write,

@@ -3,22 +3,22 @@
 TidingsError                       internal_error         500
 ├── BadRequest                     bad_request            400
 │   ├── SparqlSyntaxError          sparql_syntax_error    400   line, column, expected
-│   ├── UnsupportedFormat          unsupported_format     415   a media type or file ending nobody reads here
-│   ├── NotAcceptable              not_acceptable         406   no format of ours is accepted by the client
+│   ├── UnsupportedFormat          unsupported_format     415   a media type or file ending that Tidings cannot read
+│   ├── NotAcceptable              not_acceptable         406   the client accepts none of the formats
 │   ├── RdfSyntaxError             rdf_syntax_error       400   line, column of the document
 │   └── ResultsSyntaxError         results_syntax_error   400   a malformed result document
-├── EvaluationError                evaluation_failed      400   a well-formed request that cannot be carried out
-│   ├── GraphExists                graph_exists           409   CREATE of a graph that is there
-│   ├── GraphMissing               graph_missing          404   COPY, MOVE, ADD from a graph that is not there
-│   ├── LoadFailed                 load_failed            502   LOAD could not be done
-│   └── ServiceFailed              service_failed         502   SERVICE could not be asked
+├── EvaluationError                evaluation_failed      400   a well-formed request that cannot be executed
+│   ├── GraphExists                graph_exists           409   CREATE of a graph that exists
+│   ├── GraphMissing               graph_missing          404   COPY, MOVE, ADD from a graph that does not exist
+│   ├── LoadFailed                 load_failed            502   LOAD failed
+│   └── ServiceFailed              service_failed         502   the endpoint of a SERVICE failed
 ├── NotAllowed                     not_allowed            403   switched off: LOAD, SERVICE
-│   ├── GraphNotReadable           graph_not_readable     403   graphs asked for by name that may not be read
-│   ├── GraphNotWritable           graph_not_writable     403   graph: an update of what its sender may not write
-│   └── MayNotSubscribe            may_not_subscribe      403   a subscription of one who may subscribe to no graph
+│   ├── GraphNotReadable           graph_not_readable     403   the sender may not read a graph that the request names
+│   ├── GraphNotWritable           graph_not_writable     403   graph: the sender may not write it
+│   └── MayNotSubscribe            may_not_subscribe      403   the sender may not subscribe to any graph
 ├── NotFound                       not_found              404   no such subscription
-├── EndpointRefused                endpoint_refused       502   the store of record will not have an update
-├── ContextTooLarge                context_too_large      507   quads: more of them concern something than can be kept
+├── EndpointRefused                endpoint_refused       502   the store of record refused an update
+├── ContextTooLarge                context_too_large      507   quads: more than the limit concern one request
 ├── ExtraMissing                   extra_missing          501   extra: a part of Tidings that is not installed
 └── LimitExceeded                  limit_exceeded         503
     ├── TimeLimitExceeded          time_limit_exceeded    503   seconds
@@ -26,8 +26,8 @@ TidingsError                       internal_error         500
     ├── MemoryLimitExceeded        memory_limit_exceeded  503   bytes
     ├── TextTooLong                text_too_long          503   characters
     ├── AnswerTooLarge             answer_too_large       503   bytes
-    ├── EndpointAway               endpoint_away          503   the store of record does not answer, or not as it should
-    ├── EndpointDiffers            endpoint_differs       503   it holds other quads than it said it would
+    ├── EndpointAway               endpoint_away          503   the store of record does not answer, or not correctly
+    ├── EndpointDiffers            endpoint_differs       503   it holds other quads than the broker wrote
     └── RequestTooComplex          request_too_complex    413   measured, limit
 """
 
@@ -35,21 +35,21 @@ from typing import Any, ClassVar
 
 
 class TidingsError(Exception):
-    """An error with a code that programs can rely on and a text for people."""
+    """An error with a stable code for programs and a text for people."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
 
     def data(self) -> dict[str, Any]:
-        """What programs may want to know: the text is for people, and nobody reads numbers out of it."""
+        """The data of the error for programs, which should not have to parse the text."""
         return {}
 
     def to_json(self) -> dict[str, Any]:
-        """The error envelope of the SPARQL Event protocol, the same on HTTP and WebSocket; data are its members."""
+        """The error envelope of the SPARQL Event protocol, on HTTP and WebSocket; the data are members of it."""
         return {"error": self.code, "status_code": self.status, "error_description": str(self), **self.data()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors come back from other processes, whatever their constructors ask for."""
+        """Pickle without calling the constructor, whose arguments differ: errors come back from other processes."""
         return _remade, (type(self), self.args, self.__dict__)
 
 
@@ -61,7 +61,7 @@ def _remade(kind: type[TidingsError], args: tuple[Any, ...], state: dict[str, An
 
 
 def internal_error() -> TidingsError:
-    """What a client hears of a defect of ours: nothing of our insides, which are in the log."""
+    """The error that a client gets for a defect of Tidings. It has no details; those are in the log."""
     return TidingsError("internal error; the log of the broker has the details")
 
 
@@ -71,7 +71,7 @@ class BadRequest(TidingsError):
 
 
 class SyntaxFault(BadRequest):
-    """A place in a text that cannot be read on from, and what would have been welcome there."""
+    """A text that cannot be parsed: the place of the fault, and what the parser expected there."""
 
     def __init__(self, message: str, *, line: int = 1, column: int = 1, expected: str = "", source: str = "") -> None:
         super().__init__(message)
@@ -85,7 +85,7 @@ class SyntaxFault(BadRequest):
         return f"line {self.line}, column {self.column}: {self.message}"
 
     def excerpt(self) -> str:
-        """The offending line with a caret below the offending column; empty if the text is not known."""
+        """The line of the fault with a caret below the column; empty if the text is not known."""
         lines = self.source.splitlines()
         if not 1 <= self.line <= len(lines):
             return ""
@@ -149,15 +149,15 @@ class NotAllowed(TidingsError):
 
 
 class GraphNotReadable(NotAllowed):
-    """A request for just these graphs, which would be incomplete without some that may not be read. It is refused in
-    the same words whether there are such graphs or not."""
+    """A request for certain graphs, some of which its sender may not read. The message is the same whether these graphs
+    exist or not."""
 
     code = "graph_not_readable"
 
 
 class GraphNotWritable(NotAllowed):
-    """An update that would write where its sender may not. The graph is one that the request itself came up with; it is
-    refused in the same words whether there is such a graph or not. None: the request is about all there are."""
+    """An update of a graph that its sender may not write. The graph is one that the request names; the message is the
+    same whether the graph exists or not. None: the request is about all graphs."""
 
     code = "graph_not_writable"
 
@@ -180,11 +180,11 @@ class NotFound(TidingsError):
 
 
 class ExtraMissing(TidingsError):
-    """What a part of Tidings needs, and only that part, is not installed; `extra` is what brings it."""
+    """A package that only one part of Tidings needs is not installed; the extra `extra` installs it."""
 
     status = 501
     code = "extra_missing"
-    extra = ""  # one that came back from a worker of Spark has its text only
+    extra = ""  # an error that came back from a Spark worker has only its text
 
     def __init__(self, message: str, extra: str) -> None:
         super().__init__(message)
@@ -195,14 +195,14 @@ class ExtraMissing(TidingsError):
 
 
 class EndpointRefused(TidingsError):
-    """The store of record behind a broker answers, and will not have this."""
+    """The store of record refused an update."""
 
     status = 502
     code = "endpoint_refused"
 
 
 class ContextTooLarge(TidingsError):
-    """More quads concern a subscription, or an update, than are kept in one place."""
+    """A subscription or an update concerns more quads than the limit allows."""
 
     status = 507
     code = "context_too_large"
@@ -276,7 +276,7 @@ class AnswerTooLarge(LimitExceeded):
 
 
 class RequestTooComplex(LimitExceeded):
-    """`measured` is what the request has of something, and `limit` what it may have."""
+    """`measured` is the size of the request in some respect, and `limit` the greatest allowed size."""
 
     status = 413
     code = "request_too_complex"
@@ -291,12 +291,12 @@ class RequestTooComplex(LimitExceeded):
 
 
 class EndpointAway(LimitExceeded):
-    """The store of record does not answer, or not in time, or not as it should: until it does, nothing is promised."""
+    """The store of record does not answer, or not in time, or not correctly."""
 
     code = "endpoint_away"
 
 
 class EndpointDiffers(LimitExceeded):
-    """The store of record holds other quads than it said it would: somebody has to say which of the two is right."""
+    """The store of record holds other quads than the broker wrote; an operator has to decide which are right."""
 
     code = "endpoint_differs"

@@ -1,4 +1,4 @@
-"""Graphs as people write them, in grants, options and requests:
+"""The notation of sets of graphs, in grants, options and requests:
 
 http://example.org/city/lamps    one graph, by its IRI
 http://example.org/city/*        all whose IRIs begin so
@@ -17,7 +17,7 @@ ALL, DEFAULT = "*", "default"
 
 
 def wrong_with(pattern: str) -> str | None:
-    """What is wrong with a pattern; None if it is one."""
+    """The message for an invalid pattern; None if it is valid."""
     if pattern in (ALL, DEFAULT):
         return None
     name = pattern.removesuffix("*")
@@ -32,7 +32,7 @@ def wrong_with(pattern: str) -> str | None:
 
 
 def graphs(patterns: Iterable[str]) -> Graphs:
-    """The graphs that patterns stand for, all of which make sense."""
+    """The graphs that valid patterns stand for."""
     names: list[str] = []
     prefixes: list[str] = []
     for pattern in patterns:
@@ -46,7 +46,7 @@ def graphs(patterns: Iterable[str]) -> Graphs:
 
 
 def read_graphs(patterns: Iterable[str]) -> Graphs:
-    """As `graphs`, of what anybody may have written. Raises BadRequest."""
+    """The graphs that patterns stand for. Raises BadRequest for an invalid pattern."""
     found = list(patterns)
     for pattern in found:
         if wrong := wrong_with(pattern):
@@ -55,8 +55,8 @@ def read_graphs(patterns: Iterable[str]) -> Graphs:
 
 
 def written(some: Graphs) -> list[str]:
-    """The patterns that `read_graphs` reads as the same graphs. Raises BadRequest if there are none: it is better to
-    write nothing than something that means more."""
+    """The patterns that `read_graphs` reads as the same graphs. Raises BadRequest if no patterns stand for exactly
+    these graphs, because others would stand for more graphs."""
     if some.everything:
         return [ALL]
     names = [DEFAULT if name == DEFAULT_GRAPH else iri_text(name) for name in sorted(some.names)]

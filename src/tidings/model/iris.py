@@ -6,7 +6,7 @@ Absolute references are left exactly as written; nothing is normalised beyond wh
 import re
 
 DEFAULT_BASE = "http://tidings.example/"
-"""What relative references resolve against when neither the request nor the configuration names a base."""
+"""The base IRI if neither the request nor the configuration has one."""
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
@@ -17,7 +17,7 @@ def is_absolute(reference: str) -> bool:
 
 
 def resolve(base: str, reference: str) -> str:
-    """The IRI that `reference` means in a document whose base is `base`."""
+    """The IRI of a reference in a document with this base."""
     if is_absolute(reference):
         return reference
     scheme, authority, path, query, _ = _split(base)

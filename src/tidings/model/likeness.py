@@ -1,11 +1,11 @@
-"""What was probably meant by a name that nobody knows."""
+"""Suggests known names for an unknown name."""
 
 from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """What was probably meant."""
-    from difflib import get_close_matches  # only who is mistaken waits for it
+    """The known name that is most similar to a name; None if none is similar enough."""
+    from difflib import get_close_matches  # imported only for an unknown name, because it takes time
 
     by_core = {_core(other): other for other in known}
     found = get_close_matches(_core(name), by_core, 1, likeness)
@@ -13,7 +13,7 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
 
 
 def _core(name: str) -> str:
-    """What all options have in common makes none of them like another."""
+    """A name without the dashes that all options begin with: they say nothing about similarity."""
     return name.lower().lstrip("-")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 _SHORT = 1024
-"""Items of a list that was split, or built; twice as many split it."""
+"""Items of each list after a split, or when it is built. A list with twice as many is split."""
 
 
 class Ordered(Generic[T]):

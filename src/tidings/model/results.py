@@ -1,7 +1,7 @@
-"""What a query answers: a table of solutions, a yes or no, or triples.
+"""The result of a query: a table of solutions, a boolean, or triples.
 
-Variables are named without their question mark. A row has one place a variable, in the order of `variables`, and None
-where the variable is unbound. Rows and triples may be iterators: they are read once, and never held as a whole.
+The names of variables have no question mark. A row has one cell for each variable, in the order of `variables`, which
+is None if the variable is unbound. Rows and triples may be iterators, which can be read only once.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """RDF terms as canonical N-Triples strings.
 
-A term *is* its N-Triples text, so equality, hashing and the wire form are one thing, and the lexical form a
-publisher wrote is the one a subscriber reads. Only the spelling of escapes is canonical: a term has exactly one
-string. The first character tells the kind: `<` IRI, `"` literal, `_` blank node, and `?` a variable of a query.
+A term *is* its N-Triples text, which also serves for equality, hashing and the wire, and a subscriber gets exactly the
+lexical form that a publisher wrote. Only escapes have a canonical spelling, so that a term has exactly one string. The
+first character tells the kind: `<` IRI, `"` literal, `_` blank node, and `?` a variable of a query.
 """
 
 import re
@@ -32,7 +32,7 @@ RDF_NIL: Term = f"<{RDF}nil>"
 TRUE: Term = f'"true"^^<{XSD}boolean>'
 FALSE: Term = f'"false"^^<{XSD}boolean>'
 
-# CPython 3.12 alone makes every interned string immortal: there, a sensor's values would pile up for ever.
+# In CPython 3.12 alone, interned strings are never freed: there, the values of a sensor would fill the memory.
 intern: Callable[[str], str] = str if sys.version_info[:2] == (3, 12) else sys.intern
 
 _SPECIAL = re.compile(r'[\x00-\x1f"\\\x7f]')

@@ -2,8 +2,8 @@
 
     (a + b)(x) = a(x) + b(x)      (-a)(x) = -a(x)      a is nothing  <=>  a(x) = 0 for all x
 
-An item whose weight is zero is not kept, so an empty Z-set means that nothing happened. `add`, `absorb` and
-`cross_zero` work on a plain dict of weights, a Z-set in the making: the operators' inner loops call nothing else.
+A Z-set has no items of weight zero, so an empty one means that nothing changed. `add`, `absorb` and `cross_zero` work
+on a plain dict of weights, a Z-set under construction: the inner loops of the operators call nothing else.
 """
 
 from collections.abc import Hashable, ItemsView, Iterable, Iterator
@@ -22,7 +22,7 @@ def add(weights: dict[T, int], item: T, weight: int) -> None:
 
 
 def absorb(weights: dict[T, int], weighted: Iterable[tuple[T, int]]) -> None:
-    """weights + weighted, in place. `add` is written out, as the call would take longer than its work."""
+    """weights + weighted, in place. `add` is inlined, because calling it would take longer than its work."""
     get = weights.get
     for item, weight in weighted:
         total = get(item, 0) + weight
@@ -44,7 +44,7 @@ def cross_zero(counts: dict[T, int], item: T, weight: int) -> int:
 
 
 class ZSet(Generic[T]):
-    """A consolidated Z-set: every item it holds has a weight other than zero."""
+    """A consolidated Z-set: the weight of every item is not zero."""
 
     __slots__ = ("_weights",)
 
@@ -54,14 +54,14 @@ class ZSet(Generic[T]):
 
     @classmethod
     def change(cls, *, removed: Iterable[T] = (), added: Iterable[T] = ()) -> "ZSet[T]":
-        """The Z-set that takes `removed` away and adds `added`."""
+        """The Z-set added - removed."""
         result = cls((item, -1) for item in removed)
         absorb(result._weights, ((item, 1) for item in added))
         return result
 
     @classmethod
     def owning(cls, weights: dict[T, int]) -> "ZSet[T]":
-        """Wrap weights known to be consolidated, without a copy; the caller gives them up."""
+        """Wrap consolidated weights without a copy; the caller must not use them any more."""
         result = cls.__new__(cls)
         result._weights = weights
         return result
@@ -91,13 +91,13 @@ class ZSet(Generic[T]):
         return self._weights.items()
 
     def added(self) -> Iterator[T]:
-        """Every item of positive weight, as often as its weight says."""
+        """Each item of positive weight, repeated by its weight."""
         for item, weight in self._weights.items():
             for _ in range(weight):
                 yield item
 
     def removed(self) -> Iterator[T]:
-        """Every item of negative weight, as often as its weight says."""
+        """Each item of negative weight, repeated by the absolute value of its weight."""
         for item, weight in self._weights.items():
             for _ in range(-weight):
                 yield item
@@ -106,7 +106,7 @@ class ZSet(Generic[T]):
         return bool(self._weights)
 
     def __len__(self) -> int:
-        """How many distinct items change."""
+        """The number of distinct items."""
         return len(self._weights)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Bytes to values and back: RDF documents and SPARQL results, without any file or network in sight.
+"""Parsers and serializers of RDF documents and SPARQL results, from bytes and to bytes, without any input or output.
 
-Read `rdf` and `results.documents` first, the two doors; `media` finds and negotiates formats for both.
+Read `rdf` and `results.documents` first, the two entry points; `media` finds and negotiates formats for both.
 """

@@ -1,9 +1,9 @@
-"""Blank node labels mean something within one document only; a scope keeps those of different documents apart.
+"""Blank node labels are local to one document; a scope keeps those of different documents apart.
 
     scope(label) = digest(key of the scope, label)
 
-A label gets the same new label wherever it stands in the document, without a table of the labels seen, and a document
-that is read in parts can be read with one scope.
+A label has the same new label throughout the document, without a table of labels, and one scope serves all parts of a
+document that is read in parts.
 """
 
 import secrets
@@ -21,7 +21,7 @@ class BlankScope:
 
     @classmethod
     def fresh(cls) -> "BlankScope":
-        """A scope that no other document has."""
+        """A scope with a random key, for a new document."""
         return cls(secrets.token_bytes(16))
 
     def term(self, label: str) -> Term:
@@ -30,9 +30,9 @@ class BlankScope:
         return f"_:b{blake2b(label.encode(), key=self.key, digest_size=12).hexdigest()}"
 
     def apart(self, term: Term | None) -> Term | None:
-        """A term as it is, unless it is a blank node of the document."""
+        """The new label of a blank node of the document; any other term as it is."""
         return self.term(term[2:]) if term and term[0] == "_" else term
 
 
 KEEP_LABELS = BlankScope(b"")
-"""For documents whose labels are the store's own: our dumps."""
+"""For documents with the store's own labels, which are dumps of Tidings."""

@@ -1,13 +1,13 @@
-"""Carries language tags in their own case past a parser that lower-cases them (pyoxigraph does, on every way in).
+"""Keeps the case of language tags, which pyoxigraph's parsers convert to lower case.
 
-In the bytes of the document every tag with an upper-case letter becomes a placeholder, a valid lower-case tag
+Before the parser, `hide` replaces every tag with an upper-case letter by a placeholder, a valid lower-case tag
 
     EN-gb  ->  x-<nonce>-<nonce>-7
 
-and in every term that comes out of the parser the placeholder becomes the tag again. The substitution does not look at
-the context, so a string, an IRI or a comment that merely looks like a tag takes the same way there and back; no syntax
-tells a tag from its placeholder, because both are letters, digits and hyphens between the same neighbours. The nonce
-has 64 random bits and is new for every document, so no document contains it by itself.
+and after it, `restore` replaces the placeholders in terms by the tags. The substitution ignores the context, so it also
+replaces and restores parts of strings, IRIs or comments that merely look like tags; to the syntax, a tag and its
+placeholder are alike, as both are letters, digits and hyphens between the same neighbours. The nonce has 64 random bits
+and is new for every document, so no document contains it by itself.
 """
 
 import re
@@ -22,7 +22,8 @@ from tidings.model.formats.grammar import LANGUAGE
 
 @dataclass(frozen=True, slots=True)
 class TagSyntax:
-    """Where tags stand in a syntax: what precedes one, the tag itself, and what may be a cut-off beginning of both."""
+    """Finds tags in a syntax: `tag` matches the text before a tag and the tag, `cut_off` a beginning of both at the end
+    of a chunk."""
 
     tag: re.Pattern[bytes]
     cut_off: re.Pattern[bytes]
@@ -41,7 +42,7 @@ XML_LANG = TagSyntax(
 
 
 class TagCases:
-    """The tags of one document that are on their way through the parser."""
+    """The tags of one document, and their placeholders."""
 
     def __init__(self, syntax: TagSyntax) -> None:
         self._syntax = syntax
@@ -51,7 +52,7 @@ class TagCases:
         self._tags: list[str] = []
 
     def hide(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """The document with placeholders; what may be half a tag waits for the next chunk."""
+        """The document with placeholders. A possible beginning of a tag at the end of a chunk joins the next chunk."""
         tag, cut_off = self._syntax.tag, self._syntax.cut_off
         held = b""
         for chunk in chunks:
@@ -75,7 +76,7 @@ class TagCases:
         text = tag.decode("ascii")
         try:
             Literal("", language=text)
-        except ValueError:  # it stays as it is: within a string no harm is done, and of a tag the parser complains
+        except ValueError:  # it stays as it is: the parser then reports an invalid tag; in a string, it is harmless
             return tag
         if not LANGUAGE.fullmatch(text):
             return tag
@@ -83,7 +84,7 @@ class TagCases:
         return f"{self._nonce}{len(self._tags) - 1}".encode("ascii")
 
     def restore(self, text: str) -> str:
-        """A term, or a message, as it would be had the parser respected the case."""
+        """A term or a message of the parser, with the tags in their own case."""
         if self._tags and self._nonce in text:
             return self._placeholder.sub(lambda match: self._tags[int(match[1])], text)
         return text

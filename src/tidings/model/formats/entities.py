@@ -1,8 +1,8 @@
-"""Keeps entity bombs out of RDF/XML: pyoxigraph expands entities without a limit (700 bytes became 10 MB).
+"""Refuses entity bombs in RDF/XML: pyoxigraph expands entities without a limit (700 bytes became 10 MB).
 
-Ontologies use entities to abbreviate namespaces, so short ones stay welcome: an entity may not refer to another one,
-nor be longer than 256 bytes, and a document then grows by less than a factor of a hundred. Declarations are looked for
-without regard to context, so a comment that quotes a bomb is refused, too.
+Ontologies use entities to abbreviate namespaces, so short ones are allowed: an entity may not refer to another one, nor
+be longer than 256 bytes, and a document then grows by less than a factor of a hundred. The search for declarations
+ignores the context, so a comment that quotes a bomb is refused, too.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""The terminals that the formats have in common, and terms built from text that nobody has checked yet.
+"""The terminals that the formats have in common, and functions that build terms from unchecked text.
 
-Every function that takes foreign text raises ValueError when the text would not be a term, so that a term, once it is
-built, can stand in any of our documents.
+They raise ValueError if the text would not make a term, so that every term can be written into any document.
 """
 
 import re
@@ -34,21 +33,21 @@ _BARE = {
 
 
 def checked_iri(text: str) -> Term:
-    """An IRI term; relative references pass, since another store may well answer with one."""
+    """An IRI term. Relative references are allowed, since other stores may answer with them."""
     if not IRI_REFERENCE.fullmatch(text):
         raise ValueError(f"not an IRI: {text!r}")
     return f"<{text}>"
 
 
 def checked_blank(label: str) -> Term:
-    """A blank node; a label that RDF syntaxes cannot carry (Virtuoso's `nodeID://b1`) becomes a digest of itself."""
+    """A blank node; a label that RDF syntaxes do not allow (Virtuoso's `nodeID://b1`) is replaced by its digest."""
     if BLANK_LABEL.fullmatch(label):
         return f"_:{label}"
     return f"_:b{blake2b(label.encode(), digest_size=12).hexdigest()}"
 
 
 def checked_literal(lexical: str, datatype: str | None, language: str | None) -> Term:
-    """A literal; a language wins over a datatype, as in the results of every store."""
+    """A literal; a language has precedence over a datatype, as in the results of every store."""
     if _SURROGATE.search(lexical):
         raise ValueError("half a surrogate pair is not a character")
     if language:
@@ -63,7 +62,7 @@ def checked_literal(lexical: str, datatype: str | None, language: str | None) ->
 
 
 def unescaped(text: str) -> str:
-    """The text that an escaped text of a document stands for; escaped surrogates are no characters, even in pairs."""
+    """The text without escapes. Raises ValueError for escaped surrogates, even in pairs: they are no characters."""
     try:
         plain = terms.unescape(text)
     except KeyError as error:
@@ -76,9 +75,9 @@ def unescaped(text: str) -> str:
 
 
 def bare_number(term: Term) -> str | None:
-    """The Turtle number that denotes exactly this literal, if there is one that no reader would rewrite.
+    """The Turtle number that denotes exactly this literal, if every parser keeps its lexical form; otherwise None.
 
-    `"01"^^xsd:integer` stays in quotes: `01` is the same term, but too many readers take it for 1.
+    `"01"^^xsd:integer` stays in quotes: `01` is the same term, but too many parsers read it as 1.
     """
     number = _NUMBER.fullmatch(term)
     if number and _BARE[number[2]].fullmatch(number[1]):

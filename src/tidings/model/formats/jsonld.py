@@ -1,6 +1,6 @@
-"""Writing JSON-LD in expanded form: no context, so nothing depends on a document elsewhere.
+"""Writes JSON-LD in expanded form, without a context, so that the document does not depend on others.
 
-A node object holds the neighbouring statements of a subject, a graph object those of a named graph.
+A node object has consecutive statements of one subject, a graph object those of one named graph.
 """
 
 from collections.abc import Iterable, Iterator

@@ -16,7 +16,7 @@ _QUALITY = re.compile(r"0(?:\.[0-9]*)?|1(?:\.0*)?")
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """The names a format goes by; the first media type is the one we send."""
+    """The names of a format; Tidings sends the first of its media types."""
 
     name: str
     types: tuple[str, ...]
@@ -96,7 +96,7 @@ def _quality(parameters: list[str]) -> float:
 
 
 def _quality_of(media: Media, ranges: dict[str, float]) -> float:
-    """Wildcards speak of the type we send; the other types must be asked for by name."""
+    """The quality of a format. Wildcards match only the media type that Tidings sends, not the others."""
     named = [ranges[type_] for type_ in media.types if type_ in ranges]
     if named:
         return max(named)

@@ -1,5 +1,5 @@
-"""Documents that are nested too deeply, refused before a parser climbs down: it would run out of stack, and take the
-process with it, or take a time that grows with the square of the depth."""
+"""Refuses documents that are nested too deeply before a parser reads them: it would overflow the stack and crash the
+process, or take a time that grows with the square of the depth."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,13 +10,13 @@ from tidings.model.errors import RdfSyntaxError
 DEEPEST_JSON = 100
 DEEPEST_XML = 1_000
 DEEPEST_TERM = 5_000
-"""Signs `<<` that no `>>` has closed; texts may have some of their own."""
+"""Unclosed `<<`. Strings may contain `<<`, too, hence so many."""
 _BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _TERM = re.compile(rb"<<|>>")
 
 
 def shallow_json(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same document. Raises RdfSyntaxError."""
+    """The same document in one piece. Raises RdfSyntaxError if it is nested too deeply."""
     document = b"".join(chunks)
     if document.count(b"{") + document.count(b"[") > DEEPEST_JSON:
         depth = 0
@@ -29,7 +29,7 @@ def shallow_json(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def shallow_terms(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same chunks. Raises RdfSyntaxError if triples stand within triples, over and over."""
+    """The same chunks. Raises RdfSyntaxError if triples are nested too deeply in triples."""
     depth = 0
     for chunk in chunks:
         for sign in _TERM.findall(chunk):
@@ -40,8 +40,8 @@ def shallow_terms(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def check_xml(document: bytes) -> None:
-    """For a document that is read where others wait. Raises RdfSyntaxError if elements are nested too deeply, or if it
-    is no XML."""
+    """Check a document whose parsing must not block others for long. Raises RdfSyntaxError if elements are nested too
+    deeply, or if it is no XML."""
     depth = 0
 
     def begin(_: str, __: dict[str, str]) -> None:

@@ -1,9 +1,9 @@
 """N-Triples and N-Quads: one regular expression cuts lines into tokens, and each distinct token is checked once.
 
-Since terms are N-Triples strings, most tokens are terms as they stand; the others (escapes, `xsd:string`, white space
-within a literal) are brought to their one spelling. Lines of another shape go to pyoxigraph, which explains what is
-wrong with them. Measured: 334,000 lines (33 MB) in 0.7 s, no slower than pyoxigraph with `str` of its terms; but
-language tags keep their case, and IRIs and tags are judged by the grammar alone, so what a store holds can be reloaded.
+Since terms are N-Triples strings, most tokens are terms as they are; the others (escapes, `xsd:string`, white space
+within a literal) are converted to the canonical spelling. For lines that do not match, pyoxigraph explains what is
+wrong. Measured: 334,000 lines (33 MB) in 0.7 s, no slower than pyoxigraph with `str` of its terms; but language tags
+keep their case, and only the grammar decides which IRIs and tags are valid, so that every dump can be loaded.
 """
 
 import re
@@ -41,7 +41,7 @@ _REMEMBERED = 200_000
 
 
 class _Tokens(dict[str, Term]):
-    """Token -> term; a token is checked, brought to its one spelling and interned when it is first seen."""
+    """Token -> term; a token is checked, converted to the canonical spelling and interned when it first occurs."""
 
     def __init__(self, blanks: BlankScope) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ def _decoded(lines: bytes, line: int) -> str:
 
 
 def _refusal(text: str, first: int, tokens: _Tokens, *, quads: bool, reason: str) -> RdfSyntaxError:
-    """The first wrong line of these, in the words of pyoxigraph if it finds it wrong, too."""
+    """The error for the first wrong line of these, with pyoxigraph's message if that also finds the line wrong."""
     pattern = _QUAD_LINE if quads else _TRIPLE_LINE
     for number, match in enumerate(pattern.finditer(text + "\n"), first):
         *parts, other = match.groups()
@@ -131,6 +131,6 @@ def _explained(text: str, line: int, *, quads: bool, reason: str) -> RdfSyntaxEr
 
 
 def write_lines(quads: Iterable[Quad]) -> Iterator[str]:
-    """One line a statement; without named graphs this is N-Triples, too."""
+    """One line for each statement. Without named graphs, N-Quads is N-Triples."""
     for s, p, o, g in quads:
         yield f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n"

@@ -1,7 +1,7 @@
-"""Reading through pyoxigraph's parsers: Turtle, TriG, RDF/XML and JSON-LD.
+"""Reads Turtle, TriG, RDF/XML and JSON-LD with pyoxigraph's parsers.
 
-Its terms become ours by `str`, which writes canonical N-Triples but for two characters; language tags keep their case
-by the way of `casing`. What RDF 1.2 adds (triples as terms, base directions) is refused: SPARQL 1.1 cannot ask for it.
+`str` of a pyoxigraph term is canonical N-Triples except for two characters; `casing` keeps the case of language tags.
+Terms that RDF 1.2 adds (triples as terms, base directions) are refused: SPARQL 1.1 cannot query them.
 """
 
 import re
@@ -25,7 +25,7 @@ _REMEMBERED = 200_000
 
 
 class _Terms(dict[str, Term]):
-    """pyoxigraph's spelling -> term, interned when it is first seen."""
+    """pyoxigraph's spelling -> term, interned when it first occurs."""
 
     def __init__(self, graph: Term, blanks: BlankScope, cases: TagCases | None) -> None:
         super().__init__(DEFAULT=graph)
@@ -47,7 +47,7 @@ class _Terms(dict[str, Term]):
 def _canonical(text: str) -> Term:
     if text.endswith(("--ltr", "--rtl")):
         raise ValueError("base directions are not part of RDF 1.1")
-    if "\\uFFF" in text:  # pyoxigraph escapes U+FFFE and U+FFFF, we do not
+    if "\\uFFF" in text:  # pyoxigraph escapes U+FFFE and U+FFFF, Tidings does not
         lexical, datatype, language = terms.split_literal(text)
         return terms.lang_literal(lexical, language) if language else terms.literal(lexical, datatype)
     return text
@@ -63,7 +63,7 @@ def read_turtle(
 
 
 def read_rdf_xml(chunks: Iterable[bytes], *, base: str | None, graph: Term, blanks: BlankScope) -> Iterator[Quad]:
-    """The statements of an RDF/XML document; of its errors only the line is known."""
+    """The statements of an RDF/XML document; its errors have a line, but no column."""
     cases = TagCases(XML_LANG)
     reader = ChunkReader(cases.hide(without_bombs(chunks)), by_lines=True)
     return _read(reader, pyoxigraph.RdfFormat.RDF_XML, base, _Terms(graph, blanks, cases), cases)
@@ -72,8 +72,8 @@ def read_rdf_xml(chunks: Iterable[bytes], *, base: str | None, graph: Term, blan
 def read_json_ld(chunks: Iterable[bytes], *, base: str | None, graph: Term, blanks: BlankScope) -> Iterator[Quad]:
     """The statements of a JSON-LD document.
 
-    pyoxigraph's lenient mode respects the case of tags (they may stand anywhere: in a context, as keys of a map), but
-    checks no term; so each is checked here, and a statement with an ill-formed one is left out, as JSON-LD 1.1 asks.
+    pyoxigraph's lenient mode keeps the case of tags (which may be anywhere: in a context, as keys of a map), but checks
+    no terms. So this function checks each term, and leaves out statements with ill-formed ones, as JSON-LD 1.1 asks.
     """
     known = _Terms(graph, blanks, None)
     reader = ChunkReader(shallow_json(chunks))
@@ -116,7 +116,7 @@ def _parser(
 
 
 def message_of(error: SyntaxError) -> str:
-    """What pyoxigraph complains of, without the position that the error carries anyway."""
+    """pyoxigraph's message without the position, which the error has as data."""
     return _POSITION.sub("", error.msg)
 
 
@@ -126,7 +126,7 @@ def _well_formed(quad: pyoxigraph.Quad) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_term(term: object) -> bool:
-    """Whether a term of the lenient mode would have been built by the strict one."""
+    """Whether pyoxigraph's strict mode would accept a term of its lenient mode."""
     try:
         match term:
             case pyoxigraph.NamedNode():

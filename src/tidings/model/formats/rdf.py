@@ -1,9 +1,9 @@
-"""RDF documents in and out, the formats of SPARQL 1.1's LOAD and Graph Store Protocol and of our dumps.
+"""Parses and serializes RDF documents, in the formats of LOAD, of the Graph Store Protocol and of dumps.
 
     parse_rdf(serialize_rdf(quads, format), format, blanks=KEEP_LABELS)  =  quads
 
-for every format that can say these quads: lexical forms, datatypes and the case of language tags survive. (JSON-LD may
-order statements anew; RDF/XML renames blank nodes whose labels are not XML names, and refuses what it cannot say.)
+for every format that can express these quads: lexical forms, datatypes and the case of language tags survive. (JSON-LD
+may reorder statements; RDF/XML renames blank nodes whose labels are not XML names, and refuses what it cannot express.)
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,10 +47,10 @@ def parse_rdf(
     graph: Term = DEFAULT_GRAPH,
     blanks: BlankScope | None = None,
 ) -> Iterator[Quad]:
-    """The statements of a document, as they are read; those that name no graph go to `graph`.
+    """The statements of a document; those without a graph go to `graph`.
 
-    Blank nodes get fresh labels, unless the caller brings a scope of its own, such as KEEP_LABELS. All but JSON-LD is
-    streamed. Raises RdfSyntaxError; in a line with upper-case tags its column may be off by what `casing` replaced.
+    Blank nodes get fresh labels, unless the caller passes another scope, such as KEEP_LABELS. All formats but JSON-LD
+    are streamed. Raises RdfSyntaxError; in a line with upper-case tags, its column may be off, because of `casing`.
     """
     chunks = chunks_of(source)
     scope = blanks if blanks is not None else BlankScope.fresh()
@@ -72,10 +72,10 @@ def serialize_rdf(
     format: RdfFormat,  # noqa: A002
     prefixes: Mapping[str, str] | None = None,
 ) -> Iterator[bytes]:
-    """A document in chunks, written as the statements come; prefixes are bare namespace IRIs by their prefix.
+    """A document in chunks, written while the statements come; `prefixes` are bare namespace IRIs by their prefix.
 
-    Statements of one graph and one subject that come in a row are written together. Raises BadRequest for what the
-    format cannot say: a named graph in a format of triples, and the gaps of RDF/XML.
+    Consecutive statements of one graph and one subject are grouped. Raises BadRequest for statements that the format
+    cannot express: a named graph in a format of triples, or terms that RDF/XML does not allow.
     """
     quads = _quads(statements, format)
     match format:

@@ -1,7 +1,7 @@
-"""Writing RDF/XML, one `rdf:Description` for neighbouring statements of a subject.
+"""Writes RDF/XML, with one `rdf:Description` for consecutive statements of a subject.
 
-RDF/XML cannot say everything: a predicate must end in an XML name, and some characters have no place in XML at all.
-What it cannot say is refused.
+RDF/XML cannot express all of RDF: a predicate must end in an XML name, and XML does not allow some characters. Such
+statements are refused.
 """
 
 import re
@@ -54,7 +54,7 @@ def _node(term: Term, attribute: str) -> str:
 
 
 def _node_id(label: str) -> str:
-    """An XML name for a label; those that are none, or look like the outcome, are spelt in hexadecimal digits."""
+    """An XML name for a label. Labels that are no XML names, or look like encoded ones, become hexadecimal digits."""
     if NC_NAME.fullmatch(label) and not label.startswith("x-"):
         return label
     return f"x-{label.encode().hex()}"

@@ -1,4 +1,4 @@
-"""Documents as they come and go: bytes, a binary file, or chunks of bytes."""
+"""The forms of a document that readers accept and writers return: bytes, a binary file, or chunks of bytes."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,7 +12,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Readable(Protocol):
-    """A binary file, or whatever reads like one."""
+    """A binary file, or any object with its `read`."""
 
     def read(self, size: int, /) -> bytes: ...
 
@@ -66,7 +66,7 @@ def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
 
 
 class ChunkReader:
-    """Chunks behind the `read` that pyoxigraph asks for; by lines, the count of lines tells where it stopped."""
+    """A file object over chunks, for pyoxigraph. With `by_lines`, it counts lines, so that an error has its line."""
 
     def __init__(self, chunks: Iterable[bytes], *, by_lines: bool = False) -> None:
         self._chunks = iter(chunks)

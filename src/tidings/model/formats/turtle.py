@@ -1,6 +1,6 @@
-"""Writing Turtle and TriG: neighbouring statements share their subject and predicate, IRIs their prefixes.
+"""Writes Turtle and TriG, with prefixes; consecutive statements share their subject and predicate.
 
-Terms are Turtle already, so every statement is written as it comes and nothing is held back.
+Terms are Turtle already, so the writer writes each statement as it comes, and buffers nothing.
 """
 
 import re
@@ -46,7 +46,7 @@ class _Names(dict[Term, str]):
 
 
 def write_turtle(quads: Iterable[Quad], prefixes: Mapping[str, str]) -> Iterator[str]:
-    """Turtle, and TriG as soon as a statement has a graph."""
+    """Turtle, which becomes TriG with the first statement in a named graph."""
     for prefix, namespace in prefixes.items():
         yield _declaration(prefix, namespace)
     names = _Names(prefixes)

@@ -1,1 +1,1 @@
-"""Results of SELECT and ASK as documents: read `documents` first, the door; then one module a syntax."""
+"""Results of SELECT and ASK as documents: read `documents` first, the entry point; then one module for each syntax."""

@@ -1,8 +1,8 @@
 """SPARQL 1.1 Query Results CSV (W3C Recommendation, 21 March 2013, section 3), in the quoting of RFC 4180.
 
-CSV keeps what people read: the text of IRIs, the lexical forms of literals, `_:label` of blank nodes. So a value that
-is read back is a plain literal, whatever it was. An empty string is written `""` and an unbound variable as nothing,
-and they are told apart when read. A boolean, which the Recommendation leaves out, is the one word `true` or `false`.
+CSV has only the text of IRIs, the lexical forms of literals, and `_:label` of blank nodes. So every value that is read
+back is a plain literal. An empty string is written as `""` and an unbound variable as nothing, and the reader
+distinguishes the two. A boolean, which the Recommendation leaves out, is the single word `true` or `false`.
 """
 
 import re
@@ -55,7 +55,7 @@ def read_csv(document: bytes) -> Solutions | Boolean:
 
 
 def _records(text: str) -> list[list[str | None]]:
-    """Fields by record; None is a field of nothing at all."""
+    """The fields of each record; None is a field without any characters, not even quotation marks."""
     records: list[list[str | None]] = [[]]
     position = 0
     while position < len(text):

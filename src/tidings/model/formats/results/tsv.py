@@ -1,8 +1,8 @@
 """SPARQL 1.1 Query Results TSV (W3C Recommendation, 21 March 2013, section 4).
 
-Terms stand as in Turtle and SPARQL; canonical terms have their tabs and line ends escaped, so they are written as they
-are, numbers without quotes where that denotes exactly the same term. A boolean, which the Recommendation leaves out,
-is the one word `true` or `false`.
+Terms are written as in Turtle and SPARQL. Canonical terms have escapes for tabs and line ends, so they are written as
+they are, except that numbers have no quotes where that denotes exactly the same term. A boolean, which the
+Recommendation leaves out, is the single word `true` or `false`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """SPARQL Query Results XML Format, second edition (W3C Recommendation, 21 March 2013).
 
-XML 1.0 has no place for most control characters: a result that holds one is refused, and JSON or TSV carries it.
-Documents from elsewhere must do without a document type, which keeps entity bombs and external entities out.
+XML 1.0 does not allow most control characters: a result with one is refused, and needs JSON or TSV. A document with a
+document type is not read, which keeps entity bombs and external entities out.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _chunks(variables: tuple[str, ...], rows: Iterator[Row]) -> Iterator[bytes]:
 
 @lru_cache(maxsize=16_384)
 def _element(term: Term) -> str:
-    """The XML element of a term. Subjects and predicates recur: the cache takes a third off the time."""
+    """The XML element of a term. The cache saves a third of the time, because subjects and predicates recur."""
     if terms.is_iri(term):
         return f"<uri>{xml_text(term[1:-1])}</uri>"
     if terms.is_blank(term):
@@ -139,5 +139,5 @@ def _child(parent: Element, local: str) -> Element | None:
 
 
 def _children(parent: Element, local: str) -> Iterator[Element]:
-    name = f"{_NAMESPACE}}}{local}"  # expat puts only its separator between namespace and name
+    name = f"{_NAMESPACE}}}{local}"  # expat separates namespace and name by this character
     return (child for child in parent if child.tag == name)
