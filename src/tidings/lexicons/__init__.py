@@ -1,2 +1,2 @@
-"""What is known about words, read from disk: static vectors, WordNet, the Moby Thesaurus, indexes; it implements the
-seam of `matching`."""
+"""Reads knowledge about words from disk: static vectors, WordNet, the Moby Thesaurus, ESA indexes. Its classes
+implement the protocols of `matching`."""

@@ -1,8 +1,8 @@
-"""The relatedness backends by their names, loaded when they are asked for.
+"""The relatedness backends by their names, each loaded when it is first used.
 
 static      word vectors, and WordNet and the Moby Thesaurus where they are installed: the default
 vectors     word vectors alone
-minilm      static, and a sentence transformer for descriptions of what others have a word for
+minilm      static, and a sentence transformer, which relates a description to the word for the same thing
 esa         explicit semantic analysis, from an index in a folder
 """
 
@@ -40,8 +40,8 @@ def load_knowledge(
     wordnet: Path | None = None,
     moby: Path | None = None,
 ) -> "Knowledge":
-    """What a backend knows of words. Raises ExtraMissing, IndexUnusable, ModelDamaged; WordNetMissing or MobyMissing
-    only for what was named."""
+    """The knowledge of a backend. Raises ExtraMissing, IndexUnusable, ModelDamaged; WordNetMissing or MobyMissing only
+    if the caller names a folder or file."""
     with needing("approximate matching needs numpy and scipy", "matching"):
         from tidings.matching.defaults import vectors_alone, vectors_with_thesaurus
     from tidings.lexicons.static_vectors import load_static_vectors
@@ -60,7 +60,8 @@ def load_knowledge(
 
 
 def lacking(backend: Backend, wordnet: Path | None = None, moby: Path | None = None) -> str | None:
-    """What a backend does without, and how to get it; None if it has everything. What is named counts as there."""
+    """A message about the lexicons that a backend could use and does not find, and how to get them; None if it has all.
+    A lexicon that the caller names counts as found."""
     if backend is Backend.VECTORS:
         return None
     from tidings.lexicons.moby.finding import moby_file

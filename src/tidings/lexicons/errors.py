@@ -1,13 +1,13 @@
-"""What can go wrong with what is known about words; branches of the tree in `model/errors.py`.
+"""The errors of lexicons: branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── WordNetMissing       wordnet_missing       501   no folder of WordNet's database files
-├── WordNetDamaged       wordnet_damaged       500   a line that is none of WordNet's
-├── MobyMissing          moby_missing          501   no Moby Thesaurus, or a file that is none
-├── ModelDamaged         minilm_damaged        500   a file of a sentence transformer is missing, or is none
-├── IndexUnusable        esa_unusable          404   no ESA index in a folder, or of another version
-├── IndexDamaged         esa_damaged           500   a file of an ESA index is missing, or not what was written
-└── PairsUnreadable      pairs_unreadable      400   a line of a file of word pairs
+├── WordNetDamaged       wordnet_damaged       500   a line that is not in WordNet's format
+├── MobyMissing          moby_missing          501   no Moby Thesaurus, or a file that is not one
+├── ModelDamaged         minilm_damaged        500   a file of the sentence transformer is missing or damaged
+├── IndexUnusable        esa_unusable          404   a folder without an ESA index, or with one of another version
+├── IndexDamaged         esa_damaged           500   a file of an ESA index is missing, or differs from the manifest
+└── PairsUnreadable      pairs_unreadable      400   a malformed line in a file of word pairs
 """
 
 from tidings.model.errors import TidingsError

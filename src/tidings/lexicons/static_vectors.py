@@ -1,6 +1,6 @@
-"""Static word vectors: one for each piece of a word, from the files that the package wordllama carries.
+"""Static word vectors: one for each word piece, from the files in the package wordllama.
 
-The package's own loader asks a hub on the network; here its files are read, and none of its code runs.
+The package's own loader uses the network; this module only reads the files.
 """
 
 import importlib.util
@@ -21,16 +21,16 @@ _WHAT = "approximate matching needs word vectors"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _KEPT = 65_536
-"""Vectors that are kept of what is no whole piece: 64 MB. No more may be asked for at once."""
+"""Vectors in the cache, for words and terms of several pieces: 64 MB. One call may not ask for more of them."""
 _WHOLE = re.compile("▁[a-z]+")
 _PLAIN = re.compile("[a-z]+")
 _LONGEST = 200
-"""Characters of a word that are looked at."""
+"""Characters of a word or term; the rest is ignored."""
 
 
 class StaticVectors:
-    """The vector of a word or term is the mean of those of its pieces, with length 1. It is a row of a table: the first
-    is that of the unknown; then come the words that are one piece, and what was asked for of late."""
+    """The vector of a word or term is the mean of the vectors of its pieces, scaled to length 1. The vectors are rows of
+    a table: first a zero row for unknown words, then the words that are one piece, then the cache for the others."""
 
     def __init__(self, weights: "NDArray[np.float16]", tokenizer: Any, kept: int = _KEPT) -> None:
         import numpy as np
@@ -55,7 +55,7 @@ class StaticVectors:
         missing = self._missing(items)
         if missing:
             if self._end + len(missing) > len(self._table):
-                self._forget()  # words come again soon; an order of use would cost more than it saves
+                self._forget()  # empty the whole cache: keeping it in order of use would cost more than it saves
                 missing = self._missing(items)
             self._learn(missing)
         numbers = self._numbers
@@ -84,7 +84,7 @@ class StaticVectors:
             self._numbers.update(zip(known, range(begin, self._end), strict=True))
 
     def _pieces(self, item: str) -> list[int]:
-        """Plain words need none of what a tokenizer does before and after, half of its time."""
+        """The pieces of a word or term. For plain words, skip the pre- and post-processing, half of the time."""
         if _PLAIN.fullmatch(item):
             return [piece.id for piece in self._model.tokenize(f"▁{item}")]
         ids: list[int] = self._tokenizer.encode(item, add_special_tokens=False).ids
@@ -92,13 +92,13 @@ class StaticVectors:
 
 
 def whole_words(tokenizer: Any) -> dict[str, int]:
-    """The words that are one piece, as most of those of explanations are: others take 5 µs to split, or 30 at first."""
+    """The words that are one piece, as most words of definitions are. Splitting others takes 5 µs, at first 30 µs."""
     pieces: dict[str, int] = tokenizer.get_vocab(with_added_tokens=False)
     return {piece[1:]: number for piece, number in pieces.items() if _WHOLE.fullmatch(piece)}
 
 
 def _directions(totals: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """With length 1, a total is what the mean is."""
+    """Sums of vectors, scaled to length 1, which is the same as means scaled to length 1."""
     import numpy as np
 
     lengths = np.sqrt((totals * totals).sum(axis=1, keepdims=True))
@@ -113,7 +113,7 @@ def load_static_vectors(kept: int = _KEPT) -> StaticVectors:
 
 
 def load_tokenizer() -> Any:
-    """Splits words into pieces. Raises ExtraMissing."""
+    """The tokenizer, which splits words into pieces. Raises ExtraMissing."""
     with needing(_WHAT, "matching"):
         from tokenizers import Tokenizer
     tokenizer = Tokenizer.from_file(str(_folder() / _TOKENIZER))
@@ -123,7 +123,7 @@ def load_tokenizer() -> Any:
 
 
 def _folder() -> Path:
-    """Where the package is; it is not imported."""
+    """The folder of the package, which is not imported."""
     found = importlib.util.find_spec("wordllama")
     if found is None or not found.submodule_search_locations:
         raise extra_missing(f"{_WHAT}, which the package wordllama has", "matching")

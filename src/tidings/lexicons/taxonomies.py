@@ -1,4 +1,4 @@
-"""Taxonomies from files: SKOS in any syntax of RDF, or JSON of concepts; packed with gzip, or not."""
+"""Reads taxonomies from files: SKOS in any syntax of RDF, or concepts in JSON, optionally compressed with gzip."""
 
 import gzip
 import zlib
@@ -19,7 +19,7 @@ _LINKED = ("@context", "@graph", "@id")
 
 
 def read_taxonomy(path: Path | None, language: str = "en") -> Taxonomy:
-    """That of a file, or the built-in one. Raises TaxonomyUnreadable."""
+    """The taxonomy in a file, or the built-in one. Raises TaxonomyUnreadable."""
     if path is None:
         return built_in()
     name = path.name.removesuffix(".gz")

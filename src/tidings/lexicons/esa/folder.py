@@ -1,6 +1,6 @@
-"""Opens an ESA index: the manifest is read, the arrays are mapped, and nothing else is read until a word is looked up.
+"""Opens an ESA index: reads the manifest and maps the arrays; looking up a word then reads what it needs.
 
-Sizes are compared with the manifest each time; digests on request, because that reads everything.
+`open_index` always compares sizes with the manifest; digests only on request, because that reads all files.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What esa.json says."""
+    """The content of esa.json."""
 
     format: str
     version: int
     source: str
-    """What it was made of, for people."""
+    """The documents from which the index was built, for people."""
     documents: int
     terms: int
     postings: int
@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def open_index(folder: Path, *, verify: bool = False) -> Index:
-    """The index in a folder. Raises IndexUnusable, IndexDamaged; `verify` reads all of it."""
+    """The index in a folder. `verify` checks the digests of all files. Raises IndexUnusable, IndexDamaged."""
     manifest = read_manifest(folder)
     for name in ARRAYS:
         _check(folder / name, manifest.files[name], verify=verify)
@@ -102,7 +102,7 @@ def _check(path: Path, expected: File, *, verify: bool) -> None:
 def _mapped(path: Path) -> NDArray[Any]:
     kind = ARRAYS[path.name]
     if path.stat().st_size == 0:
-        return np.empty(0, kind)  # no file of no bytes can be mapped
+        return np.empty(0, kind)  # an empty file cannot be mapped
     try:
         if path.suffix == ".bin":
             return np.memmap(path, kind, mode="r")

@@ -1,4 +1,4 @@
-"""Pairs of words with the judgement of people: `tiger<TAB>cat<TAB>7.35` a line, in a file or in an archive of files.
+"""Pairs of words with human judgements: a line `tiger<TAB>cat<TAB>7.35` each, in a file or in an archive of files.
 
 The sets that researchers compare with (WordSim-353, MEN, SimLex-999 and others) are all of this form.
 """

@@ -1,5 +1,5 @@
-"""Writes an ESA index. How long each term's vector is has to be known; then vectors may come in any order, a few at a
-time, and go to their places in files that are mapped. It is there once `finish` has written the manifest, not before.
+"""Writes an ESA index. The writer needs the length of each term's vector first; then the vectors may come in any order,
+a few at a time, and the writer puts them into mapped files. The index exists once `finish` has written the manifest.
 """
 
 import os
@@ -18,7 +18,7 @@ _TOGETHER = 100_000
 
 
 class IndexWriter:
-    """Terms have to come in the order of their bytes."""
+    """Writes one index. Terms have to be in the order of their bytes."""
 
     def __init__(
         self, folder: Path, terms: Iterable[str], idf: Sequence[float], sizes: Sequence[int], titles: Iterable[str]

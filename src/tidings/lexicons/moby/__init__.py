@@ -1,5 +1,5 @@
-"""The Moby Thesaurus, from the file that npm's package moby brings: words, and what may stand for them.
+"""The Moby Thesaurus, from the file in npm's package moby: words with lists of synonyms.
 
-finding   where it is
-lookup    the lists of words
+finding   finds the file
+lookup    looks up synonyms
 """

@@ -1,4 +1,4 @@
-"""Where the Moby Thesaurus is: the file that is named, or where set-up and packages put it. Tidings brings none."""
+"""Finds the file of the Moby Thesaurus, which is not a part of Tidings."""
 
 import shlex
 import sys
@@ -13,7 +13,7 @@ _NPM = "node_modules/moby"
 
 
 def moby_file(named: Path | None = None) -> Path:
-    """Where it is: as it is named, or where set-up and packages put it. Raises MobyMissing."""
+    """The file: the named one, or that in one of the folders of set-up and packages. Raises MobyMissing."""
     for path in [named] if named is not None else _candidates():
         if path.is_file():
             return path
@@ -23,7 +23,7 @@ def moby_file(named: Path | None = None) -> Path:
 
 
 def how_to_get_moby() -> str:
-    """The command that gets it for the Python that is running."""
+    """The command that installs the Moby Thesaurus for this Python."""
     share = shlex.quote(str(Path(sys.prefix, "share")))
     return tool("moby") or f"npm install --prefix {share} --ignore-scripts moby, or name its {_FILE}"
 

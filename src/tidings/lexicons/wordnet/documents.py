@@ -1,5 +1,5 @@
-"""WordNet as documents for explicit semantic analysis: a synset is what its words, its explanation and those of its
-neighbours say. Explanations alone are too short: with neighbours, agreement with people (Spearman, WordSim-353) rises
+"""WordNet as documents for explicit semantic analysis. The document of a synset has its words and gloss, and those of
+its neighbours: a gloss alone is too short, and with neighbours, agreement with people (Spearman, WordSim-353) rises
 from .60 to .70.
 """
 
@@ -13,7 +13,7 @@ _PARTS = "nvar"
 
 
 class Document(NamedTuple):
-    """What a concept is about. The number is its own, and the same in each reading."""
+    """The document of one concept. Its number is unique, and always the same."""
 
     number: int
     title: str
@@ -21,7 +21,7 @@ class Document(NamedTuple):
 
 
 def documents(folder: Path, part: int = 0, parts: int = 1) -> Iterator[Document]:
-    """Those of every synset, or of each that falls into one of several parts."""
+    """The documents of all synsets, or those in one of several parts."""
     known = {synset.id: synset for synset in synsets(folder)}
     texts = {synset.id: f"{', '.join(synset.words)}; {synset.gloss}" for synset in known.values()}
     for place, synset in enumerate(known.values()):

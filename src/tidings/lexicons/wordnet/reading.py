@@ -15,7 +15,7 @@ from tidings.lexicons.wordnet.finding import PARTS
 
 _PART = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _USUAL = frozenset(["0000", "0101"])
-"""The words that most relations are about: none, or the first of each."""
+"""The words of most relations: none (a relation of whole synsets), or the first word of each synset."""
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
 
 
@@ -25,20 +25,20 @@ class Pointer(Struct, frozen=True, gc=False):
     symbol: str
     target: str
     source_word: int
-    """Counted from 1; 0 if the relation is one of the synsets."""
+    """Counted from 1; 0 for a relation of whole synsets."""
     target_word: int
 
 
 class Synset(Struct, frozen=True, gc=False):
-    """Words that mean the same, with an explanation. Its id is as `n00001740`: part of speech and place."""
+    """Words with the same meaning, with a gloss. Its id is written as `n00001740`: part of speech and offset."""
 
     id: str
     words: tuple[str, ...]
     symbols: tuple[str, ...]
-    """Of its relations; some have hundreds, and most are only asked for these and for the targets."""
+    """The symbols of its relations. Most callers need only these and the targets, so `pointers` are built on demand."""
     targets: tuple[str, ...]
     ends: tuple[str, ...]
-    """Which words they are about, as the file has it."""
+    """The word numbers of its relations, as in the file."""
     gloss: str
 
     @property
@@ -48,7 +48,7 @@ class Synset(Struct, frozen=True, gc=False):
 
 
 def synsets(folder: Path) -> Iterator[Synset]:
-    """All of them, part by part. Raises WordNetDamaged."""
+    """All synsets, one part of speech after the other. Raises WordNetDamaged."""
     for part in PARTS:
         path = folder / f"data.{part}"
         try:
@@ -71,7 +71,7 @@ def read_synset(line: str, part: str, path: Path, number: int) -> Synset:
         symbols, ends = tuple(fields[at + 1 : after : 4]), tuple(fields[at + 4 : after : 4])
         targets = tuple(map(add, fields[at + 3 : after : 4], fields[at + 2 : after : 4]))
         place = int(fields[0])
-        _ = fields[after - 1], [*map(_places, {*ends} - _USUAL)]  # there are as many as it says, and these are numbers
+        _ = fields[after - 1], [*map(_places, {*ends} - _USUAL)]  # raises if fields are missing or are no numbers
     except (IndexError, ValueError, TypeError) as error:
         raise WordNetDamaged(f"{path}, line {number}: no synset of WordNet ({error})") from error
     return Synset(f"{part}{place:08}", words, symbols, targets, ends, gloss.strip())
