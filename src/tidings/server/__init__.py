@@ -1,6 +1,6 @@
-"""The process: settings, the broker with its gates and sockets, the demo city, delivery of what Spark works out.
+"""The server process: settings, the broker with its gates and sockets, the demo city, delivery of answers from Spark.
 
-app        settings to a running broker; begin here
-brokers    settings to a broker
-gates      settings to its gates, and to what serves their connections
+app        runs a broker by its settings; read this first
+brokers    builds a broker by its settings
+gates      builds its gates, and the servers of their connections
 """

@@ -1,4 +1,4 @@
-"""Settings to a running broker: its folder, its gates, their sockets, and an end that leaves nothing undone."""
+"""Runs a broker by its settings: opens its folder, its gates and their sockets, and shuts them down in order."""
 
 import asyncio
 import gc
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from tidings.server.spark_delivery import Delivery
 
 _SWITCH = 0.0005
-"""Seconds that the loop may keep the interpreter from the thread that has just written the log, and wants to say so."""
+"""Python's switch interval: seconds for which the event loop may keep the thread waiting that has written the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A broker that can be reached."""
+    """A broker whose gates are open, with their addresses."""
 
     broker: Broker
     plain: Addresses | None
@@ -58,14 +58,14 @@ class Opened:
 
     @property
     def foremost(self) -> Addresses:
-        """What clients are told of."""
+        """The addresses to publish: those with TLS, if there are any."""
         addresses = self.secure or self.plain
         assert addresses is not None
         return addresses
 
     @property
     def nearest(self) -> Addresses:
-        """For those on this machine, who need no TLS."""
+        """The addresses for programs on this machine: those without TLS, if there are any."""
         return self.plain or self.foremost
 
 
@@ -75,7 +75,8 @@ def serve(
     announce: Callable[[Opened], None],
     say: Callable[[str], None],
 ) -> None:
-    """Answer until told to stop. `quads` are what to begin with; `announce` is called once the gates are open."""
+    """Run a broker until a signal stops it. `quads` is the initial data; `serve` calls `announce` once the gates are
+    open."""
     check_exposure(settings)
     allow_nesting()
     sys.setswitchinterval(_SWITCH)
@@ -84,7 +85,7 @@ def serve(
         sockets = stack.enter_context(listeners(settings, tls=tls is not None))
         health = Health(time.monotonic)
         watched = _health_port(health, settings, stack)
-        gc.disable()  # what is loaded is here to stay: there is nothing to collect
+        gc.disable()  # loaded data stays in memory: there is no garbage to collect
         delivery = None if settings.deliver is None else stack.enter_context(_delivery(settings, settings.deliver))
         if settings.memory:
             broker = build_broker(settings, external=delivery)
@@ -98,7 +99,7 @@ def serve(
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """Where a broker can be reached, and what is told of its health."""
+    """The sockets of a broker, and its health."""
 
     sockets: Listeners
     health: Health
@@ -106,7 +107,7 @@ class Doors:
 
 
 def _health_port(health: Health, settings: Settings, stack: ExitStack) -> int | None:
-    """Have health told at a port of its own, if there is one. Raises CannotListen."""
+    """Open the separate port for health, if the settings have one. Raises CannotListen."""
     if settings.health_port is None:
         return None
     try:
@@ -116,7 +117,7 @@ def _health_port(health: Health, settings: Settings, stack: ExitStack) -> int | 
 
 
 def _delivery(settings: Settings, out: str) -> AbstractContextManager["Delivery"]:
-    """What the broker only delivers. Raises ExtraMissing: it comes in a format that not everybody can read."""
+    """The delivery of answers that a Spark job works out. Raises ExtraMissing: reading them needs Parquet."""
     with needing("--deliver needs what reads Parquet", "spark"):
         from tidings.server.spark_delivery import delivering
     return delivering(Path(out), settings.base)
@@ -146,7 +147,7 @@ async def _run(
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        """Told once, let what was accepted end; told twice, give it up."""
+        """On the first signal, let accepted requests end; on the second one, abort them."""
         broker.end()
         pages.end()
         loop.call_later(0 if server.should_exit else LAST_SECONDS, broker.abort_forks)
@@ -159,11 +160,11 @@ async def _run(
         if security is not None:
             await stack.enter_async_context(security.running(say))
         if settings.has_endpoint:
-            from tidings.server.endpoints import behind  # here: most brokers have none
+            from tidings.server.endpoints import behind  # imported here because most brokers have no endpoint
 
             await stack.enter_async_context(behind(broker, settings))
         if settings.lake is not None:
-            from tidings.server.history.lake import lake_behind  # here: most brokers have none
+            from tidings.server.history.lake import lake_behind  # imported here because most brokers have no lake
 
             await stack.enter_async_context(lake_behind(broker, settings, say))
         if _begins_with_something(broker, settings) and not await seed(broker, quads) and settings.load:
@@ -189,8 +190,8 @@ async def _run(
 
 
 def _security(broker: Broker, settings: Settings, sockets: Listeners) -> "Security":
-    """Raises BadSetting. Unless the settings say otherwise, the broker is called by the address that it listens on."""
-    from tidings.server.security.assembly import build  # here: others start without all that it needs
+    """Build security. By default, its issuer is the address that the broker listens on. Raises BadSetting."""
+    from tidings.server.security.assembly import build  # imported here because brokers without security start faster
 
     pair = sockets.secure or sockets.plain
     assert pair is not None
@@ -198,5 +199,5 @@ def _security(broker: Broker, settings: Settings, sockets: Listeners) -> "Securi
 
 
 def _begins_with_something(broker: Broker, settings: Settings) -> bool:
-    """Files that are named are at least mentioned; the demo keeps out of the way of anything that is there."""
+    """Whether there is initial data: files of --load, or the demo, which loads only into an empty store."""
     return bool(settings.load) or (settings.demo and not settings.read_only and not len(broker.store))

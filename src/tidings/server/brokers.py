@@ -1,4 +1,4 @@
-"""Settings to a broker: in memory, or as its folder has kept it."""
+"""Builds a broker by its settings: in memory, or from its data folder."""
 
 import logging
 import time
@@ -32,13 +32,13 @@ log = logging.getLogger("tidings")
 
 
 def clock() -> int:
-    """Microseconds since 1970: the one clock, handed to whoever needs the time."""
+    """Microseconds since 1970: the only clock of the process; other modules get it as an argument."""
     return time.time_ns() // 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a broker is told the time by: microseconds since 1970, and seconds for durations."""
+    """The clocks of a broker: microseconds since 1970 for instants, and seconds for durations."""
 
     clock: Callable[[], int]
     monotonic: Callable[[], float]
@@ -79,7 +79,7 @@ def policy(settings: Settings) -> Policy:
 
 
 def _words(settings: Settings) -> Callable[[], "Knowledge"] | None:
-    """How to load what approximate subscriptions need; it is done when there is one."""
+    """A function that loads the knowledge about words; the broker calls it for the first approximate subscription."""
     if settings.matching == "off":
         return None
     named = (settings.matching_index, settings.wordnet, settings.moby)
@@ -111,7 +111,7 @@ def open_broker(
     external: ExternalEngine | None = None,
     watch: Watch = WATCH,
 ) -> Broker:
-    """The broker that a folder holds: its newest snapshot, and the log since. The folder must be locked."""
+    """The broker in a folder, from its newest snapshot and the log since then. The caller has locked the folder."""
     recovered = recover(folder)
     core = build_core(settings)
     snapshot = recovered.snapshot

@@ -1,4 +1,4 @@
-"""Every setting of the broker, once: its name, what it means, its default, and how a text becomes its value.
+"""All settings of the broker: the name of each, its help text, its default, and the function that reads its value.
 
     flag  >  environment  >  file  >  default
 
@@ -47,7 +47,7 @@ class BadSetting(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Settings(GateSettings):
-    """What `tidings serve` can be told. The help texts below are those of the command line."""
+    """The settings of `tidings serve`, with the help texts of the command line."""
 
     host: str = setting("127.0.0.1", text, "address to listen on; 0.0.0.0 for all, with --allow-insecure", "ADDRESS")
     http_port: int = setting(8000, port, "port for HTTP; 0 takes any free one", "PORT")
@@ -241,27 +241,27 @@ class Settings(GateSettings):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether the store of record is an endpoint, or should be: the settings may contradict each other."""
+        """Whether the settings ask for an endpoint as the store of record, even if they contradict each other."""
         return not (self.endpoint is None and self.endpoint_file is None and self.update_url is None)
 
     @property
     def keeps_contexts(self) -> bool:
-        """Whether only what subscriptions need is in memory."""
+        """Whether the broker runs in context mode, and keeps only the quads in memory that subscriptions need."""
         return self.has_endpoint and self.mode == "context"
 
     @property
     def is_secure(self) -> bool:
-        """Whether anybody is asked who they are."""
+        """Whether security is on, so that clients have to authenticate."""
         return self.secure or self.security is not None
 
 
 _OF_GATES = frozenset(each.name for each in dataclasses.fields(GateSettings))
 SETTINGS = sorted(dataclasses.fields(Settings), key=lambda each: each.name in _OF_GATES)
-"""Those of the gates that are switched on come last."""
+"""All settings; those of the optional gates come last."""
 
 
 def read_settings(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Settings:
-    """The settings of all three places together. Flags that are None were not given. Raises BadSetting."""
+    """The settings from flags, environment and file together. A flag that is None is not set. Raises BadSetting."""
     values: dict[str, Any] = {}
     for name, value in _of_file(file).items():
         values[name] = _checked(name, value, f"{name} in {file}")
@@ -275,7 +275,7 @@ def read_settings(flags: Mapping[str, object], environment: Mapping[str, str], f
 
 
 def _of_file(file: Path | None) -> dict[str, object]:
-    import tomllib  # here, so that `tidings doctor` can tell a Python that is too old to have it
+    import tomllib  # imported here so that `tidings doctor` can run on a Python that is too old to have it
 
     if file is None:
         return {}

@@ -1,4 +1,4 @@
-"""Settings to an endpoint behind the broker: where it is, who asks it, and what is done with it on a schedule."""
+"""Sets up the endpoint behind a broker by the settings: its address, its connection, and scheduled reconciliation."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger("tidings")
 
 
 def address_of(settings: Settings) -> Address:
-    """Where the endpoint is. Raises BadSetting."""
+    """The address of the endpoint. Raises BadSetting."""
     scheme, secret = cast(Scheme, settings.endpoint_auth), settings.endpoint_secret
     if (scheme == "none") != (secret is None):
         raise BadSetting("endpoint_auth and endpoint_secret go together: how the broker shows who it is, and with what")
@@ -37,9 +37,9 @@ def address_of(settings: Settings) -> Address:
 
 @asynccontextmanager
 async def behind(broker: Broker, settings: Settings) -> AsyncIterator[Mirror]:
-    """The endpoint behind a broker that has been entered; the two agree when this begins.
+    """The mirror of a running broker at its endpoint. When the context begins, both have the same quads.
 
-    Raises what keeps a broker without a log from beginning."""
+    Raises the errors because of which a broker cannot start."""
     address = address_of(settings)
     if settings.keeps_contexts and settings.deliver is not None:
         raise BadSetting(
@@ -90,7 +90,7 @@ class _Background:
 
 
 async def _reconcile(mirror: Mirror, seconds: float) -> None:
-    """Compare again and again."""
+    """Reconcile the endpoint with the broker at regular intervals."""
     while True:
         await asyncio.sleep(seconds)
         try:

@@ -1,5 +1,5 @@
-"""Who can reach a broker that asks nobody who they are, or cannot keep a secret: this machine only, unless that is
-said twice."""
+"""Refuses settings that expose a broker without authentication or without encryption to other machines, unless
+--allow-insecure confirms them."""
 
 import socket
 from ipaddress import ip_address
@@ -8,8 +8,8 @@ from tidings.server.config import BadSetting, Settings
 
 
 def check_exposure(settings: Settings) -> None:
-    """Raises BadSetting if others than this machine could change everything, or read what is secret on its way, and
-    nobody has said that they may; or if a record of who did what is wanted where nobody is asked who they are."""
+    """Raises BadSetting if other machines could change everything, or read secrets on the network, and the settings do
+    not allow that explicitly; or if the settings ask for an audit log without security."""
     if not settings.is_secure and (settings.audit_log or settings.access_log):
         raise BadSetting("--audit-log and --access-log record who did what, which is asked only with --secure")
     if settings.allow_insecure:
@@ -45,7 +45,7 @@ def _check(flag: str, host: str, settings: Settings) -> None:
 
 
 def is_local(host: str) -> bool:
-    """Whether an address, or all that a name stands for, is of this machine only."""
+    """Whether an address, or all addresses of a name, are loopback addresses."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -53,5 +53,5 @@ def is_local(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
-        return True  # there is nothing to listen on, which is said where it is tried
+        return True  # the name has no address; listening on it raises the error
     return all(ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)

@@ -1,4 +1,4 @@
-"""RDF files: opened by name, gzip or not, and LOAD from below one folder."""
+"""Opens RDF files by name, compressed with gzip or not; and LOAD of files below one folder."""
 
 import gzip
 import zlib
@@ -16,13 +16,13 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class FileTrouble(BadRequest):
-    """A file that cannot be read or written, in words for whoever named it."""
+    """A file that the user has named cannot be read or written."""
 
     code = "file_trouble"
 
 
 def rdf_format(name: str, given: str | None = None) -> RdfFormat:
-    """The format called `given`, or else that of the file's name."""
+    """The format with the name `given`, or else that of the file's ending."""
     formats = tuple(RdfFormat)
     return by_name(formats, given) if given else by_file_name(formats, name)
 
@@ -36,7 +36,7 @@ def open_to_read(path: Path, shown: str | None = None) -> BinaryIO:
 
 
 def unpacked(file: BinaryIO, name: str) -> BinaryIO:
-    """The same bytes, decompressed if the file's name or its first bytes say that it is gzip."""
+    """The bytes of a file, decompressed if its name or its first bytes are those of gzip."""
     packed = name.lower().endswith(".gz")
     if not packed and file.seekable():
         packed = file.read(2) == _GZIP_MAGIC
@@ -45,7 +45,7 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
 
 
 class _Gunzip:
-    """A gzip file whose damage is an error of ours."""
+    """A gzip file that raises FileTrouble if it is damaged."""
 
     def __init__(self, file: gzip.GzipFile, name: str) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class FolderLoader:
 
     def __call__(self, source: str) -> Iterator[Triple]:
         path = self._path(source)
-        name = str(path.relative_to(self._folder))  # who asks need not know where the folder is
+        name = str(path.relative_to(self._folder))  # errors must not tell clients where the folder is
         with open_to_read(path, name) as file:
             try:
                 for s, p, o, _ in parse_rdf(unpacked(file, name), rdf_format(name), base=source):

@@ -1,4 +1,5 @@
-"""Settings to the gates of a broker, and to what serves their connections: uvicorn for HTTP, picows for WebSockets."""
+"""Builds the gates of a broker by its settings, and the servers of their connections: uvicorn for HTTP, picows for
+WebSockets."""
 
 import asyncio
 import socket
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.server.security.assembly import Security
 
 LAST_SECONDS = 10
-"""How long requests in work may take to end after the broker was told to stop."""
+"""Seconds that running requests have to end after a signal has stopped the broker."""
 
 
 def http_gate(
@@ -50,8 +51,8 @@ def http_gate(
     quotas: Quotas | None = None,
     gates: Sequence[Gate] = (),
 ) -> HttpGate:
-    """The ports are where the WebSocket gate listens, if that is not where the settings say; `gates` are others, that
-    were switched on."""
+    """The HTTP gate. The ports are those of the WebSocket gate, if they differ from the settings; `gates` are the
+    optional gates that are switched on."""
     limits = HttpSettings(
         base=settings.base,
         max_body=settings.max_body,
@@ -75,7 +76,7 @@ def http_gate(
 
 
 def premises(broker: Broker, settings: Settings, security: "Security | None", quotas: Quotas) -> Premises:
-    """What the gates have that can be switched on."""
+    """What optional gates need of the server."""
     return Premises(
         broker,
         quotas,
@@ -88,7 +89,7 @@ def premises(broker: Broker, settings: Settings, security: "Security | None", qu
 
 
 def client_quotas(settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> Quotas:
-    """How much of the broker one client may have, over all gates."""
+    """The quotas of each client, over all gates."""
     quota = Quota(
         rate=settings.client_rate,
         requests=settings.client_requests,
@@ -110,7 +111,7 @@ def http_app(
 def quick_updates(
     broker: Broker, settings: Settings, gate: HttpGate, security: "Security | None" = None
 ) -> QuickUpdates | None:
-    """The short way of updates, if any are taken."""
+    """The fast path of HTTP updates; None if the broker is read-only."""
     if settings.read_only:
         return None
     guard, proxies = OPEN if security is None else security.guard, Proxies(settings.trusted_proxies)
@@ -120,7 +121,8 @@ def quick_updates(
 
 
 def visitors(settings: Settings, pages: tuple[int, ...] = ()) -> Visitors:
-    """Whose requests the gates take; this machine goes by its own name, and by that of the address it listens on."""
+    """The check of Host and Origin headers. Allowed are the names of this machine and of the address that it listens
+    on."""
     hosts = (*settings.allowed_hosts, settings.host, socket.gethostname())
     return Visitors(hosts=hosts, origins=settings.cors, pages=pages)
 
@@ -133,7 +135,7 @@ def websocket_gate(
     security: "Security | None" = None,
     quotas: Quotas | None = None,
 ) -> WebSocketGate:
-    """The ports are where the HTTP gate listens, if that is not where the settings say."""
+    """The WebSocket gate. The ports are those of the HTTP gate, if they differ from the settings."""
     limits = WebSocketSettings(
         base=settings.base,
         max_message=settings.max_body,
@@ -149,11 +151,11 @@ def websocket_gate(
     return WebSocketGate(broker, limits, guard, quotas or client_quotas(settings))
 
 
-# -- what serves them ---------------------------------------------------------------------------------------------
+# -- servers of connections ---------------------------------------------------------------------------------------
 
 
 def serve_websockets(gate: WebSocketGate, settings: Settings) -> Serve:
-    """How connections to a port for WebSockets alone are served."""
+    """A function that serves the connections of a port for WebSockets only."""
 
     async def serve(listener: socket.socket, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
         listen = partial(gate.listen, secure=tls is not None)

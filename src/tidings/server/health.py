@@ -1,7 +1,7 @@
-"""Health from elsewhere than the loop: a thread and a port of its own, so that nothing on the loop holds up an answer.
+"""Health checks in a thread and at a port of their own, so that work on the event loop does not delay an answer.
 
-    GET /healthz   200 while the process does its work; 503 once it cannot, or the loop has not turned for a minute
-    GET /readyz    200 if a request would be taken now; 503 while the broker starts, stops, or its loop is held
+    GET /healthz   200 while the process works; 503 once it cannot, or the loop has not turned for a minute
+    GET /readyz    200 if the broker would take a request now; 503 while it starts, stops, or its loop is busy
 
 A thread gets its turn within `sys.getswitchinterval` of a loop that computes (docs/decisions/0023-health.md).
 """
@@ -22,15 +22,15 @@ from tidings.log.errors import LogBroken
 from tidings.model.errors import LimitExceeded, NotFound, TidingsError
 
 BEAT = 0.05
-"""Seconds between two signs of life of the loop."""
+"""Seconds between two heartbeats of the loop."""
 BUSY = 1.0
 """Seconds without a turn of the loop after which the broker is not ready."""
 STUCK = 60.0
-"""Seconds after which it is not well."""
+"""Seconds without a turn of the loop after which the process is not healthy."""
 _PATIENCE = 5.0
-"""Seconds that a client gets to say what it wants, and to take the answer."""
+"""Seconds that a client has to send its request and to read the answer."""
 _MOST = 16
-"""Clients at a time; others are turned away."""
+"""Clients at a time; the server closes further connections."""
 
 
 class LoopBusy(LimitExceeded):
@@ -47,13 +47,13 @@ class LoopBusy(LimitExceeded):
 
 
 class Starting(LimitExceeded):
-    """The broker still reads its folder."""
+    """The broker is still reading its data folder."""
 
     code = "starting"
 
 
 class Watched(Protocol):
-    """A broker, as far as its health goes."""
+    """What the health checks need of a broker."""
 
     @property
     def ending(self) -> bool: ...
@@ -61,13 +61,13 @@ class Watched(Protocol):
 
 
 class Schedule(Protocol):
-    """A loop, as far as a heart needs one."""
+    """What heartbeats need of an event loop."""
 
     def call_later(self, delay: float, callback: Callable[[], None], /) -> object: ...
 
 
 class Health:
-    """What can be said of a broker without asking it. `monotonic` counts seconds."""
+    """The health of a broker, which threads can read without the event loop. `monotonic` returns seconds."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -75,7 +75,7 @@ class Health:
         self._turned = 0.0
 
     def watch(self, broker: Watched, loop: Schedule) -> None:
-        """From here on, the loop gives signs of life; to be called on it."""
+        """Start the heartbeat of the loop. The caller runs on the loop."""
         self._turned = self._monotonic()
         self._broker = broker
 
@@ -87,11 +87,11 @@ class Health:
         beat()
 
     def silence(self) -> float:
-        """Seconds since the loop has turned."""
+        """Seconds since the last heartbeat of the loop."""
         return max(0.0, self._monotonic() - self._turned - BEAT)
 
     def check(self, path: str) -> dict[str, Any]:
-        """What a path says if all is well. Raises what is not."""
+        """The answer to a path if the broker is healthy; otherwise raises what is wrong."""
         if path not in {"/healthz", "/readyz"}:
             raise NotFound(f"there is nothing at {path}; this port has /healthz and /readyz")
         broker = self._broker
@@ -109,7 +109,7 @@ class Health:
 
 
 class HealthServer:
-    """Answers for a `Health`, in threads of its own, until it is left."""
+    """Serves the health checks in threads of its own, until the context ends."""
 
     def __init__(self, health: Health, host: str, port: int) -> None:
         self._server = _Server((host, port), _handler(health))
@@ -153,7 +153,7 @@ class _Server(ThreadingHTTPServer):
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves, or takes its time, is nobody's error."""
+        """Ignore clients that disconnect or are slow."""
 
 
 def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
@@ -175,7 +175,7 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
         do_HEAD = do_GET  # noqa: N815
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass  # who asks for health asks often
+            pass  # health checks come often, and would fill the log
 
     return Handler
 

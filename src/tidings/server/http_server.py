@@ -1,4 +1,4 @@
-"""uvicorn, at as many entrances as there are, with and without TLS: one server, one state, one end."""
+"""One uvicorn server for all entrances, with and without TLS: they share one state, and shut down together."""
 
 import asyncio
 import socket
@@ -14,7 +14,7 @@ from tidings.server.listening import BACKLOG, Entrances
 
 
 class HttpServer(uvicorn.Server):
-    """The entrances open when it starts, and close before it lets its connections end."""
+    """Opens the entrances when it starts, and closes them before it waits for its connections to end."""
 
     def __init__(self, config: uvicorn.Config, entrances: Entrances) -> None:
         super().__init__(config)
@@ -22,7 +22,7 @@ class HttpServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn raises a signal again once it has shut down; here, being told to stop is no failure."""
+        """Do nothing: uvicorn would raise the signal again after the shutdown, as if it were a failure."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

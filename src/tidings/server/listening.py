@@ -1,7 +1,7 @@
-"""Where the broker can be reached: the sockets that it listens on, and how connections through each are served.
+"""The sockets that the broker listens on, and the functions that serve the connections of each.
 
-Without TLS there are two ports, for HTTP and for WebSocket. With TLS there are two more, and the plain ones are for
-this machine, unless the settings say otherwise. Two ports of the same number are one: HTTP takes WebSockets, too.
+Without TLS, there are two ports, for HTTP and for WebSocket. With TLS, there are two more, and only this machine can
+reach the ports without TLS, by default. If both ports have the same number, the HTTP server takes WebSockets, too.
 """
 
 import errno
@@ -22,11 +22,11 @@ THIS_MACHINE = "127.0.0.1"
 CLOSED = "off"
 
 Serve: TypeAlias = Callable[[socket.socket, ssl.SSLContext | None], Awaitable[AbstractServer]]
-"""Begins to serve the connections of a listening socket, which it then owns."""
+"""Starts a server for the connections of a listening socket, and takes over the socket."""
 
 
 class CannotListen(TidingsError):
-    """The address or the port cannot be had."""
+    """The broker cannot listen at an address or a port."""
 
     code = "cannot_listen"
 
@@ -36,7 +36,7 @@ class CannotListen(TidingsError):
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """As clients call them."""
+    """The URLs for clients."""
 
     http: str
     ws: str
@@ -44,7 +44,7 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The sockets for HTTP and for WebSocket; None for the latter if it is the same."""
+    """The sockets for HTTP and for WebSocket; the latter is None if HTTP serves both."""
 
     http: socket.socket
     ws: socket.socket | None
@@ -68,7 +68,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """All sockets; at least one pair is there."""
+    """All sockets: a pair without TLS, a pair with TLS, or both."""
 
     plain: Pair | None
     secure: Pair | None
@@ -79,7 +79,7 @@ class Listeners:
 
     @property
     def http_ports(self) -> tuple[int | None, int | None]:
-        """Without and with TLS."""
+        """The HTTP ports without and with TLS."""
         return self.plain.http_port if self.plain else None, self.secure.http_port if self.secure else None
 
     @property
@@ -89,7 +89,7 @@ class Listeners:
 
 @contextmanager
 def listeners(settings: Settings, *, tls: bool) -> Iterator[Listeners]:
-    """Take the ports. Raises CannotListen."""
+    """Open the listening sockets. Raises CannotListen."""
     with ExitStack() as stack:
 
         def pair(host: str, http_port: int, ws_port: int, *, secure: bool) -> Pair:
@@ -106,14 +106,14 @@ def listeners(settings: Settings, *, tls: bool) -> Iterator[Listeners]:
 
 
 def plain_host(settings: Settings) -> str | None:
-    """Where the ports without TLS are, once there are others: on this machine only, unless it is said otherwise."""
+    """The host of the ports without TLS, if there are ports with TLS: by default this machine only; None if closed."""
     if settings.plain_host is not None:
         return None if settings.plain_host == CLOSED else settings.plain_host
     return settings.host if _is_this_machine(settings.host) else THIS_MACHINE
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:
-    """A socket that takes connections; `option` is what chooses its port. Raises CannotListen."""
+    """A listening socket; `option` is the option that sets its port. Raises CannotListen."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -132,7 +132,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
 
 
 def cannot_listen(host: str, port: int, option: str, error: OSError) -> CannotListen:
-    """With what helps: another port, if it is taken or not for everybody."""
+    """The error, with advice: another port, if the port is taken or reserved."""
     said = f"cannot listen on {host} port {port}: {(error.strerror or str(error)).lower()}"
     hint = f"; choose another port with {option} N, or any free one with {option} 0"
     return CannotListen(said + hint if error.errno in {errno.EADDRINUSE, errno.EACCES} else said)
@@ -159,8 +159,8 @@ def _is_this_machine(host: str) -> bool:
 
 
 class Entrance:
-    """A listening socket that is served. Opened again, it serves new connections with another certificate: those that
-    wait to be accepted wait at the socket, which stays, and those that were accepted go on."""
+    """A listening socket with its server. `open` called again serves new connections with another certificate: the
+    socket stays, so connections in its queue are not lost, and accepted connections go on."""
 
     def __init__(self, listener: socket.socket, serve: Serve, *, secure: bool) -> None:
         self._listener = listener
@@ -174,11 +174,11 @@ class Entrance:
         former, self._server = self._server, await self._serve(self._listener.dup(), tls if self.secure else None)
         if former is not None:
             former.close()
-        if self._is_closed():  # meanwhile
+        if self._is_closed():  # closed while the server started
             self._server.close()
 
     def close(self) -> None:
-        """For good: from now on, nobody can connect."""
+        """Close the socket for good."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -189,7 +189,7 @@ class Entrance:
 
 
 class Entrances:
-    """All of them, with the certificate that they show."""
+    """All entrances, with the TLS context of those with TLS."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
         self._tls = tls

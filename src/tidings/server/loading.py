@@ -1,4 +1,4 @@
-"""LOAD, as the settings allow it: files below one folder, documents of listed hosts, both, or nothing."""
+"""LOAD, as far as the settings allow it: of files below one folder, of documents from listed hosts, both, or none."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ class WebLoader:
 
 
 class AnyLoader:
-    """LOAD for either, by the scheme of the address."""
+    """LOAD for files and for the web, chosen by the scheme of the address."""
 
     def __init__(self, base: str, files: FolderLoader | None, web: WebLoader | None) -> None:
         self._base = base
@@ -51,19 +51,19 @@ class AnyLoader:
 
 
 def loader_of(settings: Settings) -> Loader | None:
-    """What carries out LOAD; None if it is off."""
+    """The loader for LOAD; None if LOAD is switched off."""
     files = None if settings.load_from is None else FolderLoader(Path(settings.load_from), settings.base)
     web = WebLoader(Outgoing(reach(settings))) if settings.outgoing_hosts else None
     return AnyLoader(settings.base, files, web) if files or web else None
 
 
 def reach(settings: Settings) -> Reach:
-    """Where requests may go that clients cause."""
+    """The hosts and networks that requests on behalf of clients may reach."""
     return Reach(settings.outgoing_hosts, settings.outgoing_networks, settings.outgoing_size, settings.outgoing_timeout)
 
 
 def _format(document: Document) -> RdfFormat:
-    """By what the server says; if that is nothing, or says nothing of RDF, by the name."""
+    """The format by the Content-Type; if that is missing or not of RDF, by the file name."""
     try:
         return by_media_type(_FORMATS, document.media_type)
     except UnsupportedFormat:

@@ -1,9 +1,9 @@
-"""Requests that the broker makes because a client said so. Whatever the client names, they go only where they may:
+"""Requests that the broker makes on behalf of clients. They go only to hosts that the settings allow:
 
-    address -> is the host listed? -> resolved, once -> may all its addresses be reached? -> connected to one of these
+    address -> is the host listed? -> resolve it once -> are all its addresses allowed? -> connect to one of these
 
-and again for each redirect. A name that resolves to something else a moment later (DNS rebinding) gains nothing by it.
-Addresses of this machine and of private networks are out of reach, unless they are listed.
+and again for each redirect. A name that resolves to another address a moment later (DNS rebinding) does not help an
+attacker. Addresses of this machine and of private networks are not allowed unless the settings list them.
 """
 
 import io
@@ -34,38 +34,38 @@ _SAFE = "/%:@!$&'()*+,;=~?"
 
 
 class OutgoingNotAllowed(NotAllowed):
-    """A client named an address that the broker may not ask."""
+    """A client named an address that the settings do not allow."""
 
     code = "outgoing_not_allowed"
 
 
 class FetchFailed(TidingsError):
-    """The other side was not reached, or gave nothing that can be used."""
+    """The other server does not answer, or not in a usable way."""
 
     status = 502
     code = "fetch_failed"
 
 
 class Reach(Struct, frozen=True):
-    """Where requests may go, and what they may take. A host is a name, `*.name` for all below it, or `*`; with a port
-    of its own, or else with those of http and https. `networks` may be reached although they are not public."""
+    """Where requests may go, and their limits. A host is a name, `*.name` for all its subdomains, or `*`; with a port,
+    or else for the ports of http and https. `networks` are allowed although they are not public."""
 
     hosts: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     size: int = 64 << 20
     seconds: float = 10.0
     setting: str = "outgoing"
-    """What the settings begin with that say so."""
+    """The prefix of these settings, for messages."""
 
 
 class Document(Struct, frozen=True):
-    """What was found, and where, after all redirects."""
+    """A fetched document, and its address after all redirects."""
 
     url: str
     media_type: str
     body: bytes
     links: tuple[str, ...] = ()
-    """Values of Link headers."""
+    """The values of its Link headers."""
 
 
 def system_resolve(host: str, port: int) -> list[str]:
@@ -74,7 +74,7 @@ def system_resolve(host: str, port: int) -> list[str]:
 
 
 class Outgoing:
-    """Fetches documents; it waits meanwhile, so it is for forks and threads."""
+    """Fetches documents and posts requests. Its methods block, so they are for forks and threads."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Outgoing:
         raise FetchFailed(f"{place.host} redirects more than {_MOST_REDIRECTS} times")
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
-        """The status of the answer to a request, which is sent nowhere else, whatever the answer says.
+        """Send a request, without following redirects, and return the status of the answer.
 
         Raises OutgoingNotAllowed, FetchFailed."""
         deadline = self._clock() + self._reach.seconds
@@ -131,7 +131,8 @@ class Outgoing:
     # -- where it may go ------------------------------------------------------------------------------------------
 
     def check(self, url: str) -> "Place":
-        """Where a request for an address goes, its host resolved. Raises OutgoingNotAllowed, FetchFailed."""
+        """Resolve the host of an address, and check that requests may go there. Raises OutgoingNotAllowed,
+        FetchFailed."""
         place = _place(url)
         if not self._is_listed(place.host, place.port, place.scheme):
             raise OutgoingNotAllowed(
@@ -167,7 +168,7 @@ class Outgoing:
     # -- one request ----------------------------------------------------------------------------------------------
 
     def _ask(self, place: "Place", accept: str, deadline: float) -> Document | str:
-        """The document, or where it is said to be. Raises OSError, HTTPException, FetchFailed."""
+        """The document, or the address of a redirect. Raises OSError, HTTPException, FetchFailed."""
         with self._connect(place, deadline) as connection:
             connection.sendall(_request(place, accept))
             response = HTTPResponse(cast(socket.socket, _Timed(connection, deadline, self._clock)), method="GET")
@@ -184,7 +185,7 @@ class Outgoing:
                 return Document(place.url, media_type, body, tuple(response.msg.get_all("link", ())))
 
     def _connect(self, place: "Place", deadline: float) -> socket.socket:
-        """A connection to an address that was checked; the certificate has to be that of the host."""
+        """A connection to one of the checked addresses; with TLS, the certificate has to be valid for the host."""
         left = max(0.001, deadline - self._clock())
         failure: OSError = OSError("there is no address")
         for address in place.addresses:
@@ -215,7 +216,7 @@ class Outgoing:
 
 
 class Place(Struct, frozen=True):
-    """Where a request goes: a host, by its addresses, and what it is asked for."""
+    """The target of a request: a host with its resolved addresses, and a path."""
 
     scheme: str
     host: str
@@ -234,7 +235,7 @@ class Place(Struct, frozen=True):
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is of the internet: not of this machine, a private network or a group, in any disguise."""
+    """Whether an address is public: not of this machine, a private network or multicast, even if embedded in IPv6."""
     inner = _embedded(address)
     if inner is not address:
         return is_public(inner)
@@ -244,7 +245,7 @@ def is_public(address: Address) -> bool:
 
 
 def _embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address leads to, if it leads to one."""
+    """The IPv4 address that an IPv6 address embeds; if there is none, the address itself."""
     if not isinstance(address, IPv6Address):
         return address
     if address in _NAT64:
@@ -304,7 +305,7 @@ def _post(place: Place, headers: Mapping[str, str], size: int) -> bytes:
 
 
 class _Timed(io.RawIOBase):
-    """A socket that is read until an instant, and not until each piece has taken its time."""
+    """A socket with one deadline for all reads together, rather than a timeout for each."""
 
     def __init__(self, connection: socket.socket, deadline: float, clock: Callable[[], float]) -> None:
         self._connection = connection
@@ -312,7 +313,7 @@ class _Timed(io.RawIOBase):
         self._clock = clock
 
     def makefile(self, _: str) -> io.BufferedReader:
-        """For the reader of responses."""
+        """The file that HTTPResponse reads."""
         return io.BufferedReader(self)
 
     def readable(self) -> bool:

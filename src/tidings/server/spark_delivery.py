@@ -1,10 +1,10 @@
-"""Subscriptions that a job on Spark works out for a broker: what is wanted, and what is told, go through files.
+"""Delivers the answers of subscriptions that a Spark job works out. Broker and job exchange files:
 
-    OUT/wanted.jsonl            who wants what: written here, read by the job
-    OUT/batches/, OUT/told/     what there is to tell: written by the job, read here
-    OUT/wanted.lock             held by the one broker that has the folder
+    OUT/wanted.jsonl            the subscriptions: written by this module, read by the job
+    OUT/batches/, OUT/told/     the notifications: written by the job, read by this module
+    OUT/wanted.lock             the lock of the one broker that uses the folder
 
-Files are written and read beside the loop; what they say is told on it, a slice at a time.
+Threads write and read the files; the event loop sends the notifications, a slice at a time.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from tidings.sparql.algebra import Dataset
 POLL = 0.2
 """Seconds between two looks for a new batch."""
 SLICE = 500
-"""Notifications that are told at once; then it is the turn of others."""
+"""Notifications that are sent before the event loop does other work."""
 
 log = logging.getLogger("tidings")
 
 
 @contextmanager
 def delivering(out: Path, base: str) -> Iterator["Delivery"]:
-    """Have a folder for oneself, which is made if it is not there. Raises StreamUnusable, LakeInUse."""
+    """Create the folder if it does not exist, and lock it. Raises StreamUnusable, LakeInUse."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -54,7 +54,7 @@ class _Batch(NamedTuple):
 
 
 class Delivery:
-    """What a broker has worked out elsewhere. `base` is what relative IRIs of its queries are relative to."""
+    """The subscriptions that a Spark job works out for a broker. `base` is the base IRI of their queries."""
 
     def __init__(self, out: Path, base: str) -> None:
         self._out = out
@@ -64,7 +64,7 @@ class Delivery:
         self._unwritten: list[SubscriptionRequest] = []
         self._news = asyncio.Event()
 
-    # -- what is wanted -------------------------------------------------------------------------------------------
+    # -- subscriptions --------------------------------------------------------------------------------------------
 
     def check(self, text: str) -> None:
         if asks_for_chance(text):
@@ -86,21 +86,21 @@ class Delivery:
         self._news.set()
 
     async def _write(self) -> None:
-        """Say what is wanted; what cannot be written now is written later."""
+        """Write the waiting requests for the job; after an error, they wait for the next call."""
         requests = self._unwritten[:]
         if requests:
             await asyncio.to_thread(self._list.add, requests)
             del self._unwritten[: len(requests)]
 
-    # -- what is told ---------------------------------------------------------------------------------------------
+    # -- notifications --------------------------------------------------------------------------------------------
 
     async def begin(self, broker: Broker) -> None:
-        """Catch up with what was told while the broker was away, and from then on tell what comes, until it ends."""
+        """Deliver the batches that came while the broker was down, and start to deliver new ones until it ends."""
         batches = broker.external_batches()
         wanted = await asyncio.to_thread(self._list.read)
         there = await asyncio.to_thread(numbers, self._out)
         batches.begin(wanted, there[0] if there else 0, there[-1] if there else -1)
-        self._unwritten.clear()  # whoever is still there is all that is wanted
+        self._unwritten.clear()  # the list below has all subscribers
         requests = [
             self._request(each.spuid, each.text, each.dataset, each.rights.subscribe) for each in broker.subscribers()
         ]
@@ -112,7 +112,7 @@ class Delivery:
         trouble = ""
         ending = False
         while not ending:
-            ending = broker.ending  # then this is the last time
+            ending = broker.ending  # if it is ending, this is the last pass
             before, trouble = trouble, ""
             try:
                 await self._write()
@@ -130,7 +130,7 @@ class Delivery:
                 await self._news.wait()
 
     async def _tell(self, batches: ExternalBatches) -> None:
-        """Tell every batch that is there."""
+        """Deliver all complete batches."""
         while (batch := await asyncio.to_thread(self._read, batches.last)) is not None:
             for first in range(0, len(batch.told), SLICE):
                 batches.tell(batch.number, batch.told[first : first + SLICE])

@@ -1,7 +1,7 @@
-"""TLS from files: a certificate with its key, and whose certificates clients may show.
+"""TLS from files: a certificate with its key, and the authority for certificates of clients.
 
-Modern settings only: TLS 1.2 with forward secrecy and authenticated encryption, TLS 1.3 wherever the client has it; no
-compression, no renegotiation. The files are watched; a change counts for new connections, and those that exist go on.
+Modern settings only: TLS 1.2 with forward secrecy and authenticated encryption, TLS 1.3 if the client supports it; no
+compression, no renegotiation. The module watches the files; a change affects new connections, and the others go on.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from tidings.model.errors import TidingsError
 from tidings.server.config import BadSetting, Settings
 
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Of TLS 1.2; those of TLS 1.3 are all good."""
+"""The cipher suites of TLS 1.2; those of TLS 1.3 are all secure."""
 _EVERY = 1.0
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 State: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
@@ -35,7 +35,7 @@ class TlsUnusable(TidingsError):
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Where everything is. The key may be in the file of the certificate."""
+    """The paths of the files. The key may be in the file of the certificate."""
 
     certificate: Path
     key: Path
@@ -43,7 +43,7 @@ class TlsFiles:
     client_required: bool = True
 
     def context(self) -> ssl.SSLContext:
-        """What the files say now, for new connections. Raises TlsUnusable."""
+        """A TLS context from the present content of the files, for new connections. Raises TlsUnusable."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
@@ -58,13 +58,13 @@ class TlsFiles:
         return context
 
     def state(self) -> State:
-        """What is different once a file has changed."""
+        """A value that changes when one of the files changes."""
         return tuple(_state(path) for path in (self.certificate, self.key, self.client_ca) if path is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The files as they were at one moment."""
+    """The files, and the TLS context and state from when they were read."""
 
     files: TlsFiles
     state: State
@@ -72,7 +72,7 @@ class Tls:
 
 
 def read_tls(settings: Settings) -> Tls | None:
-    """What the settings say of TLS, if they do. Raises BadSetting, TlsUnusable."""
+    """TLS by the settings; None if it is off. Raises BadSetting, TlsUnusable."""
     files = _files(settings)
     return None if files is None else Tls(files, files.state(), files.context())
 
@@ -93,9 +93,9 @@ def _files(settings: Settings) -> TlsFiles | None:
 
 
 def figures(settings: Settings) -> Iterator[Figure]:
-    """When the certificate that the file has now expires; nothing if there is none that can be read."""
+    """When the certificate in the file expires; nothing if there is no readable certificate."""
     if settings.tls_certificate is not None:
-        from cryptography.x509 import load_pem_x509_certificate  # here: most brokers have no certificate
+        from cryptography.x509 import load_pem_x509_certificate  # imported here: most brokers have no certificate
 
         with suppress(OSError, ValueError):
             ends = load_pem_x509_certificate(Path(settings.tls_certificate).read_bytes()).not_valid_after_utc
@@ -105,7 +105,7 @@ def figures(settings: Settings) -> Iterator[Figure]:
 
 @asynccontextmanager
 async def renewing(tls: Tls, renew: Callable[[ssl.SSLContext], Awaitable[None]]) -> AsyncIterator[None]:
-    """Meanwhile, whenever the files change, `renew` is called with what they say."""
+    """While the context lasts, call `renew` with a new TLS context whenever the files change."""
     watching = asyncio.create_task(_watch(tls.files, tls.state, renew))
     try:
         yield
@@ -120,12 +120,12 @@ async def _watch(files: TlsFiles, seen: State, renew: Callable[[ssl.SSLContext],
         await asyncio.sleep(_EVERY)
         if (found := files.state()) == seen:
             continue
-        seen = found  # looked at before the files are read: what changes meanwhile is another change
+        seen = found  # from before the files are read, so that a change during reading counts as another change
         try:
             await renew(files.context())
         except TlsUnusable as error:
             log.warning("the new certificate is not used, and the old one stays: %s", error)
-        except OSError as error:  # no more open files, for example: that passes
+        except OSError as error:  # a temporary error, such as too many open files
             seen = ()
             log.warning("the new certificate cannot be used yet: %s", error)
         else:
@@ -142,7 +142,7 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
-    """Errors of the library, in words that name the file."""
+    """Turn errors of the library into TlsUnusable, with the name of the file."""
     try:
         yield
     except ssl.SSLError as error:
@@ -164,5 +164,5 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 def _no_password() -> str:
-    """Nobody is there to type one."""
+    """The password callback, which fails instead of asking at the terminal."""
     raise TlsUnusable("the key of the certificate is encrypted; the broker takes one without a password")

@@ -1,4 +1,4 @@
-"""How a text of the command line, the environment or a file becomes the value of a setting."""
+"""Functions that read the value of a setting from the command line, the environment or a file."""
 
 import re
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def size_of(value: object) -> int:
 
 
 def size_or_none(value: object) -> int:
-    """As `size_of`; 0 is allowed."""
+    """As `size_of`, but 0 is allowed."""
     return 0 if value in (0, "0") else size_of(value)
 
 
@@ -104,12 +104,12 @@ def texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     if not isinstance(value, list | tuple):
-        raise ValueError("a list of texts")  # noqa: TRY004 -- whatever is wrong with a value is a ValueError here
+        raise ValueError("a list of texts")  # noqa: TRY004 -- these functions raise only ValueError
     return tuple(text(part) for part in value if part)
 
 
 def networks(value: object) -> tuple[str, ...]:
-    """Addresses are networks of one."""
+    """Networks; an address is a network of one address."""
     try:
         return tuple(str(ip_network(part)) for part in texts(value))
     except ValueError as error:

@@ -1,10 +1,10 @@
-"""The smart-lighting city, alive: the example of the SPS paper (2016, section II-D) as agents of an application.
+"""The simulated smart-lighting city: the example of the SPS paper (2016, section II-D) as agents of an application.
 
-people         who walks where, and what the presence sensors notice of it; knows no clock
-tempo          how fast the street's time passes, which may change
-lighting.jsap  the application profile: what sensors, lamps and the aggregator publish and ask
+people         simulates people who walk, and the readings of the presence sensors; knows no clock
+tempo          converts between real time and simulated time, whose speed may change
+lighting.jsap  the application profile: the updates and queries of sensors, lamps and the aggregator
 lighting       the agents; read this first
-town           the city as it is before anybody walks, and where it is kept
-life           all of it at work, also after an interruption
-companion      the process in which it lives beside a broker
+town           the initial data of the city, and its graph
+life           runs all agents, and starts them again after a failure
+companion      starts the process of the city beside a broker
 """

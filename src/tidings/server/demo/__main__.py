@@ -19,7 +19,7 @@ async def _until_told(profile: Jsap) -> None:
         loop.remove_reader(sys.stdin)
         life.cancel()
 
-    loop.add_reader(sys.stdin, end)  # nobody writes there: there is something to read when it ends
+    loop.add_reader(sys.stdin, end)  # the broker writes nothing to this pipe, so it becomes readable when the pipe ends
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, end)
     with suppress(asyncio.CancelledError):

@@ -1,6 +1,6 @@
-"""The process in which the city lives beside a broker: it begins when the gates are open, and ends with the broker.
+"""Starts the process of the city beside a broker, once the gates are open; the process ends with the broker.
 
-Its stdin is a pipe that nobody writes to. When the broker ends, however it ends, the pipe does, and so does the city.
+Its stdin is a pipe from the broker. When the broker ends, even by a crash, the pipe is closed, and the process ends.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ _LAST_SECONDS = 5.0
 @contextmanager
 def companion(http: str, ws: str) -> Iterator[None]:
     command = [sys.executable, "-P", "-m", "tidings.server.demo", "--http", http, "--ws", ws]
-    # Ctrl+C is for the broker; a group of its own keeps it from the city, which has other ways to know.
+    # In a process group of its own, the city does not get the SIGINT of Ctrl+C, which is for the broker.
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0) as process:
         assert process.stdin is not None
         try:

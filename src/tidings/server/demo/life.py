@@ -1,7 +1,7 @@
-"""The city at work beside a broker: sensors and aggregator are its clients like any others.
+"""Runs the agents of the city beside a broker: sensors and aggregator are ordinary clients.
 
-Whatever goes wrong with the broker ends a life, and another one begins: connections are made anew, the sensors say
-that nobody is there, people begin their walks again, and the aggregator learns from its first answers what is left.
+After any failure of the broker, all agents start again: they connect again, the sensors publish that nobody is there,
+people begin new walks, and the aggregator learns from its first answers which lamps to switch.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from tidings.server.demo.tempo import Tempo
 
 PEOPLE = 5
 TIME_FACTOR = 3.0
-"""How many times faster than ours the street's time passes; with PEOPLE, two or three commits a second."""
+"""The speed of simulated time; with PEOPLE, it makes two or three commits a second."""
 DELTA = 10.0
-"""Seconds of the street without a presence after which a lamp goes off."""
+"""Simulated seconds without a presence after which a lamp goes off."""
 _FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 log = logging.getLogger("tidings.server.demo")
@@ -36,7 +36,7 @@ async def live(
     seconds: float = float("inf"),
     heard: Callable[[Reading], None] = lambda _: None,
 ) -> None:
-    """For some seconds of the street, in an application that may have other agents already. Raises TidingsError."""
+    """Run the agents for some simulated seconds, in an application that may have other agents. Raises TidingsError."""
     tempo = Tempo(factor, asyncio.get_running_loop().time)
     aggregate(app, lambda: delta / tempo.factor)
     heed_tempo(app, tempo)
@@ -57,7 +57,7 @@ async def live(
 
 
 async def live_on(profile: Jsap, *, factor: float = TIME_FACTOR) -> None:
-    """Until cancelled, over and over."""
+    """Run the agents until cancelled, and start them again after each failure."""
     pause = _FIRST_PAUSE
     while True:
         begun = asyncio.get_running_loop().time()

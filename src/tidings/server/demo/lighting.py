@@ -1,14 +1,14 @@
 """The agents of smart lighting: a lamp is on while somebody is at its post, and goes off Δt after the last one left.
 
-    sensors     producers of SENSE: what they read, and since when
+    sensors     producers of SENSE: a reading, and the time of its last change
     aggregator  IN_THE_DARK, somebody is where the lamp is off  →  SWITCH_ON
                 FOR_NOBODY, nobody is where the lamp is on      →  SWITCH_OFF, after Δt
     actuators   consumers of LAMPS
 
-The aggregator sets no timer and remembers nothing. The broker keeps its SWITCH_OFF, also over a restart, and carries it
-out in its time; its WHERE asks whether the sensor still reads False since the same instant, so that it does nothing if
-anybody was there meanwhile. Its two queries ask for lamps whose status is not what it should be: an aggregator that was
-away finds all that is left to do in its first answers, and two of them do no harm.
+The aggregator has no timers and no state. SWITCH_OFF is a delayed update, which the broker keeps even over a restart
+and executes when it is due; its WHERE tests whether the sensor has read False since the same instant, so that it
+changes nothing if somebody has been there meanwhile. The two queries ask for lamps with the wrong status: an aggregator
+that was away finds all such lamps in its first answers, and two aggregators at a time do no harm.
 """
 
 import time
@@ -24,7 +24,7 @@ PROFILE = Path(__file__).with_name("lighting.jsap")
 
 
 def profile_at(http: str, ws: str, file: Path = PROFILE) -> Jsap:
-    """The profile, with the addresses of a broker: `http://host:port` and `ws://host:port/subscribe`."""
+    """The application profile with the addresses of a broker: `http://host:port` and `ws://host:port/subscribe`."""
     updates, subscriptions = urlsplit(http), urlsplit(ws)
     return load(
         {
@@ -53,7 +53,7 @@ def profile_at(http: str, ws: str, file: Path = PROFILE) -> Jsap:
 
 
 def aggregate(app: Application, delta: Callable[[], float]) -> None:
-    """Add the aggregator to an application; `delta` tells Δt in seconds."""
+    """Add the aggregator to an application; `delta` returns Δt in seconds."""
     switch_off = app.producer("SWITCH_OFF")
 
     @app.aggregator("IN_THE_DARK", "SWITCH_ON")
@@ -65,11 +65,11 @@ def aggregate(app: Application, delta: Callable[[], float]) -> None:
         await switch_off.later(delay=delta(), **row)
 
 
-# -- how fast time passes ---------------------------------------------------------------------------------------
+# -- the speed of time ------------------------------------------------------------------------------------------
 
 
 def heed_tempo(app: Application, tempo: Tempo) -> None:
-    """Have the street's time pass as the graph says, once it says anything: whoever wants to hurry publishes it."""
+    """Add a consumer that sets the speed of simulated time to the value in the graph, which any client may publish."""
 
     @app.consumer("TEMPO")
     def _heed(change: Change) -> None:
@@ -81,7 +81,8 @@ def heed_tempo(app: Application, tempo: Tempo) -> None:
 
 
 def actuate(app: Application, switched: Callable[[str, str], None], begun: Callable[[int, int], None]) -> None:
-    """Add the lamps: `begun` hears how many there are and how many of them are on, `switched` of each that changes."""
+    """Add the lamps. They call `begun` with the number of lamps and the number of those that are on, and `switched`
+    with each lamp that changes and its status."""
 
     @app.consumer("LAMPS")
     def _follow(change: Change) -> None:
@@ -104,7 +105,7 @@ class Sensors:
         self._publish = app.producer("SENSE")
 
     async def begin(self) -> None:
-        """Nobody is there. The broker may think otherwise, if the sensors were switched off in the middle."""
+        """Publish that nobody is at any post: the graph may have readings from before an interruption."""
         for row in await ask(self._app, "SENSING"):
             await self._sense(str(row["sensor"]), present=False)
 
@@ -115,7 +116,7 @@ class Sensors:
         await self._publish(sensor=sensor, value=str(present), since=time.time_ns() // 1000)
 
     async def follow(self, walk: Iterator[Reading], tempo: Tempo, heard: Callable[[Reading], None]) -> None:
-        """Publish readings when their time has come."""
+        """Publish each reading of a walk when its time has come."""
         for reading in walk:
             await tempo.until(reading.at)
             heard(reading)
@@ -126,7 +127,7 @@ class Sensors:
 
 
 async def ask(app: Application, query: str) -> Answer:
-    """The answer to a query of the profile, as it is now."""
+    """The present answer to a query of the profile."""
     primitive = app.profile.query(query)
     connection = await app.connection(primitive)
     return await connection.query(
@@ -135,7 +136,7 @@ async def ask(app: Application, query: str) -> Answer:
 
 
 async def roads_of(app: Application) -> list[Road]:
-    """The roads of the city at the broker, by their numbers."""
+    """The roads of the city in the broker's graph, ordered by their numbers."""
     found = ((int(local(row["road"]).removeprefix("ROAD_")), int(row["posts"])) for row in await ask(app, "ROADS"))
     return [Road(number, posts) for number, posts in sorted(found)]
 

@@ -1,9 +1,9 @@
-"""People who walk along roads, and what the presence sensors of the lamp posts notice of it.
+"""Simulates people who walk along roads, and the readings of the presence sensors at the lamp posts.
 
     a sensor reads True at t  =  at least one person is within REACH of its post at t
 
-The same seed gives the same readings: each person draws from a random stream of its own, and nobody asks a clock.
-Times are seconds of the street, which whoever publishes the readings may let pass faster than his own.
+The same seed gives the same readings: each person has a random generator of its own, and the simulation uses no clock.
+Times are simulated seconds, which may pass faster than real ones.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from random import Random
 SPACING = 24.0
 """Metres from post to post."""
 REACH = 8.0
-"""Metres within which a sensor notices somebody; less than half of SPACING, so that only one sensor does."""
+"""Metres within which a sensor detects a person; less than half of SPACING, so that only one sensor detects each."""
 SPEED = 1.4
 """Metres a second."""
 
@@ -28,7 +28,7 @@ class Road:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """From `at` on, somebody or nobody is at a place: road and post, as in `POST_1_4`."""
+    """From time `at` on, somebody or nobody is at a place, which is a road and a post, as in `POST_1_4`."""
 
     at: float
     place: str
@@ -36,7 +36,7 @@ class Reading:
 
 
 def readings(roads: Sequence[Road], people: int, *, seed: int = 0, speed: float = SPEED) -> Iterator[Reading]:
-    """What the sensors read, in order, without end; each reading differs from the one before at the same place."""
+    """The endless readings of the sensors, in order; each differs from the one before at the same place."""
     if not roads:
         return
     present: Counter[str] = Counter()
@@ -49,7 +49,7 @@ def readings(roads: Sequence[Road], people: int, *, seed: int = 0, speed: float 
 
 
 def _walk(roads: Sequence[Road], rng: Random, speed: float) -> Iterator[tuple[float, int, str]]:
-    """When somebody comes to a place (1) and leaves it (-1)."""
+    """The times when a person comes to a place (1) and leaves it (-1)."""
     speed *= rng.uniform(0.8, 1.2)
     now = rng.uniform(0, SPACING / speed)
     while True:
@@ -62,7 +62,7 @@ def _walk(roads: Sequence[Road], rng: Random, speed: float) -> Iterator[tuple[fl
 
 
 def _stroll(road: Road, rng: Random) -> Iterator[tuple[str, float]]:
-    """Along a road from one of its ends, with seconds of rest at some posts; some turn back on the way."""
+    """A walk along a road from one of its ends, with seconds of rest at some posts. Some people turn back."""
     post, ahead = rng.choice(((1, 1), (road.posts, -1)))
     while 1 <= post <= road.posts:
         yield f"{road.number}_{post}", rng.uniform(4, 12) if rng.random() < 0.1 else 0.0

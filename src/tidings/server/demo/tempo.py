@@ -1,6 +1,6 @@
-"""How fast the street's time passes: so many times as fast as ours, and at any moment otherwise.
+"""Simulated time, which passes `factor` times as fast as real time; the factor may change at any moment.
 
-street time = street time at the last change + factor · our time since then
+simulated time = simulated time at the last change + factor · real time since then
 """
 
 import asyncio
@@ -10,7 +10,7 @@ SLOWEST, FASTEST = 0.1, 200.0
 
 
 class Tempo:
-    """`clock` counts our seconds."""
+    """`clock` returns real seconds."""
 
     def __init__(self, factor: float, clock: Callable[[], float]) -> None:
         self.factor = factor
@@ -20,16 +20,16 @@ class Tempo:
         self._changed = asyncio.Event()
 
     def begin(self) -> None:
-        """The street's time is 0 now."""
+        """Set the simulated time to 0."""
         self._street, self._since = 0.0, self._clock()
 
     @property
     def now(self) -> float:
-        """Seconds of the street."""
+        """The simulated time, in seconds."""
         return self._street + self.factor * (self._clock() - self._since)
 
     def set(self, text: str) -> None:
-        """From now on. What is no number, or one that nobody could watch, changes nothing."""
+        """Set the factor from now on. A text that is no number, or a number out of range, changes nothing."""
         try:
             factor = float(text)
         except ValueError:
@@ -41,7 +41,7 @@ class Tempo:
         self._changed.set()
 
     async def until(self, at: float) -> None:
-        """Until the street's time has come, whatever the tempo meanwhile."""
+        """Wait until a simulated time, even if the factor changes meanwhile."""
         while (left := at - self.now) > 0:
             self._changed.clear()
             pause = None if left == float("inf") else left / self.factor

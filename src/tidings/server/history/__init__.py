@@ -1,1 +1,1 @@
-"""A history lake behind a broker: how far it reaches, and the process that is asked about it."""
+"""The history lake of a broker: how far it reaches, and the process that answers questions about it."""

@@ -1,7 +1,7 @@
-"""Settings to the history lake of a broker. Nothing of Spark is loaded here: another process reads the lake.
+"""Sets up the history lake of a broker by the settings. Another process reads the lake; this one imports no Spark.
 
-How far the lake reaches is told from its manifests, which are small. It has to be of this broker's log: its last commit
-is compared with that of the log, by number and time.
+The manifests of the lake, which are small, say how far it reaches. The lake has to come from this broker's log, so this
+module compares its last commit with the same commit of the log, by number and time.
 """
 
 import sys
@@ -20,12 +20,12 @@ from tidings.spark.errors import LogDiverged
 from tidings.spark.lake.about import Reach, reach
 
 _SETTLED = 2_000_000_000
-"""Nanoseconds after which a folder that has not changed will not be found to have changed by then."""
+"""Nanoseconds after its last change from which on the time stamp of a folder shows every further change."""
 
 
 @asynccontextmanager
 async def lake_behind(broker: Broker, settings: Settings, say: Callable[[str], None]) -> AsyncIterator[None]:
-    """Have the lake of the settings asked about what the log no longer has. Raises BadSetting."""
+    """While the context lasts, the lake answers about commits that the log no longer has. Raises BadSetting."""
     if settings.lake is None or broker.disk is None:
         raise BadSetting("--lake is for a broker with a log: with --memory there is none that a lake could be of")
     folder = Path(settings.lake).absolute()
@@ -42,13 +42,13 @@ async def lake_behind(broker: Broker, settings: Settings, say: Callable[[str], N
 
 
 def command(folder: Path, memory: int) -> tuple[str, ...]:
-    """What reads a lake, with so many bytes of memory."""
+    """The command of the process that reads a lake, with so many bytes of memory."""
     program = (sys.executable, "-P", "-m", "tidings", "history", "answer", "--quiet")
     return (*program, "--lake", str(folder), "--memory", f"{memory >> 10}k")
 
 
 class Look:
-    """How far a lake reaches now; what has not changed is not read again. `log` is the data folder of the broker."""
+    """Finds out how far a lake reaches, and reads only what has changed. `log` is the data folder of the broker."""
 
     def __init__(self, folder: Path, log: Path) -> None:
         self._folder = folder
@@ -56,11 +56,11 @@ class Look:
         self._known: tuple[int, LakeStatus] | None = None
 
     def __call__(self) -> LakeStatus:
-        """In a thread."""
+        """How far the lake reaches. It reads files, so the caller runs it in a thread."""
         try:
             changed = (self._folder / "manifests").stat().st_mtime_ns
         except OSError:
-            changed = 0  # what is wrong is said below
+            changed = 0  # reading the manifests raises the error
         if self._known is not None and self._known[0] == changed:
             return self._known[1]
         status = self._looked()

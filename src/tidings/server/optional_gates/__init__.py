@@ -1,6 +1,6 @@
 """Gates that are off until a setting switches them on.
 
-settings   every setting of them, a group a gate
-opening    which gates there are, and which of them the settings switch on
-The other modules make one gate each of its settings; what a gate needs is imported only if it is switched on.
+settings   the settings of these gates, a group for each
+opening    the list of these gates; builds those that the settings switch on
+Each other module builds one gate by its settings, and imports the gate's code only if the gate is switched on.
 """

@@ -1,4 +1,4 @@
-"""The CoAP gate of its settings."""
+"""Builds the CoAP gate by its settings."""
 
 from tidings.extras import needing
 from tidings.gates.gate import Gate

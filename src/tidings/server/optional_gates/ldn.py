@@ -1,4 +1,4 @@
-"""The inbox for Linked Data Notifications. What their contexts refer to is fetched where LOAD may fetch documents."""
+"""Builds the inbox for Linked Data Notifications. It may fetch JSON-LD contexts from where LOAD may fetch documents."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The gate for software agents. The SDK of the Model Context Protocol comes with an extra."""
+"""Builds the gate for software agents. It needs the SDK of the Model Context Protocol, which is in an extra."""
 
 from tidings.extras import needing
 from tidings.gates.gate import Gate

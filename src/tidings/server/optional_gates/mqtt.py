@@ -1,4 +1,4 @@
-"""The MQTT gate of its settings."""
+"""Builds the MQTT gate by its settings."""
 
 import ssl
 from pathlib import Path

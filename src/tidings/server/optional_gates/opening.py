@@ -1,4 +1,4 @@
-"""Which gates there are beside HTTP and WebSocket, and which of them the settings switch on."""
+"""The gates besides HTTP and WebSocket; builds those that the settings switch on."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from tidings.server.optional_gates.smart_m3 import smart_m3
 from tidings.server.optional_gates.webhooks import open_webhooks
 
 Opening: TypeAlias = Callable[[Premises, Settings], Gate | None]
-"""A gate, if the settings switch it on. Raises BadSetting, ExtraMissing; it takes nothing from anybody yet."""
+"""Builds a gate if the settings switch it on; the gate is not open yet. Raises BadSetting, ExtraMissing."""
 
 OPENINGS: tuple[Opening, ...] = (
     linked_data_notifications,
@@ -24,9 +24,10 @@ OPENINGS: tuple[Opening, ...] = (
     open_coap,
     smart_m3,
 )
-"""One line a gate."""
+"""One line for each gate."""
 
 
 def optional_gates(premises: Premises, settings: Settings) -> tuple[Gate, ...]:
-    """Those that are switched on, before the broker runs: who keeps facts learns those that the log has."""
+    """The gates that are switched on. The caller builds them before the broker runs, so that they get the facts that
+    the log has for them."""
     return tuple(gate for opening in OPENINGS if (gate := opening(premises, settings)) is not None)

@@ -1,4 +1,4 @@
-"""The settings of the gates that are off until one of these switches them on; `Settings` has them beside all others."""
+"""The settings of the optional gates; `Settings` inherits them."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from tidings.server.values import (
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    """A group a gate. The first of each switches it on."""
+    """One group for each gate. The first setting of a group switches the gate on."""
 
     ldn: bool = setting(False, flag, "have an inbox for Linked Data Notifications at /inbox/")
     ldn_constraint: str | None = setting(None, text, "ASK query that every notification has to satisfy", "FILE")

@@ -1,4 +1,4 @@
-"""The gate for knowledge processors of Smart-M3. Their protocol has no TLS, so it is where HTTP without TLS is."""
+"""Builds the gate for Smart-M3's knowledge processors. Their protocol has no TLS, so its host is that of plain HTTP."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The gate of web hooks of its settings."""
+"""Builds the gate of web hooks by its settings."""
 
 import secrets
 from pathlib import Path
@@ -45,7 +45,7 @@ def open_webhooks(premises: Premises, settings: Settings) -> Gate | None:
 
 
 def _key(path: Path | None) -> bytes:
-    """What all secrets follow from: kept in a file of its own, for its owner only. Raises BadSetting."""
+    """The key from which the gate derives all secrets, from a file that only its owner can read. Raises BadSetting."""
     from tidings.gates.webhooks.signing import KEY_BYTES
 
     if path is None:

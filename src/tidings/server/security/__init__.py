@@ -1,8 +1,8 @@
-"""Security switched on: the authority of the broker that is served, and the guard that its gates ask.
+"""Security of the server: the authority of its broker, and the guard that the gates ask.
 
-assembly      settings to a running authority; begin here
-guard         who shows what, what they may do, and a record of it
-presences     whoever stays, and learns that their rights have changed
+assembly      builds and runs security by the settings; read this first
+guard         authenticates clients by their tokens, finds their rights, and records what they do
+presences     clients that stay connected, and get changes of their rights
 choices       the settings of security from flags, the environment and files
-certificates  a local authority, and what it signs: to try TLS with
+certificates  a local certificate authority, and certificates that it signs, to try TLS
 """

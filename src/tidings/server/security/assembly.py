@@ -1,7 +1,7 @@
-"""Settings to a broker that asks everybody who they are: its authority, its guard, its audit log, and their upkeep.
+"""Builds the security of a broker by its settings: its authority, its guard, its audit log; and keeps them up to date.
 
-build       before the broker runs: whoever keeps facts of security learns those that the log has
-running     while it runs: keys, the policy of the file, the first administrator; then everything that is due
+build       before the broker runs, so that the parts that keep facts of security get them from the log
+running     while it runs: keys, the policy of the file, the first administrator; then periodic work
 """
 
 import asyncio
@@ -33,24 +33,24 @@ from tidings.server.security.guard import SecureGuard
 AUDIT = "audit.jsonl"
 SECRET = "admin.secret"
 PAUSE = 1.0
-"""Seconds between two looks at the file of security."""
+"""Seconds between two checks whether the file of security has changed."""
 _MICROS = 1_000_000
 
 log = logging.getLogger("tidings")
 
 
 class NoAuditLog:
-    """For a broker that keeps nothing."""
+    """The audit log of a broker in memory, which writes nothing."""
 
     def __call__(self, event: Event) -> None:
-        """Nobody will ask."""
+        """Ignore the event."""
 
     def write(self) -> None:
-        """There is nothing."""
+        """Do nothing."""
 
 
 class Security:
-    """Everything that a broker with security has beside one without."""
+    """Everything that a broker with security has in addition."""
 
     def __init__(
         self, broker: Broker, settings: Settings, chosen: SecuritySettings, monotonic: Callable[[], float]
@@ -76,20 +76,20 @@ class Security:
             broker.facts.keep(kinds, keeper)
 
     def routes(self) -> list[BaseRoute]:
-        """What the HTTP gate serves beside everything else."""
+        """The additional routes of the HTTP gate."""
         return [
             *AuthorisationEndpoints(self.authority.server).routes(),
             *AdministrationEndpoints(self._administration, self.guard).routes(),
         ]
 
     def write(self) -> None:
-        """Both records, as far as they wait."""
+        """Write the waiting events of the audit log and the access log."""
         self.audit.write()
         self.access.write()
 
     @asynccontextmanager
     async def running(self, say: Callable[[str], None]) -> AsyncIterator[None]:
-        """The broker runs meanwhile. Raises KeysUnusable, or that a fact cannot be written."""
+        """Run security while the broker runs. Raises KeysUnusable, or the error of writing a fact."""
         try:
             await self.authority.begin()
             await self._begin_administration(say)
@@ -111,8 +111,8 @@ class Security:
     # -- the first administrator ----------------------------------------------------------------------------------
 
     async def _begin_administration(self, say: Callable[[str], None]) -> None:
-        """Somebody has to be able to let others in. The file with the secret is there before the client is: after a
-        crash between the two, the next start makes another one."""
+        """Register the first administrator, if nobody else can administer. It writes the file with the secret before it
+        registers the client: after a crash in between, the next start makes another client."""
         credentials = self.authority.credentials
         if self._administration.is_in_hands():
             return
@@ -131,7 +131,7 @@ class Security:
     # -- the file -------------------------------------------------------------------------------------------------
 
     async def _follow_file(self, pause: float = PAUSE) -> None:
-        """Have the grants of the file hold that it has now; a file with a mistake changes nothing."""
+        """Watch the file, and apply its grants whenever it changes. A file with a mistake changes nothing."""
         if self._settings.security is None:
             return
         path = Path(self._settings.security)
@@ -143,7 +143,7 @@ class Security:
                 await self.read_again()
 
     async def read_again(self) -> None:
-        """Take over the grants that the file has now."""
+        """Read the file again, and apply its grants."""
         assert self._settings.security is not None
         try:
             content = read_file(self._settings.security, self._chosen.issuer)
@@ -156,12 +156,12 @@ class Security:
 
 
 def build(broker: Broker, settings: Settings, address: str, monotonic: Callable[[], float]) -> Security:
-    """Raises BadSetting. `address` is where clients find the broker."""
+    """Build security. `address` is the broker's URL for clients. Raises BadSetting."""
     return Security(broker, settings, read_choices(settings, address), monotonic)
 
 
 def _audit_path(settings: Settings) -> Path | None:
-    """Where the audit log is; None if the broker keeps nothing anyway."""
+    """The path of the audit log; None for a broker in memory without a path in its settings."""
     if settings.audit_log is not None:
         return Path(settings.audit_log)
     return None if settings.memory else Path(settings.data) / AUDIT

@@ -1,10 +1,10 @@
-"""A local authority, and certificates that it signs: to try TLS with, and for a network of one's own.
+"""A local certificate authority, and certificates that it signs, to try TLS, or for a private network.
 
-    folder/ca.pem, ca-key.pem              the authority: whoever trusts ca.pem trusts what it signs
+    folder/ca.pem, ca-key.pem              the authority: clients that trust ca.pem trust its certificates
     folder/server.pem, server-key.pem      for the broker
-    folder/client-NAME.pem, …-key.pem      for a client that has to show one
+    folder/client-NAME.pem, …-key.pem      for a client that needs a certificate
 
-Keys are for their owner alone, and nothing is overwritten.
+Only the owner of a key file can read it, and no file is overwritten.
 """
 
 import os
@@ -33,11 +33,11 @@ ServerName: TypeAlias = x509.DNSName | x509.IPAddress
 
 _AUTHORITY = timedelta(days=3650)
 _SKEW = timedelta(hours=1)
-"""Clocks differ: a certificate is good from a little earlier on."""
+"""Clocks differ: a certificate is valid from so much earlier on."""
 
 
 class CannotCertify(BadRequest):
-    """A certificate that cannot be made: its files are there already, or its name makes no sense."""
+    """A certificate cannot be made: its files exist already, or its name is not valid."""
 
     code = "cannot_certify"
 
@@ -52,14 +52,14 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Who signs."""
+    """A certificate authority: its certificate and its key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
 
 def default_names() -> tuple[str, ...]:
-    """By which a broker on this machine is called."""
+    """The names and addresses of this machine, for the certificate of a broker."""
     return tuple(dict.fromkeys(("localhost", "127.0.0.1", "::1", socket.gethostname())))
 
 
@@ -72,7 +72,7 @@ def server_files(folder: Path) -> Files:
 
 
 def client_files(folder: Path, name: str) -> Files:
-    """Raises CannotCertify for what is no name."""
+    """The files of a client's certificate. Raises CannotCertify if the name is not valid."""
     if not 0 < len(name) <= 64 or not name.isprintable():
         raise CannotCertify("the name of a client has 1 to 64 characters")
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name)
@@ -80,7 +80,7 @@ def client_files(folder: Path, name: str) -> Files:
 
 
 def authority(folder: Path, now: datetime) -> Authority:
-    """The authority of a folder, made if there is none. Raises CannotCertify."""
+    """The authority in a folder; a new one if there is none. Raises CannotCertify."""
     files = authority_files(folder)
     if files.certificate.exists() or files.key.exists():
         return _read(files)
@@ -100,12 +100,12 @@ def authority(folder: Path, now: datetime) -> Authority:
 def certify_server(
     signer: Authority, files: Files, names: Sequence[ServerName], begins: datetime, ends: datetime
 ) -> None:
-    """A certificate for these names and addresses, of which there is at least one. Raises CannotCertify."""
+    """Write a certificate for these names and addresses, at least one. Raises CannotCertify."""
     _certify(signer, files, str(names[0].value), names, ExtendedKeyUsageOID.SERVER_AUTH, begins, ends)
 
 
 def certify_client(signer: Authority, files: Files, name: str, begins: datetime, ends: datetime) -> None:
-    """A certificate whose subject is a name. Raises CannotCertify."""
+    """Write a certificate for a client, with a name as its subject. Raises CannotCertify."""
     _certify(signer, files, name, (), ExtendedKeyUsageOID.CLIENT_AUTH, begins, ends)
 
 
@@ -165,7 +165,7 @@ def _named(name: str) -> x509.Name:
 
 
 def server_name(name: str) -> ServerName:
-    """A name or an address, as certificates have them. Raises CannotCertify."""
+    """A host name or an IP address, in the form of certificates. Raises CannotCertify."""
     try:
         return x509.IPAddress(ip_address(name.strip("[]")))
     except ValueError:
@@ -183,7 +183,7 @@ def server_name(name: str) -> ServerName:
 
 
 def check_free(files: Files) -> None:
-    """Raises CannotCertify if one of them is there already."""
+    """Raises CannotCertify if one of the files exists already."""
     for path in (files.certificate, files.key):
         if path.exists():
             raise CannotCertify(f"{path} is there already; move it away, or name another folder")
@@ -214,6 +214,6 @@ def _write(files: Files, certificate: x509.Certificate, key: ec.EllipticCurvePri
 
 
 def _create(path: Path, content: bytes, mode: int) -> None:
-    """Never over a file that is there, and never readable for others for a moment."""
+    """Create a file with these permissions from the start. It never overwrites a file."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(content)

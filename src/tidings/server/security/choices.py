@@ -1,7 +1,7 @@
-"""The settings of security: those of its own file, and those of the broker, which come before them.
+"""The settings of security: those of its own file, and those of the broker, which override them.
 
-Without a file, nobody but an administrator may do anything. Unless a grant makes somebody an administrator, the client
-`admin` is made at the first start, with a grant of its own.
+Without a file, only an administrator may do anything. If no grant makes anybody an administrator, the first start
+registers the client `admin`, with a grant of its own.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ OPEN, CLOSED = "open", "closed"
 
 
 def read_choices(settings: Settings, address: str) -> SecuritySettings:
-    """What holds; `address` is where clients find the broker, unless the settings say. Raises BadSetting."""
+    """The effective settings; `address` is the broker's URL, if the settings have none. Raises BadSetting."""
     chosen = _of_file(settings.security, settings.issuer or address)
     issuer = settings.issuer or chosen.issuer
     if not is_safe(issuer) or not ABSOLUTE_IRI.fullmatch(issuer):
@@ -44,17 +44,17 @@ def read_choices(settings: Settings, address: str) -> SecuritySettings:
 
 
 def granted(chosen: SecuritySettings) -> tuple[Grant, ...]:
-    """The grants of a file; and one for administrators, if there would be none."""
+    """The grants of a file, and one for the client `admin` if none makes anybody an administrator."""
     return chosen.grant if any(grant.administer for grant in chosen.grant) else (*chosen.grant, _EVERYTHING)
 
 
 def needs_administrator(chosen: SecuritySettings) -> bool:
-    """Whether somebody has to be made one."""
+    """Whether no grant makes anybody an administrator."""
     return _EVERYTHING in chosen.grant
 
 
 def read_file(path: str, address: str) -> SecuritySettings:
-    """The file of security; `address` is the issuer if it names none. Raises BadSetting."""
+    """The file of security; `address` is the issuer if the file has none. Raises BadSetting."""
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -70,7 +70,7 @@ def _of_file(path: str | None, address: str) -> SecuritySettings:
 
 
 def _rules(registration: tuple[str, ...], others: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Identities that may register: those of the file, unless the settings name any."""
+    """The identities that may register: those of the settings if there are any, otherwise those of the file."""
     if not registration:
         return others
     if CLOSED in registration:

@@ -1,7 +1,8 @@
-"""Whom the first start makes an administrator, so that there is somebody to let others in.
+"""Decides which client the first start registers as administrator, so that somebody can register others.
 
-A file may grant `administer` to a client that nobody can register, or to a role that comes with no identity and no
-provider: that client is made then, or one with that role. Nobody is made where somebody can come by themselves.
+A file may grant `administer` to a client that nobody can register, or to a role that no identity and no provider has:
+the first start then registers that client, or one with that role. It registers none if an administrator can register
+or come from a provider.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Founder(Struct, frozen=True):
-    """A client that is to be made."""
+    """A client to register as the first administrator."""
 
     name: str
     roles: frozenset[str] = _NOTHING
@@ -27,7 +28,8 @@ class Founder(Struct, frozen=True):
 
 
 def founder(chosen: SecuritySettings, grants: Iterable[Grant]) -> Founder | None:
-    """Whom to make, where no client that is registered administers; None if somebody can come by themselves."""
+    """The client to register, if no registered client is an administrator; None if an administrator can register or
+    come from a provider."""
     names = [grant.to for grant in grants if grant.administer]
     if not needs_administrator(chosen) and any(_can_come(name, chosen) for name in names):
         return None
@@ -35,7 +37,7 @@ def founder(chosen: SecuritySettings, grants: Iterable[Grant]) -> Founder | None
 
 
 def _can_come(to: str, chosen: SecuritySettings) -> bool:
-    """Whether one whom a grant names can register, or come from a provider."""
+    """Whether a client that a grant names can register, or come from a provider."""
     kind, _, name = to.partition(":")
     rules, providers = chosen.identity, chosen.provider
     match kind:
@@ -61,7 +63,7 @@ def _may_register(name: str, chosen: SecuritySettings) -> bool:
 
 
 def _named(to: str) -> Founder | None:
-    """A client that a grant means; None if no client can have that name."""
+    """A client to which a grant applies; None if no client can have that name."""
     kind, _, name = to.partition(":")
     match kind:
         case "role":

@@ -1,8 +1,8 @@
-"""The guard of a broker that asks everybody who they are: tokens to askers, and a record of what they did.
+"""The guard of a broker with security: authenticates clients by their tokens, and records what they do.
 
-no token       whoever has not said who they are, with what the policy gives to everybody; 401 if that is nothing
-a token        its client, or the subject of an external issuer, with what the policy gives to them
-a resident     a client that the settings name, with what the policy gives to it at that moment
+no token       an anonymous client, with the rights of everybody in the policy; 401 if there are none
+a token        its client, or the subject of an external issuer, with their rights in the policy
+a resident     a client that the settings name, with its rights in the policy at that moment
 """
 
 from collections import Counter
@@ -23,13 +23,13 @@ from tidings.security.passport import ANONYMOUS, Passport
 from tidings.server.security.presences import Presences, Standing
 
 _FOR_OTHERS = (GraphNotWritable, MayNotSubscribe, NotYours, ForAdministrators)
-"""What one who shows a token might be allowed."""
+"""Errors for which an anonymous client gets 401, because a client with a token might have the rights."""
 _MOST_STRANGERS = 10_000
 _MOST_RECALLED = 1_000
 
 
 class SecureGuard:
-    """`clock` tells microseconds since 1970; `grace` is how many a subscription outlives its token."""
+    """`clock` returns microseconds since 1970; a subscription outlives its token by `grace` microseconds."""
 
     asks = True
 
@@ -40,13 +40,13 @@ class SecureGuard:
         self._clock = clock
         self._audit = audit
         self._access = access
-        """Takes everything, also what only reads and what fails for other reasons than rights."""
+        """The access log: takes all events, also of reading, and of failures for other reasons than rights."""
         self._strangers: dict[str, Passport] = {}
-        """Subjects of external issuers, as they last came."""
+        """The last passport of each subject of an external issuer."""
         self.presences = Presences(self._standing, self.anybody, clock, grace)
         self.refusals: Counter[str] = Counter()
         self._recalled: dict[str | None, tuple[int, Asker]] = {}
-        """Who showed what, and until when that counts, as long as neither tokens nor grants change."""
+        """The asker for each token, with the time when the token expires; emptied when tokens or grants change."""
         authority.followers |= {self._recalled.clear, self.presences.doubt}
 
     def figures(self) -> Iterable[Figure]:
@@ -101,7 +101,7 @@ class SecureGuard:
     # -- for the broker -------------------------------------------------------------------------------------------
 
     def rights_of(self, subject: str | None) -> Rights:
-        """What a subject may do now, who is not here to show a token; what is due later is done with these."""
+        """The present rights of a subject that shows no token; delayed updates run with these rights."""
         if subject is None:
             return self.anybody()
         client = self._authority.credentials.find(subject)
@@ -113,7 +113,7 @@ class SecureGuard:
         return self._authority.rights_of(stranger)
 
     def settled(self, delayed: Delayed, outcome: Outcome) -> None:
-        """A delayed update was carried out, or failed, in the absence of whoever asked for it."""
+        """Record that a delayed update was executed, or failed, in the absence of its owner."""
         asker = Asker(delayed.owner, delayed.rights)
         if isinstance(outcome, TidingsError):
             self.judge(asker, Deed("delayed", target=delayed.id), outcome)
@@ -121,7 +121,7 @@ class SecureGuard:
             self.judge(asker, Deed("delayed", target=delayed.id, commit=outcome.commit))
 
     def anybody(self) -> Rights:
-        """What those may do who have not said who they are."""
+        """The rights of anonymous clients."""
         return self._authority.rights_of(ANONYMOUS)
 
     def _asker(self, passport: Passport) -> Asker:
@@ -133,7 +133,8 @@ class SecureGuard:
         return Asker(None, rights)
 
     def _subject(self, passport: Passport) -> str:
-        """The one name of somebody: a subject of an external issuer never has that of a client of ours."""
+        """The unique name of a client. The name of an external issuer is a prefix of its subjects, so that none of them
+        has the name of a registered client."""
         name, colon, _ = passport.client.partition(":")
         if not colon:
             return passport.subject

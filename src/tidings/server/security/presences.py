@@ -1,9 +1,9 @@
-"""Those who stay, on sockets and streams: what they have shown is looked at again whenever it may no longer count.
+"""Clients that stay connected, on sockets and streams: their tokens are checked again when they may not be valid now.
 
-    revoked, or other grants    at once
-    expired                     once the grace is over; until then a new token can be shown
+    a revoked token, or other grants    at once
+    an expired token                    after the grace period, in which the client can show a new token
 
-Whoever has nothing left to show has the rights of anybody.
+A client without a valid token has the rights of anonymous clients.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from tidings.model.errors import TidingsError
 from tidings.security.errors import IssuerUnreachable
 
 PAUSE = 0.5
-"""Seconds between two looks at what expires."""
+"""Seconds between two checks for expired tokens."""
 AT_ONCE = 20
-"""Those who are looked at before it is the turn of others."""
+"""Clients that are checked before the event loop does other work."""
 OTHER_GRANTS = "your rights have changed"
 
 log = logging.getLogger("tidings")
 
 Standing: TypeAlias = tuple[Rights, int | None]
-"""What something gives that was shown, and when it expires, in microseconds since 1970."""
+"""The rights that a token gives, and when it expires, in microseconds since 1970."""
 
 
 class Presence:
-    """One who stays."""
+    """A client that stays connected, with its token and its rights."""
 
     __slots__ = ("changed", "expires", "rights", "shown")
 
@@ -40,8 +40,8 @@ class Presence:
 
 
 class Presences:
-    """All of them. `examine` tells what something gives that was shown, or raises what is wrong with it; `anybody` is
-    what everybody may do; `clock` tells microseconds since 1970, and `grace` counts them."""
+    """All clients that stay connected. `examine` returns the rights of a token, or raises what is wrong with it;
+    `anybody` returns the rights of anonymous clients; `clock` and `grace` are in microseconds."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Presences:
         return len(self._all)
 
     def enter(self, shown: Shown, standing: Standing, changed: Changed) -> Leave:
-        """From here on, whoever shows this is told; until the function is called that comes back."""
+        """Add a client, and call `changed` when its rights change, until the caller calls the returned function."""
         self._next = number = self._next + 1
         self._all[number] = Presence(shown, standing, changed)
 
@@ -72,11 +72,11 @@ class Presences:
         return leave
 
     def doubt(self) -> None:
-        """Something was revoked or granted: look at everybody again, soon."""
+        """Check all clients soon, because a token was revoked or grants have changed."""
         self._news.set()
 
     async def run(self, pause: float = PAUSE) -> None:
-        """Until it is cancelled."""
+        """Check clients until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(pause):
@@ -86,7 +86,7 @@ class Presences:
             await self.look()
 
     async def look(self) -> None:
-        """At whoever may have other rights than before."""
+        """Check the clients whose rights may have changed."""
         doubted, now = self._news.is_set(), self._clock()
         self._news.clear()
         for count, (number, presence) in enumerate(list(self._all.items()), 1):
@@ -94,14 +94,14 @@ class Presences:
             if (doubted or late) and number in self._all:
                 await self._look_at(presence)
             if count % AT_ONCE == 0:
-                await asyncio.sleep(0)  # a grant may concern everybody
+                await asyncio.sleep(0)  # let the event loop do other work: a grant may concern all clients
 
     async def _look_at(self, presence: Presence) -> None:
         reason = OTHER_GRANTS
         try:
             rights, presence.expires = await self._examine(presence.shown)
         except IssuerUnreachable:
-            return  # nothing is known against them; asked again when the time comes
+            return  # the token may still be valid; the next check asks again
         except TidingsError as error:
             rights, presence.expires, reason = self._anybody(), None, str(error)
             presence.shown = None
@@ -109,5 +109,5 @@ class Presences:
             presence.rights = rights
             try:
                 presence.changed(rights, reason)
-            except Exception:  # whatever became of one, the others have to be looked at
+            except Exception:  # an error of one client must not keep the others from being checked
                 log.exception("internal error while the rights of a client change")
