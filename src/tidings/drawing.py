@@ -23,7 +23,7 @@ _Given = ParamSpec("_Given")
 OKABE_ITO = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8f6b00")
 """People with any kind of colour blindness can distinguish these colours, on paper and on a dark screen."""
 WIDTH, HEIGHT = 5.0, 2.9
-"""Inches. At half the width of a desktop report, and on a phone, the text of a chart is about as large as the page's."""
+"""Inches. At half the width of a desktop report, and on a phone, a chart's text is about as large as the page's."""
 PNG_DPI = 200
 
 

@@ -29,8 +29,8 @@ _LONGEST = 200
 
 
 class StaticVectors:
-    """The vector of a word or term is the mean of the vectors of its pieces, scaled to length 1. The vectors are rows of
-    a table: first a zero row for unknown words, then the words that are one piece, then the cache for the others."""
+    """The vector of a word or term is the mean of the vectors of its pieces, scaled to length 1. The vectors are rows
+    of a table: first a zero row for unknown words, then the words that are one piece, then the cache for the others."""
 
     def __init__(self, weights: "NDArray[np.float16]", tokenizer: Any, kept: int = _KEPT) -> None:
         import numpy as np
