@@ -1,4 +1,4 @@
-"""The command line: `tidings COMMAND …`. Only the command that is called is imported, so that starting is quick."""
+"""The command line: `tidings COMMAND …`. It imports only the module of that command, so that it starts quickly."""
 
 import sys
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def parser() -> Parser:
 
 
 def command(name: str | None) -> ModuleType:
-    """The module of a command: it has `parser()` and `run(arguments)`."""
+    """The module of a command, which has `parser()` and `run(arguments)`."""
     if name is None:
         raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see tidings --help)")
     if name not in COMMANDS:
@@ -84,7 +84,7 @@ def command(name: str | None) -> ModuleType:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 for a failure or 2 for a call that makes no sense."""
+    """Run a command; the exit code is 0, 1 for a failure, or 2 for invalid arguments."""
     from tidings.model.errors import TidingsError
     from tidings.sparql.nesting import allow_nesting
 
@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from tidings.cli.output.writing import reserve
 
         reserve()
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line takes long to import
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # httpx's command line imports slowly
     try:
         top = parser().parse_args(argv)
         module = command(top.command)

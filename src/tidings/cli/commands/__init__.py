@@ -1,1 +1,1 @@
-"""One module for each command: `parser()` says what it takes, `run(arguments)` does it."""
+"""One module for each command: `parser()` defines its arguments, `run(arguments)` executes it."""

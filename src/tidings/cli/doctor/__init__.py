@@ -1,5 +1,5 @@
 """The checks of `tidings doctor`, each a function that gives a `Finding`.
 
-None of them changes anything, and none needs a package beyond Python's own: what it is there to find missing, it must
-not need.
+No check changes anything, and none needs a package outside of Python's standard library, because any other package may
+be what is missing.
 """

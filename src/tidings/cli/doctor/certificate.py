@@ -1,4 +1,4 @@
-"""The certificate that a broker would show: whether it can be used, and for how long."""
+"""Checks the certificate of the settings: whether a broker can use it, and for how long it is valid."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,13 +13,13 @@ _NAME = "TLS certificate"
 
 
 def check_certificate(settings: Settings, now: datetime) -> Finding:
-    """For settings that name one."""
+    """Check the certificate that the settings name."""
     try:
         read_tls(settings)
     except (BadSetting, TlsUnusable) as error:
         return Finding(_NAME, "problem", str(error), "`tidings certificates` makes one to try TLS with")
     assert settings.tls_certificate is not None
-    if packages.installed("cryptography") is None:  # which is said elsewhere
+    if packages.installed("cryptography") is None:  # another check reports that
         return Finding(_NAME, "ok", f"{settings.tls_certificate} can be used")
     from cryptography.x509 import load_pem_x509_certificate
 

@@ -1,4 +1,4 @@
-"""Every check, in the order in which one would mend what it finds."""
+"""Runs all checks, in the order in which a user would fix what they find."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from tidings.server.config import Settings
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """What there is to say of this machine, and of a broker with these settings on it."""
+    """The findings about this machine, and about a broker with these settings on it."""
     known = packages.requirements()
     spark = packages.installed("pyspark") is not None
     needs = (

@@ -1,10 +1,10 @@
-"""What a check says: whether all is well, what was found, and what to do about it."""
+"""The result of a check: its state, what the check found, and advice."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 State: TypeAlias = Literal["ok", "note", "problem"]
-"""A note is worth knowing, and keeps nobody from running a broker; a problem does."""
+"""A problem prevents a broker from running; a note does not."""
 
 
 @dataclass(frozen=True, slots=True)

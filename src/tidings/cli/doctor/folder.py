@@ -1,4 +1,4 @@
-"""The data folder, and the disk that it is on: looked at, and left as they are."""
+"""Checks the data folder and its disk, without changing anything."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from tidings.log.layout import log_of, snapshots_of
 from tidings.server.config import Settings
 
 LEAST, LITTLE = 64 << 20, 1 << 30
-"""Bytes of disk with which updates will soon be refused, and with which it is time to think of it."""
+"""Free bytes of disk: below LEAST, the broker will soon refuse updates; below LITTLE, the user should act soon."""
 _ELSEWHERE = "name another folder: --data FOLDER"
 
 
@@ -35,7 +35,7 @@ def check_folder(settings: Settings) -> Finding:
 
 
 def check_disk(settings: Settings) -> Finding:
-    """How much is in the folder, and how much more may be."""
+    """Check the size of the folder, and the free space of the disk."""
     path = Path(settings.data)
     left = shutil.disk_usage(_nearest(path)).free
     found = f"{size(sum(each.st_size for each in _files(path)))} in the data folder, {size(left)} left on its disk"
@@ -46,7 +46,7 @@ def check_disk(settings: Settings) -> Finding:
 
 
 def last_written(settings: Settings) -> float:
-    """When something was last written to the log or a snapshot; 0 if nothing ever was."""
+    """When the broker last wrote to the log or a snapshot; 0 if there are none."""
     if settings.memory:
         return 0.0
     path = Path(settings.data)
@@ -57,7 +57,7 @@ def last_written(settings: Settings) -> float:
 
 
 def _existing(path: Path) -> Finding:
-    """A folder that is there. Raises FolderUnusable, FolderInUse, OSError."""
+    """Check a folder that exists. Raises FolderUnusable, FolderInUse, OSError."""
     if not path.is_dir():
         return Finding("data folder", "problem", f"{path} is not a folder, but is in the way of one", _ELSEWHERE)
     made = is_made(path)
@@ -84,7 +84,7 @@ def _permission(path: Path) -> str:
 
 
 def _nearest(path: Path) -> Path:
-    """The path itself, or what is there of the way to it."""
+    """The path itself if it exists, otherwise its closest ancestor that exists."""
     path = path.absolute()
     return next(each for each in (path, *path.parents) if os.path.exists(each))
 
@@ -92,7 +92,7 @@ def _nearest(path: Path) -> Path:
 def _files(path: Path) -> Iterator[os.stat_result]:
     for folder, _, names in os.walk(path):
         for name in names:
-            with suppress(FileNotFoundError):  # a broker that runs may have replaced a snapshot meanwhile
+            with suppress(FileNotFoundError):  # a running broker may have replaced a snapshot meanwhile
                 yield os.lstat(os.path.join(folder, name))
 
 

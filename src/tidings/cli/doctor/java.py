@@ -1,4 +1,4 @@
-"""The Java that Spark would run on."""
+"""Checks the Java for Spark."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from tidings.spark.java import OLDEST, Java, javas
 
 
 def check_java(found: Iterable[Java] | None = None, *, spark: bool) -> Finding:
-    """Only Spark needs one, so without Spark there may be none."""
+    """Check that there is a suitable Java. Without Spark, there may be none."""
     tried = []
     for each in javas() if found is None else found:
         if each.usable:

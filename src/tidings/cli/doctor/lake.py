@@ -1,4 +1,4 @@
-"""The history lake that a broker would ask about what its log no longer has: looked at, and left as it is."""
+"""Checks the history lake of the settings, without changing anything."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _INGEST = "tidings history ingest"
 
 
 def check_lake(path: Path) -> Finding:
-    """Needs a package, which examinations may find missing."""
+    """Check a lake. This needs a package, which may be missing."""
     from tidings.model.access import Graphs
     from tidings.spark.lake.about import reach
 

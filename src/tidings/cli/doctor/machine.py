@@ -1,4 +1,4 @@
-"""What the machine allows: open files, memory, and a clock that goes forward."""
+"""Checks the machine: the limit of open files, memory, and a clock that goes forward."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from tidings.cli.output.amounts import duration, size
 from tidings.server.config import Settings
 
 SPARE = 64
-"""Open files beside those of clients and requests: the log, snapshots, forks, the loop itself."""
+"""Open files besides those of clients and requests: the log, snapshots, forks, the event loop."""
 FEWEST = 256
 """Open files without which a broker is of little use."""
 LEAST, LITTLE, FOR_SPARK = 128 << 20, 512 << 20, 3 << 30
@@ -25,7 +25,7 @@ _BACK = 60.0
 
 
 def check_files(settings: Settings) -> Finding:
-    """One for each client and each request in work."""
+    """Check the limit of open files: a broker needs one for each client and each running request."""
     soft, hard = (_limit(each) for each in resource.getrlimit(resource.RLIMIT_NOFILE))
     needed = settings.max_connections + settings.max_requests + SPARE
     clients = f"max_connections = {settings.max_connections:,} needs {needed:,}"
@@ -53,7 +53,7 @@ def _shown(number: float) -> str:
 
 
 def check_memory(root: Path = Path("/"), *, spark: bool) -> Finding:
-    """What the machine has left, or the control group that this process is in, if that is less."""
+    """Check the free memory of the machine, or of the control group of this process, if that is less."""
     choices = [(left, "of this machine") for left in _of_machine(root)]
     choices += [(left, "within the limit of the control group") for left in _of_groups(root)]
     if not choices:
@@ -76,7 +76,7 @@ def _of_machine(root: Path) -> Iterator[int]:
 
 
 def _of_groups(root: Path) -> Iterator[int]:
-    """What each group that this process is in has left, in either version of control groups."""
+    """The free memory of each control group of this process, in version 1 or 2 of control groups."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -87,12 +87,12 @@ def _of_groups(root: Path) -> Iterator[int]:
 
 
 def _left(mount: Path, path: str, limit: str, used: str, reclaimed: str) -> Iterator[int]:
-    """A group and those above it; within a container, the first of them may be out of sight."""
+    """The free memory of a group and its ancestors. In a container, the path of the group itself may not be visible."""
     group = mount / path.strip("/")
     for folder in (group, *group.parents):
         most, now = _number(folder / limit), _number(folder / used)
         if most is not None and now is not None:
-            # Files that were read and may be forgotten count as used, but are there for the taking.
+            # The page cache counts as used, but the kernel frees it when a process needs memory.
             cached = _number(folder / "memory.stat", rf"^{reclaimed} (\d+)$") or 0
             yield max(0, most - max(0, now - cached))
         if folder == mount:
@@ -100,7 +100,7 @@ def _left(mount: Path, path: str, limit: str, used: str, reclaimed: str) -> Iter
 
 
 def _number(path: Path, pattern: str = r"^(\d+)$") -> int | None:
-    """A number in a file of the kernel; a group without a limit has the word `max` there."""
+    """A number in a file of the kernel; None for a group without a limit, whose file has the word `max`."""
     found = re.search(pattern, _text(path), re.MULTILINE)
     return int(found[1]) if found else None
 

@@ -1,4 +1,4 @@
-"""What is installed: Tidings itself, Python, the packages that it needs, and those of the extras."""
+"""Checks what is installed: Tidings itself, Python, the packages that it needs, and those of the extras."""
 
 import platform
 import shlex
@@ -14,10 +14,10 @@ from tidings.cli.doctor.versions import Requirement, read_requirement
 from tidings.extras import EXTRAS, WITHOUT_DEPENDENCIES, clone, how_to_get, how_to_install
 
 Installed: TypeAlias = Callable[[str], str | None]
-"""The version of a package, or None if it is not there."""
+"""Returns the version of a package, or None if it is not installed."""
 
 OLDEST, NEWEST = (3, 11), (3, 13)
-"""The Pythons that Tidings is tested with; it does not run on an older one."""
+"""The versions of Python with which Tidings is tested. It does not run on older ones."""
 
 
 def installed(name: str) -> str | None:
@@ -28,13 +28,13 @@ def installed(name: str) -> str | None:
 
 
 def requirements() -> list[Requirement]:
-    """What this package asks for, with all its extras, as its metadata say, or else its clone."""
+    """The requirements of Tidings and of all its extras, from the metadata of the package, or else from its clone."""
     texts = (requires("tidings") or ()) if installed("tidings") else _of_clone()
     return [read_requirement(text) for text in texts]
 
 
 def _of_clone() -> Iterator[str]:
-    import tomllib  # which a Python that is too old does not have
+    import tomllib  # imported here because a Python that is too old does not have it
 
     if (root := clone()) is not None:
         project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
@@ -78,7 +78,7 @@ def _dotted(number: tuple[int, int]) -> str:
 
 
 def check_packages(known: Iterable[Requirement], version_of: Installed = installed) -> Finding:
-    """The packages that Tidings cannot do without."""
+    """Check the packages that Tidings always needs."""
     needed = [each for each in known if not each.extra]
     amiss = [each for each in needed if not _is_met(each, version_of)]
     if not needed:
@@ -91,7 +91,7 @@ def check_packages(known: Iterable[Requirement], version_of: Installed = install
 def check_extra(
     name: str, known: Iterable[Requirement], version_of: Installed = installed, *, wanted: bool = False
 ) -> Finding:
-    """An extra may be missing, unless it is wanted; but what is there must be of a version that works."""
+    """Check the packages of an extra. They may be missing unless the extra is wanted, but not of a wrong version."""
     parts = [each for each in known if each.extra == name and each.name != "tidings"]
     if name in WITHOUT_DEPENDENCIES:
         parts.append(read_requirement(WITHOUT_DEPENDENCIES[name]))

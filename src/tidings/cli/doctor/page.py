@@ -1,4 +1,4 @@
-"""What was found, for people and for programs. Needs only Python, as whatever else is missing has to be told, too."""
+"""Prints findings, for people and for programs. It needs only Python's standard library, as the checks do."""
 
 import json
 import textwrap
@@ -15,7 +15,7 @@ _PLAIN = "\x1b[0m"
 _STATE, _NAME = 9, 16
 _INDENT = " " * (2 + _STATE + _NAME)
 _LEAST = 30
-"""Characters of a line for what is told, however narrow the terminal."""
+"""The least number of characters for the text of a line, however narrow the terminal."""
 
 
 def lines(finding: Finding, *, width: int | None, colour: bool) -> Iterator[str]:
@@ -31,7 +31,7 @@ def lines(finding: Finding, *, width: int | None, colour: bool) -> Iterator[str]
 
 
 def _folded(text: str, room: int | None) -> list[str]:
-    """Words are kept whole: a command that was cut in two could not be copied."""
+    """The lines of a text. Words stay whole, so that users can copy commands."""
     plain = harmless(text)
     return [plain] if room is None else textwrap.wrap(plain, room, break_long_words=False, break_on_hyphens=False)
 

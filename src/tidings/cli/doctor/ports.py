@@ -1,4 +1,4 @@
-"""The ports that a broker would listen on: free, or taken, and by whom. Whoever has one is asked, for a short while."""
+"""Checks the ports of the settings. If one is taken, the check asks the program there whether it is a broker."""
 
 import errno
 import json
@@ -12,7 +12,7 @@ from tidings.server.config import Settings
 from tidings.server.listening import plain_host
 
 PATIENCE = 2.0
-"""Seconds that whoever listens on a port may take to say who it is."""
+"""Seconds that the program at a port has to answer."""
 _MOST = 1 << 16
 _ASKED = "GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
 _SERVER = re.compile(rb"^server: tidings/([\w.+-]+)\r?$", re.IGNORECASE | re.MULTILINE)
@@ -21,7 +21,7 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that runs already. `trouble` is the code of the error with which it refuses updates."""
+    """A running broker. `trouble` is the code of the error with which it refuses updates, if it does."""
 
     version: str
     trouble: str = ""
@@ -75,7 +75,7 @@ def _check(name: str, flag: str, host: str, port: int, patience: float) -> Findi
 
 
 def _bind(host: str, port: int) -> None:
-    """Take a port as a broker would, and let go of it; nobody can connect meanwhile."""
+    """Bind a port as a broker would, and close it at once; it never listens, so no client can connect."""
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
@@ -96,11 +96,11 @@ def _taken(name: str, flag: str, address: str, host: str, port: int, patience: f
     return Finding(name, "note", found, f"for another broker beside it, another port: {flag} N")
 
 
-# -- who is it? ---------------------------------------------------------------------------------------------------
+# -- the program at a port ----------------------------------------------------------------------------------------
 
 
 def broker_at(host: str, port: int, patience: float = PATIENCE) -> Broker | None:
-    """The broker that listens at a port of this machine, for HTTP or for WebSocket; None if it is something else."""
+    """The broker at a port of this machine, for HTTP or for WebSocket; None if the program there is not a broker."""
     head, _, body = _asked(host, port, patience).partition(b"\r\n\r\n")
     found = _SERVER.search(head)
     if found is None:
@@ -109,7 +109,7 @@ def broker_at(host: str, port: int, patience: float = PATIENCE) -> Broker | None
 
 
 def _trouble(body: bytes) -> str:
-    """The gate for WebSocket says nothing of health."""
+    """The error code in the answer to a health check; empty for the WebSocket gate, which has no health check."""
     try:
         content = json.loads(body)
     except ValueError:
@@ -119,7 +119,7 @@ def _trouble(body: bytes) -> str:
 
 
 def _asked(host: str, port: int, patience: float) -> bytes:
-    """What is answered to a question for its health, as far as it comes in time."""
+    """The answer to a health check, as far as it comes in time."""
     deadline, answer = time.monotonic() + patience, b""
     try:
         with socket.create_connection((host, port), timeout=patience) as connection:
@@ -130,5 +130,5 @@ def _asked(host: str, port: int, patience: float) -> bytes:
                     break
                 answer += chunk
     except OSError:
-        return answer  # it hung up, or had nothing to say: what it said before tells who it is
+        return answer  # the program closed the connection or was slow; the answer so far may be enough to recognize it
     return answer

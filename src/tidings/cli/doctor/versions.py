@@ -1,4 +1,4 @@
-"""Requirements as the metadata of this package has them, and whether a version meets one.
+"""Parses requirements as in the metadata of this package, and tests whether a version meets one.
 
     NAME [EXTRA,…] OP VERSION, …; extra == 'NAME'        OP is >=, < or ==
 
@@ -22,21 +22,21 @@ _VERSION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A package, the range that its version must be in, and the extra that asks for it, if it is one."""
+    """A package, the range of its version, and the extra that requires it, if any."""
 
     name: str
     clauses: tuple[tuple[str, str], ...]
     extra: str = ""
 
     def allows(self, version: str) -> bool:
-        """Whether a version is in the range. One that cannot be read is not."""
+        """Whether a version is in the range; False if the version cannot be parsed."""
         return _VERSION.fullmatch(version) is not None and all(
             _HOLDS[operator](version, bound) for operator, bound in self.clauses
         )
 
     @property
     def range(self) -> str:
-        """As pip has it, the lower bound first."""
+        """The range in pip's notation, with the lower bound first."""
         return ",".join(operator + bound for operator, bound in sorted(self.clauses, reverse=True))
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Requirement:
 
 
 def read_requirement(text: str) -> Requirement:
-    """Raises ValueError for what the metadata of this package does not have."""
+    """Parse a requirement. Raises ValueError for syntax that the metadata of this package does not use."""
     whole = _REQUIREMENT.fullmatch(text)
     extra = _EXTRA.fullmatch(whole[3]) if whole and whole[3] else None
     clauses = [_CLAUSE.fullmatch(part) for part in whole[2].split(",")] if whole and whole[2] else []
@@ -54,7 +54,7 @@ def read_requirement(text: str) -> Requirement:
 
 
 def key(version: str) -> Key:
-    """Versions are in the order of their keys. Raises ValueError."""
+    """A sort key for versions. Raises ValueError."""
     found = _VERSION.fullmatch(version)
     if found is None:
         raise ValueError(f"not a version: {version!r}")
@@ -68,7 +68,7 @@ def key(version: str) -> Key:
 
 
 def _trimmed(release: str) -> tuple[int, ...]:
-    """1.0 is 1."""
+    """The numbers of a release without trailing zeros: 1.0 equals 1."""
     parts = [int(part) for part in release.split(".")]
     while parts and not parts[-1]:
         parts.pop()
@@ -80,7 +80,7 @@ def _number(text: str | None, otherwise: float) -> float:
 
 
 def _below(version: str, bound: str) -> bool:
-    """A pre-release of the bound comes before it, and is not meant by `<`."""
+    """Whether `version < bound`, which excludes pre-releases of the bound."""
     ours, theirs = key(version), key(bound)
     return ours < theirs and not (ours[:2] == theirs[:2] and ours[2] < theirs[2] == ("z", 0))
 

@@ -1,5 +1,5 @@
-"""What is known about words besides their vectors: WordNet, and the Moby Thesaurus. Matching works without them, unless
-one is named that is none."""
+"""Checks WordNet and the Moby Thesaurus. Matching works without them, unless the settings name one that cannot be
+read."""
 
 from collections.abc import Callable
 from pathlib import Path

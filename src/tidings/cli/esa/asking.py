@@ -1,4 +1,4 @@
-"""`tidings esa relate`, `evaluate` and `info`: what an index says. None of them needs Spark."""
+"""`tidings esa relate`, `evaluate` and `info`: use an index. None of them needs Spark."""
 
 import json
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""`tidings esa build`: an ESA index of a dump or of WordNet, on Spark."""
+"""`tidings esa build`: builds an ESA index from a dump or from WordNet, on Spark."""
 
 import time
 from argparse import Namespace
@@ -28,7 +28,7 @@ def build(arguments: Namespace) -> None:
         import pyspark  # noqa: F401
     from tidings.spark.esa.build import Build
 
-    source = _source(arguments)  # what cannot be read is told before Spark is started
+    source = _source(arguments)  # report unreadable files before Spark starts
     parameters = _parameters(arguments, source)
     with session_for(arguments, "esa") as spark:
         tell = _Progress(quiet=arguments.quiet)
@@ -65,7 +65,7 @@ def _parameters(arguments: Namespace, source: "Source") -> "Parameters":
 
 
 class _Progress:
-    """A line for each round and each stage, on stderr."""
+    """Prints a line for each round and each stage on stderr."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)

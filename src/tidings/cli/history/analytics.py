@@ -1,4 +1,4 @@
-"""`tidings history values`, `windows`, `rates`, `churn` and `gaps`: figures of the history, as tables and charts."""
+"""`tidings history values`, `windows`, `rates`, `churn` and `gaps`: statistics of the history, as tables and charts."""
 
 import re
 import sys
@@ -104,7 +104,7 @@ class _Figures(NamedTuple):
 
 
 def _run(arguments: Namespace, figures: Callable[[_Asked], _Figures]) -> None:
-    """What is wrong with the call is said before Spark is started."""
+    """Compute figures and write them. Invalid arguments are reported before Spark starts."""
     from tidings.spark.analytics.figures import Series, check_known, check_windows
     from tidings.spark.lake.lake import Lake
     from tidings.spark.lake.travel import changes
@@ -133,7 +133,7 @@ def _run(arguments: Namespace, figures: Callable[[_Asked], _Figures]) -> None:
 
 @contextmanager
 def _kept(frame: "DataFrame") -> Iterator["DataFrame"]:
-    """A frame that is computed once, however often it is looked at; its chart is made from it as well."""
+    """A cached frame, which Spark computes only once for the table and the chart."""
     frame.persist()
     try:
         yield frame
@@ -165,7 +165,7 @@ def _kind(file: str) -> str:
 
 
 def _format(arguments: Namespace) -> str:
-    """The format asked for, that of the output's name, or what suits whoever reads."""
+    """The format of the options, or that of the output file's ending, or the default for a terminal or a pipe."""
     output = arguments.output
     named = None if output in (None, "-") else PurePath(output).suffix.lower().removeprefix(".")
     chosen = arguments.format or named or ("table" if sys.stdout.isatty() else "csv")
@@ -177,7 +177,7 @@ def _format(arguments: Namespace) -> str:
 
 
 def _span(lake: "Lake", arguments: Namespace) -> "Span":
-    """The time asked for, as far as the lake reaches: what held after its last commit is not known."""
+    """The time span of the options, as far as the lake reaches: the state after its last commit is not known."""
     from tidings.spark.analytics.figures import Span, span_of
 
     whole = span_of(lake)

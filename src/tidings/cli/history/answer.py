@@ -1,4 +1,5 @@
-"""`tidings history answer`: the process that a broker with `--lake` asks; questions come in on stdin, a line each."""
+"""`tidings history answer`: the process that answers the questions of a broker with `--lake`, one on each line of
+stdin."""
 
 import os
 import signal
@@ -19,17 +20,17 @@ _NICE = 10
 
 
 def answer(arguments: Namespace) -> None:
-    """Until stdin ends. Spark is started with the first question."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the broker, which closes stdin in its time
-    os.nice(_NICE)  # where the two share a core, the broker comes first
+    """Answer questions until stdin ends. The first question starts Spark."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the broker, which closes stdin when it ends
+    os.nice(_NICE)  # where the two share a core, the broker has priority
     with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # whatever else is printed here is no answer
+        os.dup2(2, 1)  # other output, such as Spark's, goes to stderr, not among the answers
         converse(arguments, sys.stdin.buffer, answers)
 
 
 def converse(arguments: Namespace, questions: Iterable[bytes], answers: BinaryIO) -> None:
-    """Answer all questions, in their order. Whoever asks is told what keeps Spark from starting; the next who asks may
-    have more luck."""
+    """Answer all questions in order. If Spark does not start, the answer is the error, and the next question tries
+    again."""
     from tidings.spark.lake.answering import answered, check
 
     spark: SparkSession | None = None

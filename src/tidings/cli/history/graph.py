@@ -1,4 +1,4 @@
-"""`tidings history as-of` and `info`: the graph as it was, and what the lake has."""
+"""`tidings history as-of` and `info`: the graph after an earlier commit, and the content of the lake."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -22,7 +22,7 @@ def as_of(arguments: Namespace) -> None:
     readable = graphs_of(arguments)
     lake = Lake(arguments.lake)
     mark = mark_of(lake, arguments.at)
-    plan(lake, mark.commit)  # what is not there is said before Spark is started
+    plan(lake, mark.commit)  # report a missing commit before Spark starts
     with session_for(arguments) as spark:
         if arguments.data is not None:
             broker_folder(spark, lake, mark, arguments.data, readable)

@@ -1,4 +1,4 @@
-"""`tidings history ingest`: the commits of a log into the lake, each exactly once."""
+"""`tidings history ingest`: copies the commits of a log into the lake, each exactly once."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidings.spark.log_source.origin import Mark, Origin
 
 _PACE = 5.0
-"""Seconds between two lines of progress, where nobody watches a terminal."""
+"""Seconds between two lines of progress, if stderr is not a terminal."""
 
 
 def arguments(parser: Parser) -> None:
@@ -40,7 +40,7 @@ def ingest(arguments: Namespace) -> None:
     lend(arguments, arguments.log)
     wanted = graphs_of(arguments, graphs_at(arguments.log))
     origin = origin_of(arguments.log, wanted)
-    origin.end()  # what cannot be read is said before Spark is started
+    origin.end()  # report an unreadable log before Spark starts
     lake = Lake.make(arguments.lake, wanted)
     stop = threading.Event()
     with session_for(arguments) as spark, stopping(stop):
@@ -52,7 +52,7 @@ def ingest(arguments: Namespace) -> None:
                 job.run(follow=arguments.follow, stop=stop)
                 break
             except FeedFailed as error:
-                # Who follows a broker outlasts its restarts.
+                # With --follow, the command waits while the broker restarts.
                 if arguments.follow:
                     say(arguments, f"{error}; waiting for it to be there again")
                 if not arguments.follow or stop.wait(_PACE):
@@ -61,13 +61,13 @@ def ingest(arguments: Namespace) -> None:
 
 
 def beginning(has: int, end: int, *, follow: bool) -> str:
-    """What there is to do, and to wait for."""
+    """The first message: what there is to do, and to wait for."""
     behind = f"the lake has {has:,} commits, and the log {end:,}"
     return f"{behind}; waiting for more, until Ctrl+C" if follow else behind
 
 
 class _Progress:
-    """What is told on stderr: in place on a terminal, a line now and then elsewhere."""
+    """Shows progress on stderr: in place on a terminal, otherwise a line now and then."""
 
     def __init__(self, origin: "Origin", *, quiet: bool) -> None:
         self._origin = origin
@@ -87,7 +87,7 @@ class _Progress:
         try:
             return f", {self._origin.end().commit - last:,} commits behind"
         except TidingsError:
-            return ""  # whoever reads the log will say what is wrong with it
+            return ""  # reading the log raises the error
 
     def done(self, end: "Mark") -> None:
         at = f", the last of {shown(end.time)}" if end.commit else ""
@@ -98,5 +98,5 @@ class _Progress:
         return f"{self._commits:,} commits, {self._rows:,} changes, {self._rows / seconds:,.0f}/s"
 
     def _say(self, text: str, end: str = "\n") -> None:
-        covered = text.ljust(100) if self._console.is_terminal else text  # over a longer line before it
+        covered = text.ljust(100) if self._console.is_terminal else text  # to overwrite a longer line
         self._console.print(covered, end=end, markup=False)

@@ -1,5 +1,5 @@
-"""What the actions of `tidings history` have in common: a session while it is needed, what is said while somebody
-waits, and how commits are named."""
+"""What the actions of `tidings history` have in common: a Spark session, messages about progress, and how arguments
+name graphs, commits and instants."""
 
 import sys
 import time
@@ -31,7 +31,7 @@ _DOING = {
 
 
 def say(arguments: Namespace, text: str) -> None:
-    """What somebody is waiting for, on stderr, unless they do not want to know."""
+    """Print a message about progress on stderr, unless --quiet is given."""
     if not arguments.quiet:
         print(f"tidings: {text}", file=sys.stderr, flush=True)
 
@@ -40,7 +40,7 @@ def say(arguments: Namespace, text: str) -> None:
 def session_for(
     arguments: Namespace, command: str = "history", *, partitions: int | None = None
 ) -> Iterator["SparkSession"]:
-    """A session for an action; what goes wrong in it is told in errors of ours."""
+    """A Spark session for an action. Errors of Spark become errors of Tidings."""
     from tidings.spark.session import LOCAL, running, session, stop, translated
 
     ours, begun = running() is None, time.monotonic()
@@ -60,12 +60,12 @@ def session_for(
 
 
 def graphs_of(arguments: Namespace, otherwise: Graphs = Graphs.ALL) -> Graphs:
-    """The graphs that somebody wants. Raises BadRequest."""
+    """The graphs of the options. Raises BadRequest."""
     return otherwise if arguments.graphs is None else read_graphs(arguments.graphs)
 
 
 def mark_of(lake: "Lake", at: str | None) -> "Mark":
-    """The commit that somebody means."""
+    """The commit that an option names."""
     from tidings.spark.lake.travel import commit_at, time_of
 
     if at is None:
@@ -74,7 +74,7 @@ def mark_of(lake: "Lake", at: str | None) -> "Mark":
 
 
 def instant_of(lake: "Lake", at: str) -> int:
-    """The instant that somebody means, in microseconds since 1970; for a commit, that at which it was made."""
+    """The instant that an option names, in microseconds since 1970; for a commit, its time."""
     from tidings.spark.lake.travel import time_of
 
     return time_of(lake, int(at)).time if at.isdecimal() else read_instant(at)

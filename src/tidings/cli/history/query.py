@@ -1,4 +1,4 @@
-"""`tidings history query`: SPARQL of the graph as it was, or when each row held."""
+"""`tidings history query`: SPARQL over the graph after an earlier commit, or over time, with the times of each row."""
 
 import sys
 import time
@@ -33,7 +33,7 @@ def query(arguments: Namespace) -> None:
     from tidings.spark.sparql.answers import parquet, terms
 
     text = read_text(arguments, "query")
-    asked = _read(text, arguments)  # what is wrong with the call is told before Spark is started
+    asked = _read(text, arguments)  # report invalid arguments before Spark starts
     warn(asked.warnings, quiet=arguments.quiet)
     chosen = _format(asked, arguments)
     readable = graphs_of(arguments)
@@ -79,7 +79,7 @@ def _is_parquet(arguments: Namespace) -> bool:
 
 
 def _when(lake: "Lake", arguments: Namespace) -> "int | tuple[int, int]":
-    """The commit that is asked about, or the instants between which."""
+    """The commit of the options, or the first and the last instant of the time span."""
     from tidings.spark.lake.travel import plan
 
     if not arguments.between:

@@ -1,4 +1,4 @@
-"""Figures of the history as they are written: a table for people, CSV, JSON or Parquet."""
+"""Writes statistics of the history: as a table for people, CSV, JSON or Parquet."""
 
 import csv
 import shutil
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "json", "parquet")
 MOST_LINES = 100
-"""Rows of a table; other formats have all."""
+"""Rows of a table for people; the other formats have all rows."""
 _TYPES = {"bigint": "integer", "double": "double", "timestamp": "dateTime"}
 
 
 def documents(frame: "DataFrame", chosen: str, output: str | None) -> Iterator[bytes]:
-    """The rows in a format, in pieces; of a table, the first `MOST_LINES`."""
+    """The rows in a format, in pieces; a table has only the first `MOST_LINES`."""
     from tidings.spark.sparql.answers import each_row, parquet
 
     if chosen == "parquet":
@@ -39,7 +39,7 @@ def documents(frame: "DataFrame", chosen: str, output: str | None) -> Iterator[b
 
 
 def _table(frame: "DataFrame", output: str | None) -> Iterator[str]:
-    """Without the column of graphs, if there is the default graph only."""
+    """The lines of a table, without the column of graphs if there is only the default graph."""
     from tidings.spark.sparql.answers import each_row
 
     kept = list(islice(each_row(frame), MOST_LINES))

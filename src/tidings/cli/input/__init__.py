@@ -1,1 +1,1 @@
-"""What commands take in: arguments, files, texts with bindings, and calls to a broker."""
+"""The input of commands: arguments, files, texts with bindings, and calls to a broker."""

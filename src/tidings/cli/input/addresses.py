@@ -1,4 +1,4 @@
-"""Where the broker of a call is: options, then the environment, then this machine."""
+"""The addresses of the broker: from options, else from the environment, else on this machine."""
 
 import os
 from argparse import Namespace
@@ -17,7 +17,7 @@ def http_of(arguments: Namespace) -> str:
 
 
 def ws_of(arguments: Namespace) -> str:
-    """The address for subscriptions. An HTTP address that somebody gave will do: it says where the other one is."""
+    """The address for subscriptions. If only the HTTP address is given, the broker there tells the other one."""
     environment = os.environ
     if not arguments.ws and arguments.http:
         return http_of(arguments)
@@ -27,7 +27,7 @@ def ws_of(arguments: Namespace) -> str:
 
 
 def trust_of(arguments: Namespace) -> Trust:
-    """Whom to believe over TLS, and the certificate to show; that is for the environment, as passwords are."""
+    """The trusted authority for TLS, and the client's certificate, which comes only from the environment."""
     return trusted() if arguments.ca is None else replace(trusted(), ca=arguments.ca)
 
 

@@ -1,4 +1,4 @@
-"""What the commands have in common in their arguments."""
+"""Arguments that several commands have in common."""
 
 import argparse
 import re
@@ -15,13 +15,13 @@ _CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' ")
 
 
 class UsageError(BadRequest):
-    """A call that makes no sense."""
+    """The arguments of a command are invalid."""
 
     code = "usage"
 
 
 class Parser(argparse.ArgumentParser):
-    """Help with examples, and errors in one line."""
+    """An argument parser whose help has examples, and whose errors are one line."""
 
     def __init__(self, prog: str, description: str, epilog: str, usage: str | None = None) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}{self._meant(message)} (see {self.prog} --help)")
 
     def _meant(self, message: str) -> str:
-        """Options and words that are like those which this command does not know."""
+        """A suggestion of options and words similar to the unknown ones in a message."""
         if choice := _CHOICE.search(message):
             words = (action.choices or () for action in self._actions if choice[1] in _names(action))
             return did_you_mean([choice[2]], (str(word) for known in words for word in known))
@@ -47,12 +47,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def _names(action: argparse.Action) -> tuple[object, ...]:
-    """How messages speak of an argument."""
+    """The names of an argument in argparse's messages."""
     return "/".join(action.option_strings), action.metavar, action.dest
 
 
 def add_data(parser: Parser) -> None:
-    """The options that say which data to work on."""
+    """Add the options that name RDF files."""
     group = parser.add_argument_group("data")
     group.add_argument("--data", "-d", metavar="FILE", action="append", default=[], help="RDF file; `-` is stdin")
     group.add_argument(
@@ -64,24 +64,24 @@ def add_data(parser: Parser) -> None:
 
 
 def add_here(parser: Parser) -> None:
-    """For commands that ask a broker unless they are given data."""
+    """Add --empty, for commands that call a broker unless the user names files."""
     parser.add_argument("--empty", action="store_true", help="work locally, on no data, instead of asking the broker")
 
 
 def is_here(arguments: argparse.Namespace) -> bool:
-    """Whether a command is to work on files, and not at a broker."""
+    """Whether a command works on files, and not at a broker."""
     return bool(arguments.data or arguments.graph_data or arguments.empty)
 
 
 def only_here(arguments: argparse.Namespace, *names: str) -> None:
-    """Raise UsageError for options that a broker cannot follow."""
+    """Raise UsageError for options that only work on files."""
     for name in names:
         if getattr(arguments, name):
             raise UsageError(f"--{name.replace('_', '-')} goes with --data; this call is for the broker")
 
 
 def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
-    """Where the broker is, how long it may take to be there, and who is asking."""
+    """Add the options for the broker's address, for how long to wait for it, and for credentials."""
     add_address(parser, subscribes=subscribes).add_argument(
         "--wait",
         metavar="SECONDS",
@@ -93,7 +93,7 @@ def add_broker(parser: Parser, *, subscribes: bool = False) -> None:
 
 
 def add_address(parser: Parser, *, subscribes: bool = False) -> "argparse._ArgumentGroup":
-    """Where the broker is; the group of these options."""
+    """Add the options for the broker's address; their group."""
     group = parser.add_argument_group("broker")
     group.add_argument("--http", metavar="URL", help=f"where it is (TIDINGS_HTTP, or {HTTP})")
     group.add_argument("--ca", metavar="FILE", help="authorities to trust over TLS (TIDINGS_CA, or the system's)")
@@ -103,7 +103,7 @@ def add_address(parser: Parser, *, subscribes: bool = False) -> "argparse._Argum
 
 
 def add_identity(parser: Parser) -> None:
-    """Who somebody is, to a broker that asks."""
+    """Add the options for credentials."""
     group = parser.add_argument_group("identity, unless you have logged in with tidings login")
     group.add_argument("--token", metavar="TOKEN", help="a token (TIDINGS_TOKEN, which lists of processes do not show)")
     group.add_argument("--client-id", metavar="ID", help="who you are (TIDINGS_CLIENT_ID)")
@@ -113,7 +113,7 @@ def add_identity(parser: Parser) -> None:
 
 
 def add_settings(parser: Parser, *names: str) -> None:
-    """A flag for each of these settings, or for all of them; one that is not given is None."""
+    """Add a flag for each of these settings, or for all settings. A flag that is not given is None."""
     from tidings.server.config import SETTINGS
 
     for setting in SETTINGS:
@@ -131,13 +131,13 @@ def add_settings(parser: Parser, *names: str) -> None:
 
 
 def add_text(parser: Parser, what: str) -> None:
-    """The text of the request."""
+    """Add the argument and the option for the text of the request."""
     parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the {what}; `@FILE` reads a file, `-` stdin")
     parser.add_argument("--file", "-f", metavar="FILE", help=f"read the {what} from a file")
 
 
 def add_limits(parser: Parser) -> None:
-    """How long the request may take, and how much."""
+    """Add the options for the time limit and the row limit."""
     group = parser.add_argument_group("limits")
     group.add_argument("--timeout", metavar="SECONDS", type=seconds, help="give up after so many seconds")
     group.add_argument("--max-rows", metavar="N", type=count, help="give up when there are more rows than that")
@@ -180,7 +180,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def read_text(arguments: argparse.Namespace, what: str) -> str:
-    """The text of the request, from wherever it comes."""
+    """The text of the request, from the argument, a file or stdin."""
     if (arguments.text is None) == (arguments.file is None):
         raise UsageError(f"give one {what}: as an argument, with --file, or `-` for stdin")
     text = f"@{arguments.file}" if arguments.file is not None else str(arguments.text)

@@ -14,7 +14,7 @@ from tidings.model.terms import Quad
 
 
 def answer_bytes(text: str, media_type: str, arguments: Namespace) -> Iterator[bytes]:
-    """The answer to a query as the broker writes it, as it comes."""
+    """The bytes of the broker's answer to a query, while they come."""
     form = {
         "query": based(text, arguments),
         "default-graph-uri": arguments.default_graph,
@@ -38,7 +38,7 @@ _ONLY_NAMED = "ASK { FILTER NOT EXISTS { ?s ?p ?o } FILTER EXISTS { GRAPH ?g { ?
 
 
 def all_is_named(text: str, arguments: Namespace) -> bool:
-    """Whether a query found nothing because it asks the default graph, and all there is is in named ones."""
+    """Whether a query found nothing because it asks the default graph, and all data are in named graphs."""
     if re.search(r"\b(GRAPH|FROM)\b", text, re.IGNORECASE) or arguments.default_graph or arguments.named_graph:
         return False
     return table_of(_ONLY_NAMED, arguments) == Boolean(True)
@@ -51,7 +51,7 @@ def answer_triples(text: str, arguments: Namespace) -> Iterator[Quad]:
 
 
 def send_update(text: str, arguments: Namespace) -> dict[str, Any]:
-    """Have an update carried out, now or later; what the broker says about it."""
+    """Send an update, to be executed now or later; the broker's answer."""
     form = {"update": based(text, arguments)}
     form |= {name: value for name in ("at", "delay") if (value := getattr(arguments, name)) is not None}
     with calling(arguments, seconds=arguments.timeout) as calls:
@@ -61,5 +61,5 @@ def send_update(text: str, arguments: Namespace) -> dict[str, Any]:
 
 
 def based(text: str, arguments: Namespace) -> str:
-    """The text with the base that the call gives; without one, the broker's counts."""
+    """The text with the base IRI of the options; without that option, the base IRI of the broker applies."""
     return text if arguments.base is None else f"BASE <{arguments.base}>\n{text}"

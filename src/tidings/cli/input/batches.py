@@ -1,6 +1,6 @@
-"""Statements as requests: INSERT DATA of so many at a time.
+"""Divides statements into requests: INSERT DATA of a number of statements each.
 
-A term is written as N-Triples has it, which SPARQL reads as the same term.
+Terms are in N-Triples syntax, which SPARQL reads as the same terms.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,19 +10,19 @@ from itertools import islice
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term
 
 LARGEST = 4 << 20
-"""Characters after which a batch ends, however few its statements are: a broker takes no message of any size."""
+"""Characters after which a batch ends, even if it has few statements: brokers limit the size of messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """A request, and the number of statements of the document up to its end. Without a text, they are in already."""
+    """A request, and the number of statements of the document up to its end. A batch that is loaded has no text."""
 
     end: int
     text: str
 
 
 def batches(quads: Iterator[Quad], skipped: int, size: int) -> Iterator[LoadRequest]:
-    """The requests for all quads but the first ones; these are read in steps as large."""
+    """The requests for all quads but the first `skipped` ones, for which it yields batches without text."""
     end = 0
     while end < skipped:
         step = sum(1 for _ in islice(quads, min(size, skipped - end)))

@@ -19,7 +19,7 @@ def add_bindings(parser: Parser) -> None:
 
 
 def bound_text(text: str, arguments: Namespace) -> str:
-    """The text with the values of the call in the places of their variables."""
+    """The text with the values of --bind in the places of their variables."""
     if not arguments.bind:
         return text
     from tidings.client.terms import bound, from_term
@@ -38,7 +38,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def read_term(value: str, prefixes: dict[str, str]) -> Term:
-    """A term as Turtle writes it. An IRI may be relative to the base of the text."""
+    """A term in Turtle syntax. An IRI may be relative to the base of the text."""
     if value.startswith("<") and value.endswith(">"):
         try:
             return checked_iri(value[1:-1])

@@ -1,4 +1,4 @@
-"""Events of files, one on each line: JSON objects, or the notation of approximate matching."""
+"""Reads events from files, one on each line: JSON objects, or the notation of approximate matching."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ _LONGEST = 64 * 2**20
 
 
 class Read(NamedTuple):
-    """An event, and where it stands."""
+    """An event, and its place in the files."""
 
     place: str
     event: Event
 
 
 def read_events(files: Sequence[str]) -> Iterator[Read]:
-    """Those of all files, in order. Raises BadRequest, which says where it is."""
+    """The events of all files, in order. Raises BadRequest with the place of the fault."""
     for name in files or ["-"]:
         yield from _read_file(name)
 
@@ -44,7 +44,7 @@ def _read_file(name: str) -> Iterator[Read]:
 
 
 def _read_lines(name: str, lines: Iterator[str]) -> Iterator[Read]:
-    """A file that begins with a byte order mark, as some programs write it, is read without it."""
+    """The events of the lines of a file, without a byte order mark."""
     for number, line in enumerate(lines, start=1):
         text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
         if text:
@@ -66,7 +66,7 @@ def _read_line(line: str, place: str) -> Event:
 
 
 def _is_json(line: str) -> bool:
-    """What a brace and a quote begin may be either: it is JSON if a colon follows the quoted text."""
+    """Whether a line is JSON. After a brace and a quoted text, it is JSON if a colon follows."""
     inner = line[1:].lstrip()
     if not inner.startswith('"'):
         return not line.startswith("{") or inner.startswith("}")

@@ -1,9 +1,9 @@
-"""IRIs in the places of blank nodes (RDF 1.1 Concepts, section 3.5), so that many requests can speak of one node.
+"""Replaces blank nodes by IRIs (RDF 1.1 Concepts, section 3.5), so that several requests can refer to one node.
 
     genid(label) = authority + "/.well-known/genid/b" + digest(content of the file, label)
 
-Within SPARQL Update a label means a node of one request only. The same file gives the same IRIs whenever it is loaded,
-so loading it again, or going on with a load that was killed, changes nothing that is there; other files give others.
+In SPARQL Update, the scope of a label is one request. The same file always gives the same IRIs, so loading it again, or
+resuming a load that was killed, adds no node twice; other files give other IRIs.
 """
 
 import re
@@ -19,14 +19,14 @@ from tidings.server.files import FileTrouble
 PATH = "/.well-known/genid/"
 _CHUNK = 1 << 20
 _DRAWN = re.compile(r"[0-9a-f]{1,32}")
-"""What the parsers draw at random for a node without a label; a label of a document may look like it."""
+"""The random labels that parsers make for nodes without a label; a label of a document may look like one."""
 _GENID = re.compile(r"<[a-z][a-z0-9+.-]*://[^/>]+/\.well-known/genid/([A-Za-z0-9_]+)>")
 
 
 class Genids:
-    """Names for the blank nodes of one document, read with the labels that it has.
+    """The IRIs for the blank nodes of one document, which is read with its own labels.
 
-    Nodes without a label are known by their turn, which takes a table; others by their label.
+    The IRI of a node depends on its label; that of a node without a label on its number, which needs a table.
     """
 
     def __init__(self, base: str, key: Callable[[], bytes]) -> None:
@@ -48,7 +48,7 @@ class Genids:
 
     def name(self, blank: Term) -> Term:
         if not self._key:
-            self._key = self._make_key()  # only who has blank nodes has to read a file twice
+            self._key = self._make_key()  # reads the file once more, so only if it has blank nodes
         label = blank[2:]
         if _DRAWN.fullmatch(label):
             label = f"#{self._turns.setdefault(label, len(self._turns))}"
@@ -56,7 +56,7 @@ class Genids:
 
 
 def content_key(path: Path) -> bytes:
-    """What the content of a file makes different. Raises FileTrouble."""
+    """A key from the content of a file: its digest. Raises FileTrouble."""
     digest = blake2b(digest_size=16)
     try:
         with path.open("rb") as file:
@@ -68,12 +68,12 @@ def content_key(path: Path) -> bytes:
 
 
 def fresh_key() -> bytes:
-    """For what cannot be read twice."""
+    """A random key, for input that cannot be read twice."""
     return secrets.token_bytes(16)
 
 
 def unnamed(quad: Quad) -> Quad:
-    """The quad with blank nodes for such IRIs; the inverse of `Genids` but for the labels."""
+    """The quad with blank nodes in place of such IRIs: the inverse of `Genids`, except for the labels."""
     s, p, o, g = (_unnamed(term) for term in quad)
     return s, p, o, g
 

@@ -1,4 +1,4 @@
-"""Who somebody is, to a broker that asks: options, then the environment, then what `tidings login` has kept."""
+"""The user's credentials for a broker: from options, else from the environment, else from `tidings login`."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from tidings.client.login.environment import CA, FILE, ID, SECRET, TOKEN, shown_
 
 
 def calling(arguments: Namespace, *, seconds: float | None = None, endless: bool = False) -> HttpClient:
-    """The broker of a call, over HTTP."""
+    """An HTTP client for the broker of the options."""
     url = http_of(arguments)
     shown = shown_of(arguments, url)
     return HttpClient(
@@ -24,7 +24,7 @@ def calling(arguments: Namespace, *, seconds: float | None = None, endless: bool
 
 
 def shown_of(arguments: Namespace, url: str) -> Shown | None:
-    """What to show at an address of the broker, if anything. Raises UsageError, BadCredentials."""
+    """The credentials for an address of the broker, if any. Raises UsageError, BadCredentials."""
     home = http_of(arguments)
     if host_of(url) != host_of(home):
         home = broker_of(url)
@@ -35,12 +35,12 @@ def shown_of(arguments: Namespace, url: str) -> Shown | None:
 
 
 def given_at(arguments: Namespace, url: str) -> Shown | None:
-    """The same, without a word about where tokens are to be had."""
+    """The same, without the address of the server that issues tokens."""
     return _given(arguments) or shown_at(url)
 
 
 def _given(arguments: Namespace) -> Shown | None:
-    """What the options say."""
+    """The credentials in the options or the environment."""
     if arguments.token is not None:
         if arguments.client_id is not None or arguments.client_secret_file is not None:
             raise UsageError("a token needs no credentials: give --token, or --client-id and --client-secret-file")
@@ -70,7 +70,7 @@ def read_secret(name: str) -> str:
 
 
 def lend(arguments: Namespace, *urls: str | None) -> None:
-    """Have tasks of Spark show what the options say: in their environment, because Spark logs the options of a job."""
+    """Pass the credentials to Spark tasks through the environment, because Spark logs the options of a job."""
     brokers = {origin_of(url) for url in urls if url is not None and url.startswith(("http://", "https://"))}
     given = _given(arguments)
     if given is not None and len(brokers) > 1:

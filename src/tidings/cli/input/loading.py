@@ -1,4 +1,4 @@
-"""Files into a store, with something to look at meanwhile: a bar if it takes a while, else one line."""
+"""Loads files into a store, and shows progress: a bar for large files, else one line."""
 
 import os
 import sys
@@ -21,13 +21,13 @@ from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, iri
 from tidings.server.files import FileTrouble, open_to_read, rdf_format, unpacked
 
 LARGE = 4 << 20
-"""Bytes from which on there is a bar to look at."""
+"""Bytes of a file from which on a progress bar is shown."""
 _BETWEEN_LOOKS = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file to read: its name (`-` is stdin), its format, and the graph for what names none."""
+    """A file to read: its name (`-` is stdin), its format, and the graph of statements without a graph."""
 
     name: str
     format: RdfFormat
@@ -39,7 +39,7 @@ class Document:
 
 
 def documents(arguments: Namespace) -> list[Document]:
-    """The documents that the data options name; whether they can be had is seen before any is read."""
+    """The documents that the options name. It checks that all of them can be opened before any is read."""
     given = arguments.data_format
     found = [_document(name, given) for name in arguments.data]
     for text in arguments.graph_data:
@@ -79,7 +79,7 @@ def load(store: Store, arguments: Namespace) -> None:
 def read(
     document: Document, base: str, *, quiet: bool, blanks: BlankScope | None = None, verb: str = "loaded"
 ) -> Iterator[Quad]:
-    """The statements of a document. Raises FileTrouble, from the syntax error with its text if that is the trouble."""
+    """The statements of a document. Raises FileTrouble, whose cause is the syntax error with its line, if any."""
     file = sys.stdin.buffer if document.name == "-" else open_to_read(Path(document.name))
     with file:
         source: Readable = unpacked(file, document.name)
@@ -91,7 +91,7 @@ def read(
 
 
 def located(error: RdfSyntaxError, document: Document) -> RdfSyntaxError:
-    """The same error, knowing the line it happened in."""
+    """The same error, with the text of its line."""
     if document.name == "-":
         return error
     with open_to_read(Path(document.name)) as file:
@@ -112,7 +112,7 @@ def _line(file: Readable, number: int) -> str:
 
 
 def watched(quads: Iterator[Quad], file: BinaryIO, name: str, verb: str) -> Iterator[Quad]:
-    """The same quads, while stderr tells how far they are."""
+    """The same quads, while stderr shows the progress."""
     start = time.monotonic()
     counted = 0
     size = os.fstat(file.fileno()).st_size if file.seekable() else 0

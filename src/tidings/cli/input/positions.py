@@ -1,8 +1,8 @@
-"""How far a load has come, in a small file, so that one that was killed can go on.
+"""Keeps the position of a load in a small file, so that a load that was killed can resume.
 
     {"graph": "", "base": "…", "files": {"/data/city.nt": {"size": …, "modified": …, "statements": 15000}}}
 
-It is written whenever the broker has acknowledged a batch, and removed when all is loaded.
+The file is written whenever the broker has acknowledged a batch, and removed when all documents are loaded.
 """
 
 import os
@@ -16,7 +16,7 @@ from tidings.server.files import FileTrouble
 
 
 class FilePosition(msgspec.Struct):
-    """Statements of a file that are in, and what the file looked like."""
+    """The number of loaded statements of a file, and its size and time, to recognize changes."""
 
     size: int
     modified: int
@@ -24,7 +24,7 @@ class FilePosition(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """What is in the file."""
+    """The content of the file."""
 
     graph: str
     base: str
@@ -33,14 +33,14 @@ class State(msgspec.Struct):
 
 @dataclass(slots=True)
 class Positions:
-    """The positions of a load. Without a path they are not kept."""
+    """The positions of a load. Without a path, there is no file."""
 
     path: Path | None
     state: State
 
     @classmethod
     def at(cls, path: Path | None, graph: str, base: str, *, resume: bool) -> "Positions":
-        """Those that are there, if they are to be taken up, or else new ones. Raises FileTrouble."""
+        """The positions in the file, if the load resumes; otherwise new ones. Raises FileTrouble."""
         fresh = State(graph, base)
         if path is None or not resume or not path.exists():
             return cls(path, fresh)
@@ -53,7 +53,7 @@ class Positions:
         return cls(path, state)
 
     def of(self, file: Path) -> int:
-        """The statements of a file that are in. Raises FileTrouble if it is no longer the same file."""
+        """The number of loaded statements of a file. Raises FileTrouble if the file has changed."""
         name, now = str(file.resolve()), os.stat(file)
         known = self.state.files.get(name)
         if known is None:
@@ -66,7 +66,7 @@ class Positions:
         return known.statements
 
     def reached(self, file: Path, statements: int) -> None:
-        """Statements are in: write it down, whole or not at all. Raises FileTrouble."""
+        """Save the number of loaded statements, atomically. Raises FileTrouble."""
         self.state.files[str(file.resolve())].statements = statements
         if self.path is None:
             return
@@ -78,7 +78,7 @@ class Positions:
             raise FileTrouble(f"{self.path}: {error.strerror}; --state names another place for it") from error
 
     def done(self) -> None:
-        """All is loaded."""
+        """Remove the file, because all documents are loaded."""
         if self.path is not None:
             with suppress(OSError):
                 self.path.unlink()

@@ -1,6 +1,6 @@
-"""The requests of an updates file, one after the other, each with the line it begins in.
+"""Reads the requests in a file of updates, each with the line in which it begins.
 
-A line that consists of `---` only ends a request; so SPARQL of many lines needs no quoting.
+A line `---` ends a request, so that SPARQL of several lines needs no quoting.
 """
 
 import sys
@@ -17,21 +17,21 @@ SEPARATOR = b"---"
 
 
 class RequestFailed(BadRequest):
-    """A request that cannot be carried out, in words that say which one it is."""
+    """A request failed. The message says which one."""
 
     code = "request_failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The text of an update, its number and how many lines of the file come before it."""
+    """The text of an update, its number, and the number of lines before it."""
 
     number: int
     text: str
     skipped: int
 
     def located(self, error: TidingsError) -> TidingsError:
-        """The same error; if it has a place in the text, with its place in the file."""
+        """The same error; a place in the text becomes the place in the file."""
         if not isinstance(error, SyntaxFault):
             return error
         source = "\n" * self.skipped + self.text
@@ -51,7 +51,7 @@ def opened(name: str) -> Iterator[Iterable[bytes]]:
 
 
 def requests(lines: Iterable[bytes]) -> Iterator[Request]:
-    """Each request as soon as its separator is there; what follows the last one counts unless it is blank."""
+    """Each request once its separator has been read. Text after the last separator is a request unless it is blank."""
     number, skipped = 1, 0
     held: list[bytes] = []
     for seen, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM for what is to end at a good moment, and not at once."""
+"""Handles Ctrl+C and SIGTERM in commands that should end between two batches, not at once."""
 
 import signal
 import threading
@@ -9,7 +9,7 @@ from types import FrameType
 
 @contextmanager
 def stopping(stop: threading.Event) -> Iterator[None]:
-    """Ctrl+C and SIGTERM end it between two batches."""
+    """While the context lasts, the two signals set the event `stop`."""
 
     def handle(_: int, __: FrameType | None) -> None:
         stop.set()

@@ -1,1 +1,1 @@
-"""What `tidings match` does with many subscriptions, on Spark."""
+"""`tidings match` with many subscriptions, on Spark."""

@@ -55,7 +55,7 @@ def is_bulk(arguments: Namespace) -> bool:
 
 
 def run_bulk(arguments: Namespace) -> int:
-    """Raises UsageError, and what goes wrong with files, words and Spark."""
+    """Match the events with all subscriptions. Raises UsageError, and errors of files, lexicons and Spark."""
     for name in ("subscription", "mappings", "threshold", "floor", "scoring", "attribute_exponent"):
         if getattr(arguments, name) is not None:
             raise UsageError(f"{name.replace('_', ' ')}: in bulk, each line of --subscriptions says that for itself")
@@ -82,7 +82,7 @@ def run_bulk(arguments: Namespace) -> int:
 
 
 def tell_lacking(arguments: Namespace) -> None:
-    """Say what is not known about words here, as less is then found."""
+    """Warn of lexicons that are not installed, because matching then finds less."""
     backend = Backend(arguments.backend)
     if not arguments.quiet and (said := lacking(backend, arguments.wordnet, arguments.moby)) is not None:
         sys.stderr.write(f"tidings match: {said}\n")
@@ -161,7 +161,7 @@ def _spec(arguments: Namespace) -> "Spec":
     if arguments.taxonomy is not None:
         if arguments.clusters is None:
             raise UsageError("--taxonomy is for --clusters")
-        read_taxonomy(arguments.taxonomy)  # what cannot be read is told before Spark is started
+        read_taxonomy(arguments.taxonomy)  # report an unreadable file before Spark starts
     return Spec(
         read_subscriptions(arguments.subscriptions),
         backend=arguments.backend,
@@ -175,7 +175,7 @@ def _spec(arguments: Namespace) -> "Spec":
 
 
 def read_subscriptions(path: Path) -> dict[str, Any]:
-    """Documents by their ids, or by the numbers of their lines. Raises BadRequest, which says where it is."""
+    """The subscriptions by their ids or line numbers. Raises BadRequest with the place of the fault."""
     found: dict[str, Any] = {}
     try:
         with path.open(encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Amounts for people: bytes, and stretches of time."""
+"""Formats numbers of bytes and lengths of time for people."""
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -13,7 +13,7 @@ def size(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A stretch of time for people: its two largest parts."""
+    """A length of time for people: its two largest units."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

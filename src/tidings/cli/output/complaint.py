@@ -49,14 +49,14 @@ def _wants_login(error: BaseException | None) -> bool:
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
-    """Say what a text can hardly mean, though it is carried out."""
+    """Print the warnings about a text that is valid but hardly meant."""
     if not quiet:
         for warning in warnings:
             print(f"tidings: warning: {harmless(warning)}", file=sys.stderr)
 
 
 def _cropped(excerpt: str) -> str:
-    """The neighbourhood of the caret: a line may have a million characters, and some that move the cursor."""
+    """The text around the caret, without control characters: a line may have a million characters."""
     line, caret = excerpt.split("\n")
     column = min(len(caret) - 1, len(line))
     start = max(0, column - _WIDTH * 2 // 3) if len(line) > _WIDTH else 0

@@ -1,4 +1,4 @@
-"""Following a subscription from the command line, until it was long enough or somebody says stop."""
+"""Follows a subscription from the command line, until a limit of the options or a signal."""
 
 import asyncio
 import signal
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FRAME = 0.1
-"""Seconds between two looks at the connection, and two pictures of the table."""
+"""Seconds between two checks of the connection, and between two frames of the live table."""
 LOST = "connection lost, trying again"
 _FAREWELL = 2.0
 
@@ -42,18 +42,18 @@ class Wanted:
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     shown: Shown | None = None
-    """To a broker that asks who somebody is."""
+    """The credentials for a broker with security."""
     prefixes: Mapping[str, str] = field(default_factory=dict)
-    """For names in what is shown, besides those of the query."""
+    """Prefixes for the output, in addition to those of the query."""
 
 
 class Sink(Protocol):
-    """Where changes go."""
+    """Shows changes."""
 
     def take(self, change: Change) -> None: ...
 
     def look(self, trouble: str) -> None:
-        """Some time has passed; there may be trouble with the connection."""
+        """Called every FRAME seconds, with a message if there is trouble with the connection."""
 
     def close(self) -> None: ...
 
@@ -76,7 +76,7 @@ async def _follow(wanted: Wanted, arguments: Namespace) -> None:
         finally:
             sink.close()
             if broker.connected:
-                with suppress(TidingsError, TimeoutError):  # the broker releases it after its grace time
+                with suppress(TidingsError, TimeoutError):  # the broker ends the subscription after the grace time
                     async with asyncio.timeout(_FAREWELL):
                         await subscription.unsubscribe()
 
@@ -127,13 +127,13 @@ def _rows(change: Change) -> Counter[Row]:
 
 
 def _parts(change: Change) -> tuple[list[Row], list[Row]]:
-    """The rows that came and those that went, as often as they did, in order."""
+    """The added and the removed rows in order, each repeated by its weight."""
     rows = _rows(change)
     return in_order((+rows).elements()), in_order((-rows).elements())
 
 
 class _Talk:
-    """What is said on stderr about the connection, when it changes."""
+    """Prints the state of the connection on stderr when it changes."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -171,7 +171,7 @@ class JsonLines:
 
 
 class ChangeLines:
-    """For people with a pipe, or who want to scroll back."""
+    """For people who use a pipe, or want to scroll back."""
 
     def __init__(self, names: Names, *, colour: bool, quiet: bool) -> None:
         self._names = names
@@ -230,7 +230,7 @@ class Picture:
         self._stale = False
 
     def close(self) -> None:
-        """Leave the last picture behind."""
+        """Leave the last frame on the terminal."""
         self._table.expire(float("inf"))
         self._draw()
         self._live.stop()

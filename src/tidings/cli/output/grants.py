@@ -1,4 +1,4 @@
-"""Grants for people: a row for each, under the name that it has at the broker."""
+"""Formats grants for people: a row for each, with its name at the broker."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
-"""What a broker says when it can be reached: where, what it has, and commands that answer something.
+"""The message of a broker once its gates are open: its addresses, its data, and commands to try.
 
-The commands fit what there is to ask: the city of the demo, a graph of either kind, or nothing yet. They can be pasted
+The commands fit the data: the city of the demo, the default graph, named graphs, or no data yet. Users can paste them
 into any shell.
 """
 
@@ -21,7 +21,7 @@ CLASSES = (
     f"SELECT ?class (COUNT(*) AS ?things) WHERE {{ GRAPH <{GRAPH}> {{ ?thing a ?class }} }} "
     "GROUP BY ?class ORDER BY DESC(?things) LIMIT 5"
 )
-"""What the city is made of."""
+"""The classes of things in the city."""
 SOME = "SELECT * WHERE { ?s ?p ?o } LIMIT 3"
 SOME_NAMED = "SELECT * WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 3"
 ALL = "SELECT * WHERE { ?s ?p ?o }"
@@ -30,7 +30,7 @@ FIRST = 'INSERT DATA { <lamp1> <status> "on" }'
 
 
 def greeting(opened: app.Opened, settings: Settings) -> str:
-    """What is served, where, and how to try it."""
+    """The lines of the message."""
     offers = "queries" if settings.read_only else "queries and updates"
     where = "in memory only" if settings.memory else f"kept in {settings.data}"
     lines = [
@@ -48,7 +48,7 @@ def greeting(opened: app.Opened, settings: Settings) -> str:
 
 
 def has_demo(opened: app.Opened, settings: Settings) -> bool:
-    """Whether there is a city to animate, and it may be; it comes in without TLS, and says to nobody who it is."""
+    """Whether the store has a city and the demo can animate it: it connects without TLS and without credentials."""
     return (
         settings.demo
         and not settings.read_only
@@ -59,7 +59,7 @@ def has_demo(opened: app.Opened, settings: Settings) -> bool:
 
 
 def first_steps(opened: app.Opened, settings: Settings) -> Iterator[str]:
-    """Commands that answer something; where everybody is asked who they are, with a token."""
+    """Commands that return something; for a broker with security, they have a token."""
     http = opened.nearest.http
     if settings.is_secure:
         yield f"{program()} login{_at(http)}{_administrator(settings)}"
@@ -86,7 +86,7 @@ def _administrator(settings: Settings) -> str:
 
 
 def _questions(opened: app.Opened, settings: Settings) -> tuple[str | None, str]:
-    """What to ask, which is None while there is nothing, and what to follow."""
+    """The text of a query, which is None without data, and that of a subscription."""
     store = opened.broker.store
     if has_demo(opened, settings):
         return CLASSES, LIGHTS
@@ -98,27 +98,27 @@ def _questions(opened: app.Opened, settings: Settings) -> tuple[str | None, str]
 
 
 def _at(http: str) -> str:
-    """The option that leads to the broker, if commands do not find it without."""
+    """The option with the broker's address, if it is not the default one."""
     parts = urlsplit(http)
     usual = parts.scheme == "http" and parts.hostname == "127.0.0.1" and parts.port == urlsplit(HTTP).port
     return "" if usual else f" --http {http}"
 
 
 def _plain(opened: app.Opened) -> Iterator[str]:
-    """Where there is no TLS, although there is elsewhere."""
+    """The addresses without TLS, if there are others with TLS."""
     if opened.secure is not None and opened.plain is not None:
         yield f"  without TLS: {opened.plain.http}/sparql and {opened.plain.ws}"
 
 
 def _health(opened: app.Opened, settings: Settings) -> Iterator[str]:
-    """Where health is told, if it has a port of its own."""
+    """The address of the health checks, if they have a port of their own."""
     if opened.health_port is not None:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield f"  health: http://{host}:{opened.health_port}/healthz and /readyz"
 
 
 def _demo(opened: app.Opened, settings: Settings) -> Iterator[str]:
-    """What there is to watch, or why there is nothing, if it was asked for."""
+    """A line about the demo, or why it does not run although the settings ask for it."""
     if not settings.demo:
         return
     if has_demo(opened, settings):

@@ -15,7 +15,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def show_list(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a list; of a text of several lines only the words are shown."""
+    """Write a list. A text of several lines becomes one line."""
     plain = ([harmless(" ".join(cell.split())) for cell in row] for row in rows)
     if sys.stdout.isatty():
         width = shutil.get_terminal_size((100, 24)).columns
@@ -25,12 +25,12 @@ def show_list(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def show_json(items: Iterable[Any]) -> None:
-    """Write a line of JSON for each."""
+    """Write a line of JSON for each item."""
     write((orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in items), None)
 
 
 def tell(told: Any, line: str, *, json: bool) -> None:
-    """What a broker says it did, in a line: for people, or for programs."""
+    """Write what the broker did: `line` for people, or its JSON answer for programs."""
     if json:
         show_json([told])
     else:
@@ -43,7 +43,7 @@ def _chain(head: Sequence[str], rows: Iterable[list[str]]) -> Iterator[list[str]
 
 
 def _columns(head: Sequence[str], rows: list[list[str]], width: int, colour: bool) -> Iterator[str]:
-    """The last column gets what is left of the line, and ends in an ellipsis if it needs more."""
+    """The lines of a list. The last column gets the rest of the line, and ends in an ellipsis if it needs more."""
     widths = [max(map(cell_width, column)) for column in zip(head, *rows, strict=True)]
     bold, plain = (_BOLD, _PLAIN) if colour else ("", "")
     yield f"{bold}{_line(head, widths, width)}{plain}\n"

@@ -1,6 +1,6 @@
-"""A live answer for people: a table that shows what came in green, and what went in red until it is gone.
+"""A live answer for people: a table with new rows in green, and removed rows in red before they vanish.
 
-The state is plain, and `view` draws it as of an instant; whoever has the terminal decides when.
+The state needs no terminal: `view` draws it at an instant, whenever the caller wants a frame.
 """
 
 from collections import Counter
@@ -17,14 +17,14 @@ from tidings.cli.output.telling import in_order
 from tidings.model.results import Row
 
 SHOWN_FOR = 2.0
-"""Seconds for which a change is to be seen."""
+"""Seconds for which a change is highlighted."""
 _AROUND = 5
 """Lines that are not rows: head, rule, note, status and the cursor's own."""
 
 
 @dataclass(slots=True)
 class Line:
-    """A row of the table; `changed` is when it came or went."""
+    """A row of the table; `changed` is when it was added or removed."""
 
     row: Row
     count: int
@@ -58,7 +58,7 @@ class LiveTable:
         latency: float,
         now: float,
     ) -> None:
-        """A change has come; the first one is the whole answer."""
+        """Apply a change. The first one is the whole answer."""
         first = self.sequence < 0
         self.variables, self.sequence, self.commit = variables, sequence, commit
         self.added = sum(weight for weight in weights.values() if weight > 0)
@@ -72,7 +72,7 @@ class LiveTable:
             line.changed = None if first else now
 
     def expire(self, now: float) -> bool:
-        """Forget changes that were to be seen long enough; whether there were any."""
+        """Forget changes that were highlighted long enough; whether there were any."""
         over = [line for line in self.lines.values() if line.changed is not None and now - line.changed >= SHOWN_FOR]
         for line in over:
             line.changed = None
@@ -81,7 +81,7 @@ class LiveTable:
         return bool(over)
 
     def view(self, height: int, width: int) -> RenderableType:
-        """The table as it is now, in so many lines of so many columns."""
+        """The present table, in at most `height` lines of `width` columns."""
         room = max(1, height - _AROUND)
         shown = list(self._chosen(room))
         rest = len(self.lines) - len(shown)
@@ -92,7 +92,7 @@ class LiveTable:
         return Group(*parts, Text(self.status(), style=style, no_wrap=True, overflow="ellipsis"))
 
     def _drawn(self, shown: list[Line], width: int) -> Table:
-        """IRIs without their middle, other terms without their end, if there is not room for all of it."""
+        """A table of these lines. If there is not enough room, IRIs lose their middle, and other terms their end."""
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         cells = [self._cells(line) for line in shown]
         wanted = [
@@ -111,7 +111,7 @@ class LiveTable:
         return table
 
     def _chosen(self, room: int) -> Iterator[Line]:
-        """All lines if there is room; else those that changed last, then others."""
+        """All lines if there is room; otherwise those that changed last, then others."""
         if len(self.lines) <= room:
             return iter(self.lines.values())
         changed = sorted((line for line in self.lines.values() if line.changed), key=lambda line: -(line.changed or 0))
@@ -130,7 +130,7 @@ class LiveTable:
         return cells
 
     def hear(self, trouble: str) -> bool:
-        """How the connection is, if not well; whether that is news."""
+        """Note the trouble with the connection, if any; whether it has changed."""
         if trouble == self.trouble:
             return False
         self.mended += not trouble
@@ -138,7 +138,7 @@ class LiveTable:
         return True
 
     def status(self) -> str:
-        """What the line below the table says."""
+        """The status line below the table."""
         parts = [self.trouble or (f"live, connected again {_times(self.mended)}" if self.mended else "live")]
         if self.sequence < 0:
             return f"{parts[0]}: waiting for the first answer"

@@ -1,4 +1,4 @@
-"""What the broker writes to stderr about itself: a line for people, or one JSON object a line for programs."""
+"""The log messages of the broker on stderr: a line for people, or a JSON object on each line for programs."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ import orjson
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record."""
+    """Formats each record as a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
         content: dict[str, Any] = {
@@ -24,7 +24,7 @@ class JsonLines(logging.Formatter):
 
 
 def configure(level: str, format_: str) -> None:
-    """Write everything from a level on."""
+    """Write messages of at least this level to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JsonLines() if format_ == "json" else text)

@@ -1,4 +1,4 @@
-"""Terms for people: prefixed names, lexical forms, and nothing that moves a terminal's cursor."""
+"""Formats terms for people: prefixed names, lexical forms, without control characters."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant(micros: int) -> str:
-    """Microseconds since 1970, as people and programs read them."""
+    """Microseconds since 1970 as a date and time in ISO 8601."""
     return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
 
 
@@ -48,7 +48,7 @@ def prefixes_of(text: str) -> dict[str, str]:
 
 
 class Names(dict[Term, str]):
-    """Term -> how it is shown."""
+    """Term -> its text for people."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         super().__init__()

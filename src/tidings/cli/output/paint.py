@@ -1,4 +1,4 @@
-"""What a terminal is shown: colours where they are wanted, and nothing that moves its cursor. Needs only Python."""
+"""Colours for terminals that want them, and text without control characters. Needs only Python's standard library."""
 
 import os
 import re
@@ -10,15 +10,15 @@ _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def wants_colour(stream: IO[str]) -> bool:
-    """Whether to paint: a terminal that can, and nobody who asked not to (no-color.org)."""
+    """Whether to use colours: on a terminal that has them, unless the environment forbids it (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def signed(sign: str, text: str, *, colour: bool) -> str:
-    """A line about what came (`+`, green) or went (`-`, red)."""
+    """A line for something added (`+`, green) or removed (`-`, red)."""
     return f"{_PAINTS[sign]}{sign} {text}{_PLAIN}\n" if colour else f"{sign} {text}\n"
 
 
 def harmless(text: str) -> str:
-    """The text with control characters spelt out: data must not write to a terminal what it likes."""
+    """The text with escapes in place of control characters, so that data cannot control the terminal."""
     return _HARMFUL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -1,4 +1,4 @@
-"""The bar on stderr while a large file is read."""
+"""The progress bar on stderr while a large file is read."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 @contextmanager
 def bar(name: str, size: int | None) -> Iterator[Callable[[int, int], None]]:
-    """A bar over the bytes of a file, if somebody knows how many; tell it how many were read, and how many quads."""
+    """A progress bar over the bytes of a file. The caller calls the function with the bytes and quads read so far."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

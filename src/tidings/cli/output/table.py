@@ -1,9 +1,9 @@
-"""A table for people, written as the rows come: the first rows decide the widths, later ones fold to fit.
+"""A table for people, written while the rows come: the first rows decide the widths, and longer cells are folded.
 
     column width = min(longest of the first rows, a fair share of the terminal)
 
-IRIs lose their middle instead: their ends tell them apart. Where the terminal is too narrow for columns, each row
-becomes a few lines of its own.
+IRIs lose their middle instead, because their ends distinguish them. If the terminal is too narrow for columns, each
+cell gets a line of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ from tidings.model.results import Row, Solutions
 from tidings.model.terms import Term
 
 SAMPLE = 500
-"""Rows looked at before the first one is written."""
+"""Rows that decide the widths, before the first one is written."""
 MOST_LINES = 8
-"""Lines of one cell; a longer value ends in an ellipsis, and other formats have it in full."""
+"""Lines of one cell; a longer value ends in an ellipsis. The other formats have all of it."""
 _GAP = "  "
 _LEAST = 6
 _BOLD, _DIM, _IRI, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
@@ -63,7 +63,7 @@ def _columns(variables: Sequence[str], sample: list[Row], names: Names, width: i
 
 
 def fit(wanted: Sequence[int], width: int) -> list[int]:
-    """Widths that fit beside each other: those above a common ceiling come down to it."""
+    """Widths that fit beside each other: those above a common limit are reduced to it."""
     room = width - len(_GAP) * (len(wanted) - 1)
     ceiling = max(wanted, default=0)
     if sum(wanted) <= room:
@@ -117,7 +117,7 @@ def _padded(text: str, column: Column) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Columns of the terminal that a text takes."""
+    """The width of a text in columns of the terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -126,7 +126,7 @@ def cell_width(text: str) -> int:
 
 
 def cell(term: Term, shown: str, width: int) -> list[str]:
-    """The lines of a cell: IRIs get one, other terms as many as they need."""
+    """The lines of a cell: one for an IRI, as many as needed for other terms."""
     return [squeezed(shown, width)] if term[0] == "<" else fold(shown, width)
 
 
@@ -141,7 +141,7 @@ def squeezed(text: str, width: int) -> str:
 
 
 def _part(text: str, width: int) -> str:
-    """What fits of the beginning of a text."""
+    """The beginning of a text, as far as it fits."""
     if not width:
         return ""
     part = _chopped(text, width)[0]

@@ -1,6 +1,6 @@
-"""What subscribers are told, for people as signed lines and for programs as JSON lines.
+"""Formats notifications: for people as signed lines, for programs as JSON lines.
 
-Answers are multisets: rows are put in order here, so that the same change is always told in the same words.
+Answers are multisets. This module sorts their rows, so that the same change always has the same text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from tidings.sparql.values import OrderKey, order_key
 
 
 class Teller(Protocol):
-    """Puts the news of a watch into words."""
+    """Formats first answers and notifications."""
 
     def first(self, subscription: Subscription, text: str, rows: Iterable[Row]) -> Iterator[bytes]: ...
     def commit(self, number: int, commit: Commit) -> Iterator[bytes]: ...
@@ -57,7 +57,7 @@ class Lines:
 
 
 class Json:
-    """For programs. The first answer is number 0 of its subscription, and belongs to commit 0."""
+    """For programs. The first answer of a subscription has sequence 0 and commit 0."""
 
     def first(self, subscription: Subscription, text: str, rows: Iterable[Row]) -> Iterator[bytes]:
         yield _line(subscription, 0, 0, rows, ())
@@ -86,7 +86,7 @@ def binding(names: tuple[str, ...], row: Row) -> dict[str, dict[str, str]]:
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """The rows as ORDER BY has their columns, and by their spelling where it leaves that open."""
+    """The rows in the order of ORDER BY on all columns; the spelling of terms breaks ties."""
     return sorted(rows, key=_rank)
 
 

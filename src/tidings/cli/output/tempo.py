@@ -1,4 +1,4 @@
-"""How far a load is: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a load: a bar on a terminal, otherwise a line now and then."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ _BETWEEN_LINES = 10.0
 
 
 class Tempo:
-    """For `with`. It begins when the size of the file is known."""
+    """A context manager that shows progress from the call of `begin` on."""
 
     def __init__(self, name: str, *, quiet: bool) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class Tempo:
         self._stack.close()
 
     def begin(self, total: int, position: int, statements: int) -> None:
-        """Of so many bytes (0 if nobody knows) some were read before, and some statements were in."""
+        """Begin with the size of the file (0 if unknown), and the bytes and statements that were loaded before."""
         if self._started:
             return
         self._total, self._position, self._statements = total, position, statements
@@ -40,7 +40,7 @@ class Tempo:
             self._bar = self._stack.enter_context(bar(self._name, total or None))
 
     def tell(self, position: int, statements: int) -> None:
-        """So many bytes were read, and so many statements are in."""
+        """Show the number of bytes read and statements loaded so far."""
         now = time.monotonic()
         if self._bar is not None:
             self._bar(position, statements - self._statements)

@@ -1,4 +1,4 @@
-"""Where output goes: to stdout, or to a file that is there in full or not at all."""
+"""Writes output to stdout, or to a file that exists only once it is complete."""
 
 import errno
 import gzip
@@ -31,7 +31,7 @@ def write(chunks: Iterable[bytes], target: str | None) -> None:
 
 @contextmanager
 def _file(path: Path) -> Iterator[IO[bytes]]:
-    """A new file beside the old one, which it replaces when all is written; gzip if it is named so."""
+    """A temporary file that replaces the target once it is complete; compressed if its name ends in .gz."""
     try:
         if path.exists() and not path.is_file():
             with path.open("wb") as file:  # a device or a pipe cannot be replaced

@@ -1,4 +1,4 @@
-"""`tidings stream replay` and `tidings stream rescale`: jobs that have an end."""
+"""`tidings stream replay` and `tidings stream rescale`: jobs that end by themselves."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""`tidings stream read`: what was told, as JSON lines."""
+"""`tidings stream read`: prints notifications as JSON lines."""
 
 import sys
 import threading
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidings.spark.streaming.unit import Notification
 
 _POLL = 0.5
-"""Seconds between two looks for more."""
+"""Seconds between two looks for new batches."""
 
 
 def read(arguments: Namespace) -> None:
@@ -40,7 +40,7 @@ def read(arguments: Namespace) -> None:
 
 
 def _write(out: "Path", after: int, only: set[str]) -> int:
-    """Print the batches after one; the last that there was."""
+    """Print the batches after the batch `after`; the number of the last one."""
     from tidings.spark.streaming.output.notifications import manifests, read_notifications
 
     for manifest in manifests(out, after):

@@ -1,4 +1,4 @@
-"""`tidings stream subscriptions`: the job itself, what it says of its progress, and how it ends."""
+"""`tidings stream subscriptions`: runs the job, and shows its progress."""
 
 import threading
 import time
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tidings.spark.streaming.monitoring.figures import Figures, Watch
 
 _PACE = 5.0
-"""Seconds between two lines of progress, where nobody watches a terminal; and before a broker is asked again."""
+"""Seconds between two lines of progress, if stderr is not a terminal; and before the job calls a broker again."""
 _KEPT = 60.0
-"""Seconds after which the tally is written."""
+"""Seconds between two writes of the tally."""
 
 
 def subscriptions(arguments: Namespace) -> None:
@@ -36,7 +36,7 @@ def subscriptions(arguments: Namespace) -> None:
     from tidings.spark.streaming.monitoring.metrics import serving
     from tidings.spark.streaming.subscriptions.requests import request_source
 
-    # What cannot be read is said before Spark is started.
+    # Report unreadable files before Spark starts.
     lend(arguments, arguments.log, arguments.subscriptions)
     origin = origin_of(arguments.log)
     origin.end()
@@ -57,7 +57,7 @@ def subscriptions(arguments: Namespace) -> None:
                 job.run(request_source(arguments.subscriptions), follow=arguments.follow, stop=stop)
                 break
             except FeedFailed as error:
-                # Who follows a broker outlasts its restarts.
+                # With --follow, the job waits while the broker restarts.
                 if arguments.follow:
                     say(arguments, f"{error}; waiting for it to be there again")
                 if not arguments.follow or stop.wait(_PACE):
@@ -66,7 +66,7 @@ def subscriptions(arguments: Namespace) -> None:
 
 
 def beginning(wanted: int, end: int, *, follow: bool) -> str:
-    """What there is to do, and to wait for."""
+    """The first message: what there is to do, and to wait for."""
     has = f"{wanted:,} {'subscription' if wanted == 1 else 'subscriptions'}, and a log of {end:,} commits"
     return f"{has}; first answers come first, then every commit, until Ctrl+C" if follow else has
 
@@ -84,7 +84,7 @@ def settings_of(arguments: Namespace) -> "Settings":
 
 
 def _check_partitions(checkpoint: "Path", partitions: int | None) -> None:
-    """Spark keeps to the number that a checkpoint began with, and would say nothing."""
+    """Raise an error if the number of partitions has changed: Spark would silently use that of the checkpoint."""
     from tidings.spark.streaming.monitoring.checkpoint import finished, place
 
     there = place(checkpoint, finished(checkpoint))
@@ -95,7 +95,7 @@ def _check_partitions(checkpoint: "Path", partitions: int | None) -> None:
 
 
 class Progress:
-    """What is told on stderr: in place on a terminal, a line now and then elsewhere."""
+    """Shows progress on stderr: in place on a terminal, otherwise a line now and then."""
 
     def __init__(self, watch: "Watch", *, quiet: bool) -> None:
         self._watch = watch
@@ -107,14 +107,14 @@ class Progress:
         self.figures: Figures | None = None
 
     def refused(self, spuid: str, error: TidingsError) -> None:
-        """Said even to whoever wants no progress, and once."""
+        """Report a refused subscription once, even with --quiet."""
         said = refusal(spuid, error)
         if said not in self._refused:
             self._refused.add(said)
             self._aloud.print(said, markup=False)
 
     def look(self) -> None:
-        """Called every second."""
+        """Show progress; called every second."""
         new, now = self._watch.look(), time.monotonic()
         if now - self._kept >= _KEPT:
             self._watch.keep()
@@ -135,7 +135,7 @@ class Progress:
 
     def _say(self, text: str, end: str = "\n") -> None:
         if text != self._last:
-            covered = text.ljust(120) if self._console.is_terminal else text  # over a longer line before it
+            covered = text.ljust(120) if self._console.is_terminal else text  # to overwrite a longer line
             self._console.print(covered, end=end, markup=False)
         self._last = text
 

@@ -1,4 +1,4 @@
-"""`tidings stream status`: how a job is, on one page, without starting Spark."""
+"""`tidings stream status`: prints the state of a job on one page, without Spark."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""Commands for those who publish, ask and subscribe, at a broker or on files."""
+"""Commands to publish, query and subscribe, at a broker or on files."""

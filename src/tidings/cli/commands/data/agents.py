@@ -1,4 +1,4 @@
-"""`tidings agents`: what an application profile (JSAP) offers, and its producers and consumers by hand."""
+"""`tidings agents`: lists the updates and queries of an application profile (JSAP), and runs one as an agent."""
 
 import asyncio
 import sys
@@ -80,7 +80,7 @@ def _row(primitive: Primitive, names: Names) -> tuple[str, ...]:
 
 
 def _described(primitive: Primitive, names: Names) -> Iterator[str]:
-    """A few lines for people; prefixes of the profile are left out."""
+    """A description in a few lines, without the prefixes of the profile."""
     yield harmless(f"{primitive.kind} {primitive.name}  {_address(primitive)}")
     for name, binding in primitive.bindings.items():
         yield harmless(f"  ?{name}  {_declared(binding, names)}")
@@ -112,7 +112,7 @@ def _produce(profile: Jsap, update: Primitive, arguments: Namespace) -> int:
     store = Endpoint(url, wait=arguments.wait, trust=trust_of(arguments), credentials=shown)
     done = asyncio.run(_send(store, text, update))
     if done is None:
-        print("done")  # by a store that is no broker
+        print("done")  # the endpoint is not a Tidings broker, and returns no commit
     else:
         print(f"commit {done.sequence:,}: added {done.added:,}, removed {done.removed:,}, {instant(done.time)}")
     return 0
@@ -134,13 +134,13 @@ def _consume(profile: Jsap, query: Primitive, arguments: Namespace) -> int:
 
 
 def _shown(profile: Jsap, url: str, arguments: Namespace, *, elsewhere: bool) -> Shown | None:
-    """Who one is at the broker of the profile is as the profile says; `elsewhere` is one that somebody named."""
+    """The credentials to show. Those of the profile are only for its own broker; `elsewhere` means another one."""
     oauth = profile.oauth
     return shown_of(arguments, url) if elsewhere else oauth.shown_at(url, given_at(arguments, oauth.broker))
 
 
 def _values(primitive: Primitive, arguments: Namespace) -> dict[str, Bindable]:
-    """The values as the profile declares them; those that it does not declare are written as in SPARQL."""
+    """The values with the types that the profile declares; values of undeclared variables are in SPARQL syntax."""
     values: dict[str, Bindable] = {}
     for text in arguments.values:
         name, equals, value = text.partition("=")

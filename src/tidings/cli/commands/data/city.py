@@ -1,4 +1,4 @@
-"""`tidings city`: the demonstration city, as large as one likes."""
+"""`tidings city`: generates the demonstration city, of any size."""
 
 from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress

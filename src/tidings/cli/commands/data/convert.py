@@ -1,4 +1,4 @@
-"""`tidings convert`: any RDF format to any other, statement by statement."""
+"""`tidings convert`: converts any RDF format to any other, statement by statement."""
 
 from argparse import Namespace
 

@@ -1,6 +1,7 @@
-"""`tidings dump`: everything a broker holds, or one graph of it.
+"""`tidings dump`: writes all quads of a broker, or one graph.
 
-One answer is one commit's. What is more than the broker gives in one answer is asked for predicate by predicate.
+One answer has the state after one commit. If there are more quads than the broker returns in one answer, the command
+asks for one predicate after the other.
 """
 
 import sys
@@ -87,7 +88,7 @@ def _format(arguments: Namespace) -> RdfFormat:
 
 
 def _quads(calls: HttpClient, graph: Term | None) -> tuple[Iterator[Quad], bool]:
-    """The quads, and whether they come in parts."""
+    """The quads, and whether they come in several answers."""
     rows = _rows(calls, _ALL if graph is None else _part(graph, "?p"))
     try:
         first = next(rows, None)
@@ -125,7 +126,7 @@ def _quad_of(graph: Term, predicate: Term | None = None) -> "_Made":
 
 
 class _Made:
-    """A row of a part as a quad."""
+    """Turns a row of a partial answer into a quad."""
 
     def __init__(self, graph: Term, predicate: Term | None) -> None:
         self._graph = graph
@@ -137,7 +138,7 @@ class _Made:
 
 
 def _rows(calls: HttpClient, text: str) -> Iterator[Row]:
-    """The rows of an answer, as they come: each piece of whole lines is a document of its own."""
+    """The rows of an answer, while they come: each piece of whole lines is parsed as a document of its own."""
     tsv = ResultFormat.TSV
     with calls.streamed("/query", "POST", form={"query": text}, accept=tsv.media.types[0]) as chunks:
         head = b""
@@ -154,7 +155,7 @@ def _rows(calls: HttpClient, text: str) -> Iterator[Row]:
 
 
 class _Counted:
-    """Quads, counted as they go by."""
+    """Counts quads while they are iterated."""
 
     def __init__(self, quads: Iterable[Quad]) -> None:
         self._quads = quads

@@ -1,4 +1,4 @@
-"""`tidings esa`: an index of what words are about, built on Spark, and how related phrases are by it."""
+"""`tidings esa`: builds an index for explicit semantic analysis on Spark, and measures how related phrases are."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -42,7 +42,7 @@ TAKES: dict[str, set[str]] = {
     "evaluate": {"index", "json"},
     "info": {"index", "json", "verify"},
 }
-"""What each action takes besides what it is about."""
+"""The options of each action."""
 
 
 def parser() -> Parser:

@@ -1,4 +1,4 @@
-"""`tidings explain`: how a subscription would be kept up to date."""
+"""`tidings explain`: shows how the engine maintains the answer of a subscription."""
 
 import time
 from argparse import Namespace
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> int:
         return _show_running(text.strip(), arguments)
     text = bound_text(text, arguments)
     base = base_of(arguments)
-    parse_query(text, base)  # what is wrong is told before anything is done
+    parse_query(text, base)  # report a syntax error before anything else happens
     if not is_here(arguments):
         only_here(arguments, "data_format")
         return _show_tried(text, arguments)
@@ -96,7 +96,7 @@ def _show_running(spuid: str, arguments: Namespace) -> int:
 
 
 def _show_tried(text: str, arguments: Namespace) -> int:
-    """Subscribe just to see how; nobody else notices."""
+    """Subscribe at the broker only to get the plan, and end the subscription."""
     from tidings.cli.input.addresses import trust_of, ws_of
     from tidings.cli.input.asking import based
     from tidings.cli.input.identity import shown_of

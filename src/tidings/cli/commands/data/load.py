@@ -1,8 +1,8 @@
-"""`tidings load`: RDF files into a running broker, in batches, several on their way at a time.
+"""`tidings load`: loads RDF files into a running broker, in batches, several of them in flight at a time.
 
-    file  ->  statements without blank nodes  ->  INSERT DATA of so many  ->  acknowledged  ->  position written down
+    file  ->  statements without blank nodes  ->  batches of INSERT DATA  ->  acknowledgement  ->  position saved
 
-Every batch is ground data, so a batch that is sent again changes nothing: a broken connection is no reason to stop.
+A batch has no blank nodes, so sending it again changes nothing: after a broken connection, the command goes on.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def _document(name: str, given: str | None, graph: str) -> Document:
     if name == "-" and not given:
         raise UsageError("stdin has no name to tell its format: give --format")
     if name != "-":
-        open_to_read(Path(name)).close()  # whether all can be had is seen before any is sent
+        open_to_read(Path(name)).close()  # check that all files can be read before the first one is sent
     return Document(name, rdf_format(name, given), graph)
 
 
@@ -98,14 +98,14 @@ def _kept(document: Document, positions: Positions) -> int:
 
 @dataclass(slots=True)
 class Source:
-    """A document on its way, and how much of it is in."""
+    """A document that is being loaded, and how much of it the broker has acknowledged."""
 
     document: Document
     base: str
     statements: int
     added: int = 0
     size: int = 0
-    """In bytes; 0 if nobody knows."""
+    """In bytes; 0 if unknown."""
     file: BinaryIO = field(init=False)
 
     def quads(self) -> Iterator[Quad]:
@@ -123,15 +123,15 @@ class Source:
                 raise FileTrouble(f"{self.document.shown}: {error}") from located(error, self.document)
 
     def position(self) -> int:
-        """Bytes that were read, if there is an end of them."""
+        """The number of bytes read so far; 0 if the size is unknown."""
         return self.size if self.file.closed or not self.size else self.file.tell()
 
 
 class _Steps:
-    """A file that is read step by step.
+    """A file that a parser reads in steps.
 
-    A reader may find a fault after it has told statements that come behind it in the same step; so those of a step are
-    held back until the next one is asked for.
+    A parser may report an error only after it has returned statements from behind it in the same step. So `whole` holds
+    the statements of a step back until the parser reads the next one.
     """
 
     def __init__(self, file: Readable) -> None:
@@ -143,7 +143,7 @@ class _Steps:
         return self._file.read(size)
 
     def whole(self, quads: Iterable[Quad]) -> Iterator[Quad]:
-        """The statements of steps that have no fault."""
+        """The statements of steps without errors."""
         held: list[Quad] = []
         number = self._number
         for quad in quads:
@@ -184,7 +184,7 @@ def _summary(source: Source, skipped: int, took: float) -> str:
 async def _send_all(
     broker: Connection, source: Source, positions: Positions, tempo: Tempo, arguments: Namespace
 ) -> None:
-    """Send a document. Raises LoadFailed, which says how much of it is in."""
+    """Send a document. Raises LoadFailed, which says how much of it the broker has acknowledged."""
     under_way: deque[tuple[LoadRequest, asyncio.Task[int]]] = deque()
 
     async def settle() -> None:
@@ -201,7 +201,7 @@ async def _send_all(
             if batch.text:
                 tempo.begin(source.size, source.position(), source.statements)
                 under_way.append((batch, asyncio.create_task(_send(broker, batch.text))))
-            await asyncio.sleep(0)  # so that it is on its way while the next one is read
+            await asyncio.sleep(0)  # let the task send this batch before the next one is read
             if len(under_way) >= arguments.in_flight:
                 await settle()
         while under_way:
@@ -226,7 +226,7 @@ def _so_far(source: Source) -> str:
 
 
 async def _send(broker: Connection, text: str) -> int:
-    """Have a batch carried out; the quads that were new. It is sent again if nobody knows what became of it."""
+    """Send a batch; the number of new quads. If its outcome is unknown, send it again."""
     for attempt in range(_ATTEMPTS):
         try:
             return (await broker.update(text)).added

@@ -1,4 +1,4 @@
-"""`tidings match`: events of files that mean what was asked for, in other words."""
+"""`tidings match`: matches events in files approximately with a subscription, by the meaning of their words."""
 
 import shutil
 import sys
@@ -90,7 +90,7 @@ def run(arguments: Namespace) -> int:
 
 
 class _Found:
-    """An event, and what became of it."""
+    """An event, and its match with the subscription, if any."""
 
     def __init__(self, read: Read, matcher: "Matcher") -> None:
         self.read = read
@@ -171,7 +171,7 @@ def _subscription(arguments: Namespace) -> Subscription:
 
 
 def _read(text: str) -> Subscription:
-    """JSON if it can be read as JSON, else the notation, which says what is wrong."""
+    """Read a text as JSON if it is JSON, otherwise in the notation, whose parser reports errors."""
     try:
         document = msgspec.json.decode(text)
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""`tidings mcp`: the tools of the broker for a software agent that starts them as a program."""
+"""`tidings mcp`: an MCP server on stdin and stdout, with the tools of the broker, for agents that start a program."""
 
 import asyncio
 from argparse import Namespace
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _http_client(arguments: Namespace, url: str) -> "httpx2.AsyncClient":
-    """What asks the broker, and shows who the agent is."""
+    """The client that calls the broker, with the agent's credentials."""
     import httpx2
 
     trust = trust_of(arguments)

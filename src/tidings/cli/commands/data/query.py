@@ -1,4 +1,4 @@
-"""`tidings query`: a question, and its answer as a table or in a standard format."""
+"""`tidings query`: evaluates a query, and writes its answer as a table or in a standard format."""
 
 import shutil
 import sys
@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "query"), arguments)
     base = base_of(arguments)
     dataset = _dataset(arguments)
-    query = parse_query(text, base, dataset)  # what is wrong is told before anything is done
+    query = parse_query(text, base, dataset)  # report a syntax error before anything else happens
     warn(query.warnings, quiet=arguments.quiet)
     chosen = choose_format(query, arguments)
     if is_here(arguments):
@@ -127,7 +127,7 @@ def _dataset(arguments: Namespace) -> Dataset | None:
 
 
 def choose_format(query: Query, arguments: Namespace) -> ResultFormat | RdfFormat | str:
-    """The format asked for, that of the output's name, or what suits whoever reads."""
+    """The format of the options, or that of the output file's ending, or the default for a terminal or a pipe."""
     is_table = isinstance(query, Select | Ask)
     formats: tuple[ResultFormat | RdfFormat, ...] = tuple(ResultFormat) if is_table else tuple(RdfFormat)
     name, output = arguments.format, arguments.output
@@ -152,7 +152,7 @@ def choose_format(query: Query, arguments: Namespace) -> ResultFormat | RdfForma
 def deliver(
     result: Result, chosen: ResultFormat | RdfFormat | str, text: str, arguments: Namespace, start: float
 ) -> None:
-    """Write the answer to a query that was asked at an instant, in the format that was chosen."""
+    """Write the answer to a query in the chosen format."""
     if chosen == TABLE:
         _show(result, text, arguments, start)
     else:
@@ -170,7 +170,7 @@ def _document(result: Result, chosen: ResultFormat | RdfFormat | str, prefixes: 
 
 
 def _show(result: Result, text: str, arguments: Namespace, start: float) -> int:
-    """Write the table; how many rows it has."""
+    """Write the table; the number of its rows."""
     match result:
         case Boolean(value):
             write([b"true\n" if value else b"false\n"], arguments.output)
@@ -192,7 +192,7 @@ def _show(result: Result, text: str, arguments: Namespace, start: float) -> int:
 
 
 class _Counter:
-    """Rows, counted as they go by."""
+    """Counts rows while they are iterated."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""`tidings subscribe`: an answer of a broker as it changes, for people and for programs."""
+"""`tidings subscribe`: shows the answer of a subscription and its changes, for people and for programs."""
 
 from argparse import Namespace
 
@@ -37,7 +37,7 @@ def parser() -> Parser:
 
 
 def add_following(parser: Parser) -> None:
-    """How the changes are shown, and when it ends."""
+    """The options that say how to show changes, and when to end."""
     group = parser.add_argument_group("output")
     how = group.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print a line of JSON for each change")
@@ -49,7 +49,7 @@ def add_following(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "query"), arguments)
-    warn(parse_query(text, base_of(arguments)).warnings)  # what is wrong is told before anything is done
+    warn(parse_query(text, base_of(arguments)).warnings)  # report a syntax error before anything else happens
     default, named = (
         tuple(absolute(name)[1:-1] for name in graphs) for graphs in (arguments.default_graph, arguments.named_graph)
     )

@@ -1,4 +1,4 @@
-"""`tidings update`: a change, what exactly it changed, and the data after it."""
+"""`tidings update`: executes an update, and writes its exact delta or the data after it."""
 
 import sys
 import time
@@ -73,7 +73,7 @@ def parser() -> Parser:
 def run(arguments: Namespace) -> int:
     text = bound_text(read_text(arguments, "update"), arguments)
     base = base_of(arguments)
-    operations = parse_update(text, base)  # what is wrong is told before anything is done
+    operations = parse_update(text, base)  # report a syntax error before anything else happens
     for operation in operations:
         if isinstance(operation, Modify):
             warn(operation.warnings, quiet=arguments.quiet)
@@ -116,7 +116,7 @@ def _change_files(text: str, base: str, arguments: Namespace) -> int:
 
 
 def _target(arguments: Namespace) -> tuple[str, RdfFormat] | None:
-    """Where the data goes after the update, and in which format."""
+    """The file for the data after the update, and its format."""
     if arguments.in_place:
         sources = documents(arguments)
         if arguments.output is not None or len(sources) != 1 or sources[0].name == "-" or arguments.graph_data:
@@ -132,7 +132,7 @@ def _target(arguments: Namespace) -> tuple[str, RdfFormat] | None:
 
 
 def delta_lines(delta: ZSet[Quad], *, colour: bool) -> Iterator[str]:
-    """What was removed, then what was added, as N-Quads with a sign."""
+    """The removed quads, then the added ones, as N-Quads with a sign."""
     for sign, quads in (("-", delta.removed()), ("+", delta.added())):
         for s, p, o, g in quads:
             line = f"{s} {p} {o} {g} ." if g else f"{s} {p} {o} ."

@@ -1,4 +1,4 @@
-"""`tidings watch`: subscriptions on files. Who is told what of each update, as it is applied."""
+"""`tidings watch`: subscriptions on files. Prints the notifications of each subscription after each update."""
 
 import sys
 import time
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
     if arguments.updates == "-" and "-" in sources:
         raise UsageError("stdin cannot be both the data and the updates")
     for text in arguments.queries:
-        warn(parse_query(text, base).warnings, quiet=arguments.quiet)  # what is wrong is told before files are read
+        warn(parse_query(text, base).warnings, quiet=arguments.quiet)  # report a syntax error before files are read
     clock = time.perf_counter if arguments.timing else None
     engine = Engine(Core(base=base), naive=arguments.naive, clock=clock)
     teller: Teller = Json() if arguments.json else Lines(colour=wants_colour(sys.stdout))
@@ -76,7 +76,7 @@ def _now() -> int:
 
 
 def timing_text(timing: Timing, subscriptions: int) -> str:
-    """The components and counters of the SPS paper, one a line."""
+    """The components and counters of the SPS paper, one on each line."""
     times = {
         "T_UPDATE": timing.update,
         "T_LUTT": timing.lutt,

@@ -1,1 +1,1 @@
-"""Commands for those who run a broker, keep its history, scale it out and measure it."""
+"""Commands to run a broker, to keep its history, to scale it out and to measure it."""

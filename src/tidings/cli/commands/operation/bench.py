@@ -1,4 +1,4 @@
-"""`tidings bench`: the performance evaluation suite, for any broker of this kind, and for several side by side."""
+"""`tidings bench`: measures the performance of one or several brokers of this kind."""
 
 import asyncio
 import sys
@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _match(arguments: Namespace) -> None:
-    """Measure approximate matching, and write what was found."""
+    """Measure approximate matching, and write a report."""
     from tidings.extras import needing
 
     with needing("approximate matching needs numpy and scipy", "matching"):
@@ -103,7 +103,7 @@ def _say(line: str) -> None:
 
 
 def _nothing(_: str) -> None:
-    """For those who want to hear nothing of progress."""
+    """Print no progress."""
 
 
 def _one(names: list[str], what: str) -> str:

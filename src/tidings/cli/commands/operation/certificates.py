@@ -1,4 +1,4 @@
-"""`tidings certificates`: a local authority and certificates, to try TLS with."""
+"""`tidings certificates`: creates a local certificate authority and certificates, to try TLS."""
 
 from argparse import Namespace
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def parser() -> Parser:
 
 
 def run(arguments: Namespace) -> int:
-    from tidings.server.security import certificates  # here: `--help` needs no cryptography
+    from tidings.server.security import certificates  # imported here because `--help` needs no cryptography
 
     if arguments.client is not None and arguments.names:
         raise UsageError("a certificate for a client has one name: the one of --client")
@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> int:
 
 
 def for_server(names: Sequence[str], folder: Path, files: "Files", ends: datetime) -> str:
-    """What was made, and what to do with it."""
+    """The message that says which files were created, and how to use them."""
     host = f"[{names[0]}]" if ":" in names[0] else names[0]
     ca = folder / "ca.pem"
     return (

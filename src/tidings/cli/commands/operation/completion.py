@@ -1,4 +1,4 @@
-"""`tidings completion`: what makes a shell complete commands, options and their values. Made from the parsers."""
+"""`tidings completion`: prints the completion script of a shell, generated from the parsers of all commands."""
 
 import argparse
 from argparse import Namespace
@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option: its names, what it means, and, if it takes a value, the words or the files that it may be."""
+    """An option: its names, its help, and, if it takes a value, the words or the kind of files to complete."""
 
     names: tuple[str, ...]
     summary: str
@@ -50,11 +50,11 @@ class Command:
     summary: str
     options: tuple[Option, ...]
     words: str
-    """What its first argument may be."""
+    """The words that its first argument may be."""
 
 
 def commands() -> list[Command]:
-    """All commands, as their parsers say."""
+    """All commands, from their parsers."""
     from tidings import cli
 
     found = []
@@ -170,7 +170,7 @@ def fish(known: list[Command]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """For bash and zsh, where nothing in single quotes means anything but their end."""
+    """Quote for bash and zsh, where single quotes take all characters literally except themselves."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""`tidings delayed`: the updates of a broker that wait for their time."""
+"""`tidings delayed`: lists the delayed updates of a broker."""
 
 import time
 from argparse import Namespace

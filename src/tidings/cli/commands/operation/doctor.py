@@ -1,4 +1,4 @@
-"""`tidings doctor`: what is installed, whether this machine can run a broker, and what to do about what is amiss."""
+"""`tidings doctor`: checks the installation and whether this machine can run a broker, and says how to fix problems."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ examples:
   tidings doctor --json | head -n 3
 """
 ASKED = ("host", "http_port", "ws_port", "data", "memory", "lake", "max_connections")
-"""The settings that matter here and have a flag; all of them are read from the environment and the file."""
+"""The settings that have a flag here. The command reads all settings from the environment and the file."""
 
 
 def parser() -> Parser:
@@ -39,7 +39,7 @@ def parser() -> Parser:
 
 def run(arguments: Namespace) -> int:
     if (python := packages.check_python()).state == "problem":
-        findings = [python]  # nothing else could be looked at
+        findings = [python]  # on this Python, the other checks do not run
         _print(page.document(findings) if arguments.json else "\n".join(page.lines(python, width=None, colour=False)))
         return 1
     findings = []
@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print(text: str) -> None:
-    """In UTF-8, as other commands do, whatever the locale; and at once, as some checks take a moment."""
+    """Print in UTF-8, as other commands do, whatever the locale; and flush, because some checks take a moment."""
     sys.stdout.flush()
     sys.stdout.buffer.write(f"{text}\n".encode(errors="backslashreplace"))
     sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""`tidings history`: the lake of every change that was ever committed, on Spark, and the graph as it was."""
+"""`tidings history`: builds and queries the history lake on Spark, which has all commits of a broker."""
 
 from argparse import Namespace
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""`tidings log`: the commits of a broker, from one on, and those to come.
+"""`tidings log`: prints the commits of a broker from a given one on, and follows new ones.
 
-Commits are written whole or not at all, so that a broken connection can be taken up behind the last one.
+The command prints only whole commits, so that it can connect again and go on behind the last one.
 """
 
 import sys
@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> int:
 def _commits(
     arguments: Namespace, first: int, last: int, ends: Callable[[bytes], int | None]
 ) -> Iterator[tuple[int, bytes]]:
-    """Each commit as soon as all of it is there: its number and its lines; before them nothing, when it answers."""
+    """Each complete commit, with its number and its lines. The first item has no lines: the broker has answered."""
     given = {"from": f"{first}", "limit": f"{last - first + 1}", "format": arguments.format}
     if arguments.follow:
         given["follow"] = "true"
@@ -71,12 +71,12 @@ def _commits(
         calling(arguments, endless=arguments.follow) as calls,
         calls.streamed("/log", params=given, accept="*/*") as chunks,
     ):
-        yield first - 1, b""  # it answers
+        yield first - 1, b""  # the broker has answered
         held: list[bytes] = []
         for lines in whole_lines(chunks):
             for line in lines.splitlines(keepends=True):
                 if line in (b"\n", b"#\n"):
-                    continue  # a sign of life
+                    continue  # a keep-alive
                 held.append(line)
                 sequence = ends(line)
                 if sequence is not None:

@@ -1,4 +1,4 @@
-"""`tidings login`: who somebody is at a broker, for all commands that talk to it from here on."""
+"""`tidings login`: stores the user's credentials for a broker, for all commands that call it later."""
 
 import sys
 from argparse import Namespace
@@ -58,7 +58,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _asked(what: str, *, hidden: bool = False) -> str:
-    """What somebody types, or the first line of stdin. Raises UsageError."""
+    """What the user types, or the first line of stdin. Raises UsageError."""
     if not sys.stdin.isatty():
         if not hidden:
             raise UsageError("say who you are: --id")
@@ -70,7 +70,7 @@ def _asked(what: str, *, hidden: bool = False) -> str:
 
 
 def _warn_of_eavesdroppers(host: Host) -> None:
-    """Whoever is on the way to a broker without TLS hears the secret."""
+    """Warn that without TLS, others on the network can read the secret."""
     try:
         local = ip_address(host.name).is_loopback
     except ValueError:

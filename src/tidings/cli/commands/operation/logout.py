@@ -1,4 +1,4 @@
-"""`tidings logout`: nothing is kept here any more of who somebody is at a broker."""
+"""`tidings logout`: deletes the stored credentials for a broker."""
 
 import sys
 from argparse import Namespace

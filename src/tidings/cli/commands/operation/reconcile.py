@@ -1,4 +1,4 @@
-"""`tidings reconcile`: compares a broker with the endpoint behind it, and makes both equal."""
+"""`tidings reconcile`: compares a broker with its endpoint, and makes both equal."""
 
 from argparse import Namespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""`tidings serve`: the broker, with its settings from flags, the environment and a file."""
+"""`tidings serve`: runs a broker, with settings from flags, the environment and a file."""
 
 import os
 import sys

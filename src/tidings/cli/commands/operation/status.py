@@ -1,4 +1,4 @@
-"""`tidings status`: how a broker is, on one page."""
+"""`tidings status`: prints the state of a broker on one page."""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def parser() -> Parser:
 def run(arguments: Namespace) -> int:
     with calling(arguments) as calls:
         write(_shown(calls.json("/status"), arguments), None)
-        calls.json("/healthz")  # which refuses, and says why, if updates are not welcome
+        calls.json("/healthz")  # raises, with the reason, if the broker does not accept updates
     return 0
 
 
@@ -47,7 +47,7 @@ def _shown(status: dict[str, Any], arguments: Namespace) -> list[bytes]:
 
 
 def page(status: dict[str, Any], url: str) -> Iterator[str]:
-    """The lines of the page; the first of them only, if the rest is for administrators."""
+    """The lines of the page; only the first ones if the broker shows the rest to administrators only."""
     yield f"Tidings {status['version']} at {url}, up for {duration(status['uptime'])}"
     yield ""
     yield _line("data", f"{_many(status['quads'], 'quad')}, {_many(status['graphs'], 'named graph')}")

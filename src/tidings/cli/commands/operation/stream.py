@@ -1,4 +1,4 @@
-"""`tidings stream`: subscriptions on Spark, more than one process can keep up to date, and what they are told."""
+"""`tidings stream`: runs subscriptions on Spark, more than one process can maintain, and reads their notifications."""
 
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
@@ -47,7 +47,7 @@ TAKES: dict[str, tuple[set[str], set[str]]] = {
     "replay": ({"subscriptions", "out"}, {"lake", "log", "begins", "to", "together", "context", "partitions"}),
     "rescale": ({"checkpoint", "partitions"}, set()),
 }
-"""What each action needs, and what it may be given besides."""
+"""The required and the optional arguments of each action."""
 _NAMES = {"begins": "from"}
 
 
@@ -102,7 +102,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> None:
-    """Raise UsageError for what an action lacks, or can do nothing with."""
+    """Raise UsageError for arguments that an action lacks or does not take."""
     needed, besides = TAKES[arguments.action]
     for name in {name for lists in TAKES.values() for each in lists for name in each}:
         given = getattr(arguments, name) not in (None, False, [])

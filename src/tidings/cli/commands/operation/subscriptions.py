@@ -1,4 +1,4 @@
-"""`tidings subscriptions`: who has subscribed to what at a broker."""
+"""`tidings subscriptions`: lists the subscriptions at a broker."""
 
 from argparse import Namespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""`tidings clients`: who is registered at a broker with security, and with which roles and scopes."""
+"""`tidings clients`: administers the clients of a broker with security, with their roles and scopes."""
 
 import sys
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""`tidings grants`: who may do what with which graphs, changed while the broker runs."""
+"""`tidings grants`: administers the rights of clients to graphs, while the broker runs."""
 
 import sys
 import tomllib
@@ -117,7 +117,7 @@ def _remove(calls: HttpClient, arguments: Namespace) -> None:
 
 
 def _of(calls: HttpClient, name: str) -> list[dict[str, Any]]:
-    """The grants of a name; none if there is no such name yet."""
+    """The grants under a name; none if the broker does not have the name yet."""
     try:
         found: list[dict[str, Any]] = calls.json(_path(name))["grants"]
     except Refused as error:
@@ -134,7 +134,7 @@ def _put(calls: HttpClient, arguments: Namespace, name: str, grants: list[dict[s
 
 
 def read_file(path: str) -> list[dict[str, Any]]:
-    """The grants of a file, or of stdin. Raises UsageError, BadPolicy with the place of the mistake."""
+    """The grants in a file or from stdin. Raises UsageError, or BadPolicy with the place of the mistake."""
     from tidings.security.errors import BadPolicy
     from tidings.security.policy.grants import read_grants
 

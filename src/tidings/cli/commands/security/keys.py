@@ -1,4 +1,4 @@
-"""`tidings keys`: what the tokens of a broker with security are signed with."""
+"""`tidings keys`: lists and changes the keys with which a broker with security signs its tokens."""
 
 from argparse import Namespace
 from typing import Any
