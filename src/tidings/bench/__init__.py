@@ -1,1 +1,1 @@
-"""The performance evaluation suite: benchmark cities and workloads, for a broker seen from outside."""
+"""The performance evaluation suite: workloads and experiments that measure a broker from outside."""

@@ -1,8 +1,8 @@
-"""A benchmark, written down: targets, knowledge base, tests, and how often. TOML, in one file or in several.
+"""The configuration of a benchmark: targets, knowledge base, tests, repetitions. TOML, in one file or in several.
 
     global file  <  files of the benchmark  <  --set KEY=VALUE
 
-Later ones win, member by member. Every mistake is told with the file it is in and the key.
+Later ones override earlier ones, key by key. The error of a mistake names its file and its key.
 """
 
 import tomllib
@@ -22,13 +22,13 @@ Name = Annotated[str, Meta(pattern=r"^[\w.-]+$")]
 
 
 class BadBenchmark(BadRequest):
-    """A benchmark that cannot be run as it is written."""
+    """The configuration of a benchmark is invalid."""
 
     code = "bad_benchmark"
 
 
 class Knowledge(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a target holds before a test begins."""
+    """The data of a target before a test begins."""
 
     sources: tuple[str, ...] = ()
     """Files, or generators with a size: `city:0.05`, `universities:1`, `bibliography:10000`."""
@@ -40,9 +40,9 @@ class _Test(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", k
     warmup: Annotated[int, Meta(ge=0)] | None = None
     knowledge: Knowledge | None = None
     targets: tuple[str, ...] = ()
-    """Those it is for; all, if none is named."""
+    """The targets of the test; () means all."""
     timeout: Seconds = 10.0
-    """Seconds after which a notification counts as lost, and an answer as not given."""
+    """Seconds after which a missing notification counts as lost, and a missing answer as failed."""
 
 
 class UpdateTest(_Test, tag="update", frozen=True, kw_only=True):
@@ -53,11 +53,11 @@ class UpdateTest(_Test, tag="update", frozen=True, kw_only=True):
     step: Count = 250
     formalism: str = "sparql"
     subscriptions: tuple[str, ...] = ()
-    """Queries that are subscribed to meanwhile."""
+    """The queries of subscriptions during the test."""
 
 
 class QueryTest(_Test, tag="query", frozen=True, kw_only=True):
-    """Ask a query: once everything is loaded (simple), or after every step of loading (complex)."""
+    """Send a query once all data are loaded (simple), or after every step of loading (complex)."""
 
     query: str = ""
     patterns: tuple[tuple[str, str, str], ...] = ()
@@ -65,7 +65,7 @@ class QueryTest(_Test, tag="query", frozen=True, kw_only=True):
     mode: str = "simple"
     step: Count = 10_000
     expect: int | None = None
-    """How many rows there must be at the end."""
+    """The expected number of rows at the end."""
 
 
 class SubscriptionTest(_Test, tag="subscription", frozen=True, kw_only=True):
@@ -78,11 +78,11 @@ class SubscriptionTest(_Test, tag="subscription", frozen=True, kw_only=True):
         "DELETE { <urn:pes:thing:{i}> <urn:pes:value> ?old } INSERT { <urn:pes:thing:{i}> <urn:pes:value> {v} } "
         "WHERE { OPTIONAL { <urn:pes:thing:{i}> <urn:pes:value> ?old } }"
     )
-    """`{i}` is the number of a subscription, `{v}` a value that is new each time: the row that is told must have it."""
+    """`{i}` is the number of a subscription, `{v}` a new value each time, which the notified row must contain."""
 
 
 class StressTest(_Test, tag="stress", frozen=True, kw_only=True):
-    """Rising load until a bound is missed."""
+    """Rising load until the target misses a bound."""
 
     subscribers: Count = 10
     start: Seconds = 100.0
@@ -117,13 +117,13 @@ class ChatTest(_Test, tag="chat", frozen=True, kw_only=True):
 
 
 class SoakTest(_Test, tag="soak", frozen=True, kw_only=True):
-    """One value replaced again and again for a given time, with memory watched."""
+    """Replace one value again and again for a given time, and watch the memory of the target."""
 
     seconds: Seconds = 60.0
     rate: Seconds = 100.0
     subscribers: Count = 10
     growth_mb: Seconds = 50.0
-    """More than this is a leak."""
+    """More growth than this counts as a leak."""
 
 
 Test: TypeAlias = (
@@ -147,7 +147,7 @@ class Benchmark(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def shipped() -> dict[str, str]:
-    """The benchmarks that come with the suite, by name, as TOML."""
+    """The built-in benchmarks, by name, as TOML."""
     folder = files(__package__).joinpath("shipped")
     return {
         each.name.removesuffix(".toml"): each.read_text("utf-8")
@@ -157,7 +157,7 @@ def shipped() -> dict[str, str]:
 
 
 def read(names: Iterable[str], *, settings: Iterable[str] = (), common: Path | None = None) -> Benchmark:
-    """A benchmark from files, or from those that come with the suite, by name. Raises BadBenchmark."""
+    """A benchmark from files, or from names of built-in benchmarks. Raises BadBenchmark."""
     whole: dict[str, Any] = {}
     origins: list[str] = []
     for name in ([] if common is None else [str(common)]) + list(names):
@@ -191,7 +191,7 @@ def _document(name: str) -> tuple[dict[str, Any], str]:
 
 
 def _check_keys(document: dict[str, Any], origin: str) -> None:
-    """What is in a file must be right in itself; what is missing may be in another one."""
+    """Check the keys that one file has; missing ones may be in another file."""
     filled = _overlaid({"targets": {}, "tests": {}}, document)
     _converted(filled, origin)
 

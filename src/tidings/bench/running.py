@@ -1,7 +1,7 @@
-"""Runs a benchmark: every test on every target, one after the other, and keeps what was seen at every moment.
+"""Runs a benchmark: every test on every target, one after the other, and saves the results again and again.
 
-A target that cannot be had, or that dies, is a trouble that is told; the others are measured all the same, and what was
-measured of it stays.
+If a target does not start, or dies, the run reports a trouble, keeps the measurements of that target so far, and goes
+on with the other targets.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ from tidings.protocol.errors import brief
 
 Saved = Callable[[Run], None]
 Progress = Callable[[str, str, float, float, str], None]
-"""Called with target, test, what is done, of how much, and what it is."""
+"""Called with target, test, the amount of work done, the total, and a description."""
 
 
 async def run(benchmark: Benchmark, *, saved: Saved, progress: Progress) -> Run:
-    """Everything that was measured. `saved` is called whenever there is more of it, and at the end."""
+    """Run a benchmark; all its results. It calls `saved` whenever there are new results, and at the end."""
     begun = time.perf_counter()
     result = Run(
         name=benchmark.name,

@@ -1,4 +1,4 @@
-"""The tests of the suite. Each takes a target that is open and loaded, and yields measurements.
+"""The tests of the suite. Each gets a target that is open and has its data, and yields measurements.
 
 update        insert n triples                      subscription  time to notification, loss, duplicates, order
 query         simple and complex                    stress        rising load until a bound is missed

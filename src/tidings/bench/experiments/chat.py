@@ -1,7 +1,7 @@
 """The two chat experiments of the SEPA paper (section 5.5, Listing 16).
 
-First every primitive so often in turn: SEND, SENT, SET_RECEIVED, RECEIVED, REMOVE. Then messages to oneself, each of
-which runs through all of them: sent, notified, received, notified, removed.
+First, each primitive is repeated: SEND, then SENT, SET_RECEIVED, RECEIVED, REMOVE. Then a client sends messages to
+itself, each of which goes through all steps: sent, notified, received, notified, removed.
 """
 
 from collections.abc import AsyncIterator, Awaitable
@@ -80,7 +80,7 @@ async def _in_turn(test: ChatTest, target: Target, around: Surroundings) -> Asyn
 
 
 async def _to_oneself(test: ChatTest, target: Target, around: Surroundings) -> Measurement:
-    """A message is sent when the one before it has been removed; the samples are from sending to removing."""
+    """The client sends each message once the one before is removed; a sample is the time from sending to removal."""
     sent = await listen(target, _SENT, _message_to_me, test.timeout)
     received = await listen(target, _RECEIVED, _message, test.timeout)
     samples: list[float] = []
@@ -120,7 +120,7 @@ async def _to_oneself(test: ChatTest, target: Target, around: Surroundings) -> M
 
 
 def _message_to_me(arrival: Arrival) -> str | None:
-    """Not one that is long gone: a broker may tell of those, too."""
+    """The message to this client that a notification adds; None for messages of earlier tests."""
     cells = [row[0] for row in arrival.added if len(row) > 1 and row[1] and row[1].startswith('"to me ')]
     return cells[-1] if cells else None
 

@@ -1,7 +1,7 @@
-"""The LAMP and ROAD experiments of the SPS paper (sections IV-V), seen from outside.
+"""The LAMP and ROAD experiments of the SPS paper (sections IV-V), measured from outside.
 
-All subscriptions S are made; then every update of the profile U is sent after the last one was answered. Components of
-the time come from the broker, where it tells them.
+The test makes all subscriptions S, then sends the updates of the profile U one after the other, each after the answer
+to the last. The components of the time come from the broker, if it reports them.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ async def measure(test: LightingTest, target: Target, around: Surroundings) -> A
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Every update of the profile once."""
+    """One pass over all updates of the profile."""
 
     samples: list[float]
     latencies: list[float]
@@ -134,14 +134,14 @@ def _together(
 
 
 def _told(listeners: list[Listener], value: str) -> int:
-    """How many notifications are of this round; a broker may tell what was before it, too."""
+    """How many notifications belong to this round: those with its value, and not of earlier rounds."""
     return sum(mark == value for listener in listeners for mark, _ in listener.marks)
 
 
 def _latencies(
     listeners: list[Listener], value: str, lamps: list[tuple[int, int]], roads: list[int], sent: dict[int, float]
 ) -> list[float]:
-    """From sending the update of a road to the first notification of each subscription that it touched."""
+    """The times from sending the update of a road to the first notification of each subscription that it affects."""
     places = [road for road, _ in lamps] + list(roads)
     first = [next((at for mark, at in listener.marks if mark == value), None) for listener in listeners]
     return [ms(sent[road], at) for road, at in zip(places, first, strict=True) if at is not None]

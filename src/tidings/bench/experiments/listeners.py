@@ -1,4 +1,5 @@
-"""Subscribers of a test: each notes what it is told and when, and whether that was what it should have been told."""
+"""The subscribers of a test: they record their notifications with times, and a tally compares them with the expected
+ones."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from tidings.bench.targets import Arrival, Listening, Target
 
 @dataclass(slots=True)
 class Listener:
-    """One subscriber. `marks` are what it was told after the first answer: what, and when."""
+    """One subscriber. `marks` are its notifications after the first answer: the mark of each, and its time."""
 
     listening: Listening
     marks: list[tuple[str, float]] = field(default_factory=list)
@@ -19,7 +20,7 @@ class Listener:
     told: int = 0
 
     def start(self, mark: Callable[[Arrival], str | None]) -> None:
-        """`mark` says what a notification is about; None if it is about nothing that is counted."""
+        """Start to record. `mark` returns the mark of a notification; None if it does not count."""
         self._task = asyncio.create_task(self._listen(mark))
 
     async def _listen(self, mark: Callable[[Arrival], str | None]) -> None:
@@ -34,12 +35,12 @@ class Listener:
             self._news.set()
 
     async def heard(self, mark: str, seconds: float) -> float | None:
-        """When something was told; None if it was not within so many seconds."""
+        """When the notification with a mark came; None if it does not come within so many seconds."""
         found = await self._found(lambda told: told == mark, seconds)
         return None if found is None else found[1]
 
     async def anything_but(self, known: set[str], seconds: float) -> tuple[str, float] | None:
-        """The next thing told that is not known yet, and when; None if nothing comes within so many seconds."""
+        """The next mark that is not among the known ones, with its time; None if none comes within so many seconds."""
         return await self._found(lambda told: told not in known, seconds)
 
     async def _found(self, wanted: Callable[[str], bool], seconds: float) -> tuple[str, float] | None:
@@ -62,7 +63,7 @@ class Listener:
 
 
 async def listen(target: Target, query: str, mark: Callable[[Arrival], str | None], seconds: float) -> Listener:
-    """Subscribe, and have the first answer. Raises TimeoutError."""
+    """Subscribe, and wait for the first answer. Raises TimeoutError."""
     listener = Listener(await target.subscribe(query))
     listener.start(mark)
     async with asyncio.timeout(seconds):
@@ -71,7 +72,7 @@ async def listen(target: Target, query: str, mark: Callable[[Arrival], str | Non
 
 
 def added_value(arrival: Arrival) -> str | None:
-    """The last cell of the last row that was added: the value that an update has written."""
+    """The last cell of the last added row, which is the value that an update has written."""
     cells = [cell for row in arrival.added for cell in row[-1:] if cell is not None]
     return cells[-1] if cells else None
 
@@ -84,7 +85,7 @@ def added_text(arrival: Arrival) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of the notifications that should have come."""
+    """How many notifications were expected, and how many were received, lost, duplicate, out of order, or stale."""
 
     expected: int
     received: int
@@ -92,7 +93,7 @@ class Tally:
     duplicates: int
     disordered: int
     stale: int
-    """What was told and is not of this test: values from before its beginning, say."""
+    """Notifications that do not belong to this test, such as values from before its beginning."""
 
     def values(self) -> dict[str, float]:
         return {
@@ -107,7 +108,7 @@ class Tally:
 
 
 def tally(pairs: list[tuple[list[str], list[str]]]) -> Tally:
-    """From what each subscriber should have been told, in order, and what it was told."""
+    """The tally of pairs, one for each subscriber: the expected marks in order, and the received ones."""
     lost = duplicates = disordered = received = expected = stale = 0
     for wanted, got in pairs:
         places = {mark: place for place, mark in enumerate(wanted)}

@@ -1,4 +1,4 @@
-"""Mixed profiles, stress and soak: updates at a rate, and what subscribers see of them."""
+"""Mixed profiles, stress and soak: updates at a fixed rate, and the latencies of their notifications."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ _THING = "<urn:pes:load> <urn:pes:value>"
 _QUERY = f"SELECT ?value WHERE {{ {_THING} ?value }}"
 _MEGABYTE = 1 << 20
 _FIRST = 1000
-"""The first value of a mixed profile: none that the city begins with."""
+"""The first value of a mixed profile, which the initial city does not have."""
 
 
 def _write(value: int) -> str:
@@ -68,8 +68,8 @@ async def _at_rate(
 
 
 def _latencies(load: Load, listeners: list[Listener], first: int) -> tuple[Histogram, int]:
-    """From the instant each update was meant to leave to its notification, for every subscriber; and how many
-    notifications are of no update of these."""
+    """The times from the scheduled instant of each update to its notification, for every subscriber; and the number of
+    notifications that belong to none of these updates."""
     histogram, stale = Histogram(), 0
     meant = {str(first + number): instant for number, instant in enumerate(load.meant)}
     for listener in listeners:
@@ -141,7 +141,7 @@ def _expected(order: list[int], lamps: list[tuple[int, int]], roads: list[int], 
 
 
 async def _settle(load: Load, listeners: list[Listener], expected: int, seconds: float) -> None:
-    """Until all has come that should, or nothing comes any more."""
+    """Wait until all expected notifications have come, or no more come."""
     deadline = now() + seconds
     sent = {str(_FIRST + number) for number in range(len(load.meant))}
     while now() < deadline and sum(mark in sent for each in listeners for mark, _ in each.marks) < expected:
@@ -152,7 +152,7 @@ async def _settle(load: Load, listeners: list[Listener], expected: int, seconds:
 
 
 async def soak(test: SoakTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
-    """One value replaced for a given time; memory is looked at every second."""
+    """Replace one value for a given time, and read the memory of the target every second."""
     listeners = [await listen(target, _QUERY, added_text, test.timeout) for _ in range(test.subscribers)]
     timeline: list[tuple[float, float]] = []
     begun = now()
@@ -193,7 +193,7 @@ async def soak(test: SoakTest, target: Target, around: Surroundings) -> AsyncIte
 
 
 def _growth(timeline: list[tuple[float, float]]) -> float:
-    """The mean of the last quarter less that of the second: the first is warming up."""
+    """The mean of the last quarter minus that of the second; the first quarter is the warm-up."""
     if len(timeline) < 4:
         return 0.0
     quarter = len(timeline) // 4

@@ -1,7 +1,7 @@
-"""Load that does not wait for answers: requests leave when the schedule says so, however the target is doing.
+"""Open-loop load: requests are sent at scheduled instants, even if the target has not answered earlier ones.
 
-Latency is counted from the instant a request was *meant* to leave. Otherwise a target that stalls would hold back the
-requests that would have seen it stall, and look better than it is (coordinated omission).
+Latency counts from the *scheduled* instant of a request. Otherwise, a target that stalls would delay the requests that
+would have measured the stall, and look better than it is (coordinated omission).
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from tidings.model.errors import TidingsError
 
 @dataclass(slots=True)
 class Load:
-    """What became of a schedule."""
+    """The scheduled requests, with the times of their answers."""
 
     meant: list[float] = field(default_factory=list)
-    """When each request was to leave."""
+    """The scheduled instant of each request."""
     answered: dict[int, float] = field(default_factory=dict)
-    """When it was answered, by number."""
+    """The time of the answer to each request, by number."""
     failures: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -32,7 +32,7 @@ async def offer(
     most: int = 1000,
     watch: Callable[[int], None] | None = None,
 ) -> Load:
-    """Send at a rate for so many seconds, with at most so many requests under way; wait for all of them."""
+    """Send requests at a rate for so many seconds, with at most so many in flight, and wait for all answers."""
     load = Load()
     room = asyncio.Semaphore(most)
     count = max(1, int(rate * seconds))

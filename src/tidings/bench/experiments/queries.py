@@ -1,4 +1,5 @@
-"""The query test of the PES paper: once everything is loaded (simple), or after every step of loading (complex)."""
+"""The query test of the PES paper: a query once all data are loaded (simple), or after every step of loading
+(complex)."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +16,7 @@ async def measure(test: QueryTest, target: Target, around: Surroundings) -> Asyn
     if test.mode == "simple":
         yield await _asked(test, target, around, text, None, last=True)
         return
-    # Complex: the target comes empty, and is filled step by step.
+    # Complex: the target is empty at first, and the test loads it step by step.
     held = 0
     pending: Measurement | None = None
     async for size in batches(target, around.knowledge.sources, test.step, around.seed):

@@ -1,4 +1,4 @@
-"""What a test is given beside its target: how often, from which seed, and whom to tell how far it is."""
+"""What a test gets besides its target: the number of iterations, the seed, and a callback for progress."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from tidings.bench.configuration import Knowledge
 
 
 def _silent(done: float, all_: float, what: str) -> None:
-    """Nobody listens."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """One test on one target."""
+    """The surroundings of one test on one target."""
 
     test: str
     target: str
@@ -23,7 +23,7 @@ class Surroundings:
     seed: int
     knowledge: Knowledge
     progress: Callable[[float, float, str], None] = _silent
-    """Called with what is done, of how much, and what it is."""
+    """Called with the amount of work done, the total, and a description."""
 
     def random(self) -> Random:
         return Random(f"{self.seed}/{self.test}")

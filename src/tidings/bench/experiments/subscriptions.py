@@ -11,7 +11,7 @@ from tidings.bench.targets import Target
 
 
 async def measure(test: SubscriptionTest, target: Target, around: Surroundings) -> AsyncIterator[Measurement]:
-    values = count(1)  # each is new: what is written twice is told once
+    values = count(1)  # each value is new, because writing the same value again causes no notification
     for n in test.subscribers:
         subscribed = [number if test.different else 0 for number in range(n)]
         listeners: list[Listener] = []
@@ -60,7 +60,7 @@ async def _measured(
 
 
 def _complaints(values: dict[str, float], *, polls: bool) -> tuple[str, ...]:
-    """Whoever polls may miss what happens in between; everybody else may not."""
+    """The errors in the counts. A target that polls may miss changes between two polls; other targets may not."""
     found = [f"{values[what]:.0f} notifications {what}" for what in ("duplicates", "disordered") if values[what]]
     if values["lost"] and not polls:
         found.append(f"{values['lost']:.0f} of {values['expected']:.0f} notifications lost")

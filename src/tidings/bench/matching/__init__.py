@@ -1,1 +1,1 @@
-"""How good and how fast approximate matching is: event sets as in the paper, rebuilt from vocabularies of our own."""
+"""Measures the quality and the speed of approximate matching, on event sets as in the paper with other vocabularies."""

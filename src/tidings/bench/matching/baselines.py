@@ -1,4 +1,4 @@
-"""What approximate matching is compared with: exact matching, and the scheme of Hasan and Curry as the paper has it.
+"""The baselines of approximate matching: exact matching, sentence vectors, and the scheme of Hasan and Curry.
 
 exact      every `~` is ignored
 sentences  the cosine of whole phrases, by the vectors of a sentence transformer; with guards, and with a threshold, a
@@ -22,7 +22,7 @@ _CALIBRATED_ON = Sizes(seeds=60, events=300, subscriptions=40)
 
 
 class _Plain:
-    """A cosine as it is."""
+    """Takes the cosine as the relatedness."""
 
     def __call__(self, cosine: Matrix) -> Matrix:
         return cosine

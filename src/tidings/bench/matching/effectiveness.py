@@ -1,7 +1,7 @@
 """Precision, recall and F-score of a matcher on an event set.
 
-Each pair of a subscription and an event is a decision; the truth of an event set says which are right. Everything that
-reaches the threshold of the backend counts as found, so one pass over the events gives all three.
+Each pair of a subscription and an event is a decision, and the event set knows the right one. A pair whose score
+reaches the threshold of the backend counts as found, so one pass over the events gives all three figures.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ class Effectiveness:
 
     found: int
     right: int
-    """Of those that were found."""
+    """The number of found pairs that are right."""
     relevant: int
 
     @property
@@ -40,7 +40,7 @@ class Effectiveness:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """By both truths, and the share of pairs that the index looked at."""
+    """The effectiveness by the strict and the loose truth, and the share of pairs that the index scored."""
 
     loose: Effectiveness
     strict: Effectiveness
@@ -54,7 +54,8 @@ def judge(
     parameters: Parameters,
     clusters: Clusters | None = None,
 ) -> Judged:
-    """How good a matcher with this knowledge is, at a degree of approximation from 0 to 1; within clusters, if any."""
+    """The effectiveness of a matcher with this knowledge, at a degree of approximation from 0 to 1; within clusters, if
+    any."""
     index: SubscriptionIndex[int] | ClusteredIndex[int] = SubscriptionIndex(knowledge)
     if clusters is not None:
         index = ClusteredIndex(knowledge, clusters)

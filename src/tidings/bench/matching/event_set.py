@@ -19,12 +19,12 @@ REPLACED = 0.3
 RELATED = 0.2
 
 Origin = tuple[str, Phrase]
-"""The tuple of a seed."""
+"""A tuple of a seed event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """As in the paper."""
+    """The sizes of an event set; the defaults are those of the paper."""
 
     seeds: int = 166
     events: int = 14_743
@@ -33,14 +33,14 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """An event, and for each tuple where it comes from and whether synonyms alone led there."""
+    """An event, and for each of its tuples the tuple of the seed, and whether only synonyms replaced its terms."""
 
     event: Event
     origins: tuple[Origin, ...]
     strict: tuple[bool, ...]
 
     def relevant(self, wanted: frozenset[Origin], *, strict: bool) -> bool:
-        """To a subscription of these tuples."""
+        """Whether the event is relevant to a subscription to these tuples."""
         there = {origin for origin, kept in zip(self.origins, self.strict, strict=True) if kept or not strict}
         return wanted <= there
 
@@ -54,7 +54,7 @@ class EventSet:
     """The order in which the terms of each subscription become approximate: attributes and values by turns."""
 
     def subscriptions(self, approximation: float, parameters: Parameters) -> list[Subscription]:
-        """With this share of their terms approximate, 0 to 1."""
+        """The subscriptions, with this share of their terms approximate, from 0 to 1."""
         return [
             _subscription(wanted, order, approximation, parameters)
             for wanted, order in zip(self.wanted, self.order, strict=True)
@@ -78,7 +78,7 @@ def _seed(words: Vocabulary, random: Random) -> tuple[Origin, ...]:
 
 
 def _wanted(seed: tuple[Origin, ...], random: Random) -> tuple[Origin, ...]:
-    """What kind of event, and one to three other things about it."""
+    """The tuples of a subscription: the type of a seed event, and one to three of its other tuples."""
     kind, *others = seed
     return (kind, *random.sample(others, min(len(others), random.randint(1, 3))))
 
@@ -96,7 +96,7 @@ def _expanded(words: Vocabulary, seed: tuple[Origin, ...], random: Random) -> Ex
 
 
 def _replaced(words: Vocabulary, phrase: Phrase, random: Random) -> tuple[str, bool]:
-    """A phrase with some terms replaced, and whether synonyms were enough."""
+    """A phrase with some terms replaced, and whether only synonyms replaced them."""
     parts: list[str] = []
     strict = True
     for term in phrase:

@@ -1,6 +1,6 @@
 """The evaluation of approximate matching: effectiveness over the degree of approximation, and speed, in one run.
 
-Thresholds are frozen: they were chosen on a vocabulary and seeds that no figure here comes from.
+Thresholds are fixed: they were chosen on vocabularies and seeds that this evaluation does not use.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ APPROXIMATIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 class Configuration(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is measured; the defaults are the sizes of the paper."""
+    """The configuration of the evaluation; the defaults are the sizes of the paper."""
 
     seeds: Annotated[tuple[int, ...], Meta(min_length=1)] = (51, 52, 53)
     vocabularies: Annotated[tuple[str, ...], Meta(min_length=1)] = VOCABULARIES
@@ -41,7 +41,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True):
     clusters: bool = True
     """Also match within the built-in topics, with everything approximate."""
     index: str | None = None
-    """Of the backend esa."""
+    """The folder of the index for the backend esa."""
     wordnet: str | None = None
     moby: str | None = None
 
@@ -54,7 +54,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one matcher does on one vocabulary at one degree of approximation: the mean over the seeds."""
+    """The result of one matcher on one vocabulary at one degree of approximation: the mean over the seeds."""
 
     vocabulary: str
     matcher: str
@@ -80,7 +80,7 @@ class Outcome:
 
 
 def configured(settings: Mapping[str, str]) -> Configuration:
-    """From KEY=VALUE; lists have commas."""
+    """The configuration from KEY=VALUE settings; the items of a list are separated by commas."""
     lists = {"seeds", "vocabularies", "backends"}
     values: dict[str, Any] = {name: text.split(",") if name in lists else text for name, text in settings.items()}
     return convert(values, Configuration, strict=False)
@@ -144,7 +144,7 @@ def _means(found: list[Effectiveness]) -> tuple[float, float, float]:
 
 
 def _exact(points: list[Point], words: str) -> list[Point]:
-    """Exact matching is the same at every degree of approximation: that of none."""
+    """The points of exact matching: the result without approximation, repeated for every degree."""
     (none, *_) = (each for each in points if each.vocabulary == words and each.approximation == 0.0)
     figures = (none.precision, none.recall, none.f_score)
     strict = (none.strict_precision, none.strict_recall, none.strict_f_score)

@@ -37,7 +37,7 @@ def _times(seconds: Mapping[int, float], name: str) -> str:
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> Iterator[Path]:
-    """Raises ExtraMissing where charts cannot be drawn; the JSON is there by then."""
+    """Write the JSON, then the charts. Raises ExtraMissing if charts cannot be drawn, after it has written the JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "matching.json"
     path.write_bytes(msgspec.json.format(msgspec.json.encode(outcome)))

@@ -1,5 +1,6 @@
-"""How fast matching is: one cached match over K and over the number of predicates, and events against thousands of
-subscriptions. Times are those of the processor, the best of several rounds: what others do on the machine counts less.
+"""Measures the speed of matching: one cached match, over K and over the number of predicates; and events against
+thousands of subscriptions. Times are processor times, the best of several rounds, to reduce the effect of other
+processes.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,15 +23,15 @@ class Throughput:
     subscriptions: int
     events: int
     cold: float
-    """Events a second, the first time that they are seen."""
+    """Events a second if they are new."""
     warm: float
-    """And when their tuples were seen before, in other events or the same."""
+    """Events a second if their tuples were seen before."""
     looked_at: float
-    """The share of pairs that the bounds left."""
+    """The share of pairs that the bounds of the index do not exclude."""
 
 
 def seconds_for(predicates: int, tuples: int, k: int, words: Vocabulary, knowledge: Knowledge) -> float:
-    """Of one match whose tuples were seen before."""
+    """The time of one match whose tuples were seen before."""
     subscription, event = _sized(predicates, tuples, words, Parameters(0.0, 0.0, mappings=k))
     matcher = Matcher(subscription, knowledge)
     return _best(lambda: matcher.mappings(event, k), _CALLS)
@@ -41,7 +42,7 @@ def throughput(words: Vocabulary, knowledge: Knowledge, subscriptions: int, even
     index: SubscriptionIndex[int] = SubscriptionIndex(knowledge)
     for key, subscription in enumerate(made.subscriptions(1.0, Parameters())):
         index.add(key, subscription)
-    index.match(Event(()))  # made ready
+    index.match(Event(()))  # the first match builds the index
     published = [each.event for each in made.events]
     cold = _taken(lambda: _publish(index, published))
     warm = min(_taken(lambda: _publish(index, published)) for _ in range(2))
@@ -54,7 +55,8 @@ def _publish(index: SubscriptionIndex[int], events: Sequence[Event]) -> None:
 
 
 def _sized(predicates: int, tuples: int, words: Vocabulary, parameters: Parameters) -> tuple[Subscription, Event]:
-    """Put together from texts of several events, so that every predicate has some score with every tuple."""
+    """A subscription and an event of these sizes, with texts of several events, so that every predicate has a score
+    with every tuple."""
     made = event_set(words, 1, Sizes(seeds=40, events=40, subscriptions=1))
     texts = dict.fromkeys(each for one in made.events for each in one.event.tuples if isinstance(each.value, str))
     wanted = [Predicate(each.attribute, Equals(each.value, approximate=True), True) for each in texts][-predicates:]

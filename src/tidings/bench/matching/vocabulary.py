@@ -1,4 +1,4 @@
-"""Vocabularies: terms with their synonyms and related terms, and the events that are made of them.
+"""Vocabularies: terms with their synonyms and related terms, and the attributes and values of events.
 
 A phrase is a tuple of terms, so that each can be replaced by another: `parking space+occupied+event`.
 """
@@ -15,7 +15,7 @@ Slot: TypeAlias = tuple[str, tuple[Phrase, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Thesaurus:
-    """What a term may be replaced by."""
+    """The replacements of a term: its synonyms and its related terms."""
 
     synonyms: tuple[str, ...] = ()
     related: tuple[str, ...] = ()
@@ -31,15 +31,15 @@ class Vocabulary:
 
 VOCABULARIES = ("city", "farm", "office", "airport", "hotel", "theatre", "brewery")
 CALIBRATION = ("clinic", "harbour")
-"""Parameters are chosen on these, and nothing is reported of them; nor is it of `library` and `school`, whose errors
-were looked at."""
+"""The vocabularies on which parameters are chosen. Reports do not include these, nor `library` and `school`, whose
+errors were inspected."""
 
 
 _FOLDER = files("tidings.bench.matching.vocabularies")
 
 
 def known_vocabularies() -> list[str]:
-    """The names of all that there are."""
+    """The names of all vocabularies."""
     return sorted(each.name.removesuffix(".txt") for each in _FOLDER.iterdir() if each.name.endswith(".txt"))
 
 

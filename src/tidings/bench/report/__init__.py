@@ -1,1 +1,1 @@
-"""A run for people: tables, charts, findings in words, a page of HTML, and the terminal."""
+"""Reports of a run: tables, charts, findings in words, a page of HTML, and output on the terminal."""

@@ -1,7 +1,7 @@
-"""Charts of a run, each as SVG and PNG: small enough to stand two abreast in a report, the same bytes each time.
+"""The charts of a run, as SVG and PNG: small enough for two beside each other in a report, and always the same bytes.
 
-A target has the same colour in all of them (Okabe and Ito's, which the colour-blind can tell apart), and its name
-stands beside its line instead of in a legend. matplotlib comes with the extra `bench`, loaded when a chart is made.
+A target has the same colour in all charts (Okabe and Ito's, which colour-blind people can distinguish), and its name is
+beside its line instead of in a legend. The extra `bench` installs matplotlib, imported when a chart is drawn.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Points: TypeAlias = Sequence[Measurement]
 
 STRETCH = 20
-"""Figures of which the largest is so many times the smallest are shown on a logarithmic scale."""
+"""If the largest figure is so many times the smallest, the scale is logarithmic."""
 TAIL = (0.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 
@@ -50,7 +50,7 @@ def line_chart(title: str, points: Points, colours: Colours, *, across: str = "n
 
 @drawn
 def box_chart(title: str, points: Points, colours: Colours, *, unit: str = "ms") -> Chart:
-    """Quartiles, median, whiskers to 1.5 times the box, and what lies beyond; one box a target."""
+    """A box for each target: quartiles, median, whiskers to 1.5 times the box, and outliers."""
     own = {target: [s for each in each_own for s in each.samples] for target, each_own in _by_target(points).items()}
     boxes = {target: samples for target, samples in own.items() if samples}
     chart = blank(title, "", unit, f"{title}: spread of times in {unit} by target")
@@ -76,7 +76,7 @@ def box_chart(title: str, points: Points, colours: Colours, *, unit: str = "ms")
 
 @drawn
 def percentile_chart(title: str, histograms: Mapping[str, Histogram], colours: Colours, *, unit: str = "ms") -> Chart:
-    """Latency by percentile, the tail drawn out: each nine takes as much room as the one before."""
+    """Latency by percentile, on a scale on which 90 %, 99 %, 99.9 % and so on are equally far apart."""
     chart = blank(title, "percentile", unit, f"{title}: latency in {unit} by percentile")
     axes = chart.axes
     ends: dict[str, tuple[float, float]] = {}
@@ -102,7 +102,7 @@ def _nines(per_cent: float) -> float:
 
 @drawn
 def histogram_chart(title: str, histograms: Mapping[str, Histogram], colours: Colours, *, unit: str = "ms") -> Chart:
-    """How often each latency was seen, as a share of its target's; the scale of latencies is logarithmic."""
+    """The frequency of each latency, as a share of the target's samples; the scale of latencies is logarithmic."""
     chart = blank(title, f"latency, {unit}", "% of all", f"{title}: distribution of latencies in {unit}")
     axes = chart.axes
     peaks: dict[str, tuple[float, float]] = {}
@@ -124,7 +124,7 @@ def histogram_chart(title: str, histograms: Mapping[str, Histogram], colours: Co
 
 
 def _coarse(histogram: Histogram, bars_a_decade: int = 12) -> list[tuple[float, float, int]]:
-    """Buckets of 1 % are too fine to look at."""
+    """The counts in wider bars: buckets of 1 % are too narrow for a chart."""
     counts: dict[int, int] = {}
     for low, high, count in histogram.bars():
         place = int(log10((low * high) ** 0.5) * bars_a_decade // 1)
@@ -137,7 +137,7 @@ def _coarse(histogram: Histogram, bars_a_decade: int = 12) -> list[tuple[float, 
 
 @drawn
 def time_chart(title: str, points: Points, colours: Colours, *, unit: str = "updates/s") -> Chart:
-    """What was seen as time went by: a rate, or megabytes."""
+    """A figure over time: a rate, or memory."""
     chart = blank(title, "seconds", unit, f"{title}: {unit} as time goes by")
     axes = chart.axes
     ends: dict[str, tuple[float, float]] = {}

@@ -1,4 +1,4 @@
-"""What a run comes to, in sentences made from its figures. A difference is told only if it is more than noise."""
+"""The findings of a run, in sentences generated from its figures. They mention only differences that exceed noise."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Finding:
 
 
 def findings(run: Run) -> list[Finding]:
-    """The most important first; what is about the same test stands together."""
+    """The findings, the most important first; those about the same test are together."""
     told = [*_answers(run), *_deliveries(run)]
     for test in tests_of(run):
         told += _of_test(run, test)
@@ -43,7 +43,7 @@ def tests_of(run: Run) -> list[str]:
 
 
 def sound(run: Run, test: str) -> list[Measurement]:
-    """What can be read as a time."""
+    """The measurements of a test without wrong answers, whose times are meaningful."""
     return [each for each in run.of(test) if not each.wrong]
 
 
@@ -71,7 +71,7 @@ def _of_test(run: Run, test: str) -> Iterator[Finding]:
 
 
 def _last_point(points: list[Measurement]) -> list[Measurement]:
-    """Of each target, the largest size that all of them have."""
+    """For each target, the measurement at the largest size that all targets have."""
     timed = [each for each in points if each.samples]
     sizes = [{each.n for each in timed if each.target == target} for target in {each.target for each in timed}]
     shared = set.intersection(*sizes) if sizes else set()
@@ -134,7 +134,7 @@ def _load(test: str, points: list[Measurement]) -> Iterator[Finding]:
 
 
 def highest_kept(points: list[Measurement]) -> list[Measurement]:
-    """Of each target under load, the point with the highest rate at which it missed no bound."""
+    """For each target under load, the point with the highest rate at which it kept all bounds."""
     best: dict[str, Measurement] = {}
     for each in points:
         if not each.histogram or not each.histogram.get("count") or each.values.get("missed"):
@@ -186,7 +186,7 @@ def _landmarks(run: Run, test: str) -> Iterator[Finding]:
 
 
 def noise(run: Run) -> str:
-    """How much the same thing, done again, differed."""
+    """A sentence about the variation between repetitions."""
     spreads = [
         (summarise(each.samples).variation, each)
         for each in run.measurements

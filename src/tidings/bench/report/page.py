@@ -1,4 +1,4 @@
-"""A run as one page of HTML that needs nothing but itself: findings in words, tables, charts, and what went wrong."""
+"""A run as one self-contained page of HTML: findings in words, tables, charts, and what went wrong."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from tidings.extras import needing, require
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One test."""
+    """The section of one test."""
 
     name: str
     kind: str
@@ -34,7 +34,7 @@ class Section:
 
 
 def check_formats(formats: tuple[str, ...]) -> None:
-    """Raise ExtraMissing for what could not be drawn, before anything is measured; nothing is loaded for it."""
+    """Raise ExtraMissing if charts could not be drawn, before the run. This imports nothing."""
     without = """(--set 'formats=["csv","json"]' goes without)"""
     if {"svg", "png", "html"} & set(formats):
         require("matplotlib", f"charts need matplotlib {without}", "bench")
@@ -48,13 +48,13 @@ def write_report(path: Path, run: Run) -> None:
 
 
 def write_charts(folder: Path, run: Run, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
-    """Every chart of the report as files of its own. Raises ResultsUnwritable, ExtraMissing."""
+    """Write each chart of the report to files. Raises ResultsUnwritable, ExtraMissing."""
     named = charts_of(run)
     return [path for name, chart in named.items() for path in write_chart(chart, folder, name, formats)]
 
 
 def write_chart(chart: Chart, folder: Path, name: str, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
-    """One chart in each of the formats. Raises ResultsUnwritable."""
+    """Write one chart in each of the formats. Raises ResultsUnwritable."""
     paths = [folder / f"{name}.{kind}" for kind in formats]
     for path, kind in zip(paths, formats, strict=True):
         write_whole(path, chart.file(kind))
@@ -62,7 +62,7 @@ def write_chart(chart: Chart, folder: Path, name: str, formats: tuple[str, ...] 
 
 
 def charts_of(run: Run) -> dict[str, Chart]:
-    """By names that are fit for files."""
+    """The charts by names that are valid file names."""
     found: dict[str, Chart] = {}
     for test in tests_of(run):
         for chart_name, chart in _charts(run, test).items():
@@ -83,7 +83,7 @@ def render(run: Run) -> str:
     template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
     sections = [_section(run, test) for test in tests_of(run)]
     drawn = {
-        (section.name, place): Markup(chart.inline(f"c{number}-{place}"))  # our own drawing, its text escaped
+        (section.name, place): Markup(chart.inline(f"c{number}-{place}"))  # safe: the chart escapes its text
         for number, section in enumerate(sections)
         for place, chart in enumerate(section.charts)
     }
@@ -129,7 +129,7 @@ def _known(run: Run, test: str) -> Mapping[str, Mapping[str, float]]:
 
 
 def _scale_notes(points: list[Measurement], experiment: Experiment) -> list[str]:
-    """Figures of a smaller city are not to be read beside the paper's."""
+    """Notes for measurements of another size than the paper's: their figures are not comparable."""
     others = {
         (each.n or 0, each.values.get("subscriptions", 0.0)) for each in points if not as_published(each, experiment)
     }

@@ -14,7 +14,7 @@ from tidings.bench.results.statistics import mean_interval, percentile, summaris
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a cell, something smaller below it, and whether it is the best of its row."""
+    """The text of a cell, a smaller text below it, and whether it is the best of its row."""
 
     text: str
     small: str = ""
@@ -31,7 +31,7 @@ class Table:
 
 
 def summary_table(points: Sequence[Measurement]) -> Table | None:
-    """None if there is nothing that was timed."""
+    """The summary of a test; None if it has no times."""
     if not points:
         return None
     if points[0].kind in LOADS:
@@ -83,7 +83,7 @@ _FIGURES: dict[str, tuple[Callable[[Sequence[float]], float], Callable[[float], 
     "samples": (len, "{:,}".format),
 }
 _BEST = ("mean", "median", "least", "95th percentile", "most")
-"""Where the least is the best."""
+"""The rows in which the least figure is the best."""
 
 
 def _nothing(_: Sequence[float]) -> str:
@@ -137,14 +137,14 @@ def kpi_table(by_target: Mapping[str, Mapping[str, float]], experiment: Experime
 
 
 def _as_published(name: str, value: float) -> str:
-    """No digit more than they gave."""
+    """An indicator with as many digits as in the paper."""
     if name in {"NL_min", "NL_max"}:
         return f"{value:g} ms"
     return indicator(name, value) if value >= 9_995 or name == "LHR" else f"{value:,g}"
 
 
 def component_table(points: Sequence[Measurement]) -> Table | None:
-    """Where the time of an update goes, of the targets that tell it (the lower part of Table VIII)."""
+    """The components of the time of an update, for the targets that report them (the lower part of Table VIII)."""
     told: dict[str, Mapping[str, float]] = {}
     for target in _targets(points):
         timing = timing_of(pooled([each for each in points if each.target == target]))
@@ -172,7 +172,7 @@ def prediction_table(predictions: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _error(predicted: float, measured: float) -> str:
-    """`−30 %`, `+4 %`, and what is more than twice as much as `× 14`."""
+    """`−30 %`, `+4 %`, and for more than twice as much `× 14`."""
     if not measured:
         return "–"
     ratio = predicted / measured
@@ -180,7 +180,7 @@ def _error(predicted: float, measured: float) -> str:
 
 
 def facts_table(run: Run) -> Table:
-    """Where and with what."""
+    """The machine, the targets and the versions of a run."""
     memory = float(run.machine.get("memory_bytes", 0))
     facts = {key: str(value) for key, value in run.machine.items() if key != "memory_bytes"}
     if memory:

@@ -1,4 +1,4 @@
-"""Progress of a run in the terminal: which target, which test, how far, how fast, how much longer."""
+"""Shows the progress of a run in the terminal: target, test, amount done, rate, and time left."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ _EVERY = 5.0
 
 
 class Terminal:
-    """A bar where there is a terminal, and a line now and then where there is none."""
+    """A progress bar on a terminal, otherwise a line now and then."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True)
@@ -41,7 +41,7 @@ class Terminal:
             self._bars.stop()
 
     def progress(self, target: str, test: str, done: float, all_: float, what: str) -> None:
-        """So much of so much is done; 0 of 0 is something that cannot be measured."""
+        """Show that so much of a total is done; 0 of 0 if a test cannot run on a target."""
         now = time.monotonic()
         if (target, test) != self._at:
             self._at, self._begun = (target, test), now

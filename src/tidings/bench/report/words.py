@@ -1,4 +1,4 @@
-"""Figures as people read them: three digits that matter, units, and names of what a test does."""
+"""Formats figures for people: three significant digits, units, and names of what a test does."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ ACROSS = {
     "lighting": "subscriptions",
 }
 LOADS = ("stress", "mixed", "soak")
-"""Kinds whose latencies are in the histogram: their samples are percentiles of it."""
+"""Kinds of tests whose latencies are in the histogram; their samples are percentiles of it."""
 
 
 def duration(ms: float) -> str:
@@ -32,7 +32,7 @@ def duration(ms: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Three digits that matter, and no exponent for what people meet."""
+    """Three significant digits, without an exponent for usual figures."""
     size = abs(value)
     if size >= 99.95:
         return f"{value:,.0f}"
@@ -82,7 +82,7 @@ def large(value: float) -> str:
 
 
 def moment(iso: str) -> str:
-    """`2026-11-14 09:30 UTC` of `2026-11-14T09:30:12Z`; what is no time stays as it is."""
+    """`2026-11-14 09:30 UTC` for `2026-11-14T09:30:12Z`; a text that is no time stays as it is."""
     try:
         return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     except ValueError:

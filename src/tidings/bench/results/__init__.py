@@ -1,1 +1,1 @@
-"""What a run has measured: samples, statistics, indicators, and the files that keep them."""
+"""The results of a run: samples, statistics, indicators, and their files."""

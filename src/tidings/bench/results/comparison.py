@@ -1,9 +1,9 @@
-"""Two runs beside each other: what changed by more than noise.
+"""Compares two runs, and finds the differences that exceed noise.
 
     ratio = figure of b / figure of a        changed if 1 is outside of the ratio's confidence interval
 
-The interval is a seeded bootstrap of both sides. It knows the noise within each run only: a machine that was busier
-on one of two days shows as a difference.
+The interval is a seeded bootstrap of both sides. It covers only the noise within each run: if the machine was busier
+during one of them, that shows as a difference.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +19,13 @@ Key: TypeAlias = tuple[str, str, int | None]
 Figure: TypeAlias = Callable[[Sequence[float]], float]
 
 REPETITIONS = 5
-"""Fewer samples than this say nothing about noise."""
+"""Fewer samples than this are too few to estimate noise."""
 CONFIDENCE = 0.99
-"""Many points are compared at once, so that one in twenty would be too many false alarms."""
+"""A comparison has many points, so that a false alarm in one of twenty would be too many."""
 
 
 class Verdict(StrEnum):
-    """What can be said of a point."""
+    """The result for one point."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -114,7 +114,7 @@ def ratio_interval(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Interval:
-    """Where second / first lies."""
+    """The confidence interval of second / first."""
     below = resampled(first, figure, seed)
     above = resampled(second, figure, seed + 1)  # the same draws on both sides would hide noise
     ratios = sorted(b / a for a, b in zip(below, above, strict=False) if a > 0)
@@ -125,7 +125,7 @@ HEAD = ("test", "target", "n", "first", "second", "ratio", "interval", "verdict"
 
 
 def table(differences: Sequence[Difference]) -> str:
-    """For a terminal: figures to the right, names to the left, and a line that sums up."""
+    """A table for the terminal, with names on the left, figures on the right, and a last line with totals."""
     rows = [HEAD, *map(_cells, differences)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [

@@ -3,7 +3,7 @@
     name,n,v1,…,vI,mean,min,max,variance      update, query and whatever else has sizes: two decimals
     name,v1,…,vI,mean,min,max,variance        subscription: three decimals, without zeros at the end
 
-A size is a whole number and a time always has a point, so a row says by itself which of the two it is.
+A size is a whole number and a time always has a decimal point, so that each row shows which of the two forms it has.
 """
 
 import csv
@@ -29,11 +29,11 @@ class Row:
     values: tuple[float, ...]
     summary: Summary
     complete: bool = True
-    """False if values were left out, as in print."""
+    """False if values were left out, as in the printed paper."""
 
 
 def csv_text(measurements: Iterable[Measurement]) -> str:
-    """One row a point. A measurement without samples, or with wrong answers, has no row."""
+    """One row for each point. A measurement without samples, or with wrong answers, has no row."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for each in measurements:
@@ -89,7 +89,7 @@ def _row(found: list[str]) -> Row:
     values = tuple(_time(cell) for cell in rest[:-4] if cell != ELLIPSIS)
     complete = ELLIPSIS not in rest[:-4]
     mean, least, most, variance = map(_time, rest[-4:])
-    count = len(values) if complete else 0  # nobody knows
+    count = len(values) if complete else 0  # 0: unknown
     return Row(name, n, values, Summary(count, mean, least, most, variance), complete)
 
 

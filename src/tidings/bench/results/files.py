@@ -1,6 +1,6 @@
-"""Results on disk: a file is there whole, or as it was before.
+"""Writes files of results atomically: after a failure, the old file is still there.
 
-A benchmark can take hours, so what it has measured is written again and again; no crash and no full disk may cost it.
+A benchmark can take hours, so it saves its results again and again, and no crash or full disk may destroy them.
 """
 
 import os
@@ -11,20 +11,21 @@ from tidings.model.errors import BadRequest, TidingsError
 
 
 class ResultsUnwritable(TidingsError):
-    """The last good file, if there is one, is as it was."""
+    """A file of results cannot be written. The old file, if there is one, is unchanged."""
 
     status = 507
     code = "results_unwritable"
 
 
 class ResultsUnreadable(BadRequest):
-    """A file of results that is not there, or is something else."""
+    """A file of results does not exist, or is not one."""
 
     code = "results_unreadable"
 
 
 def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Write beside, then rename; `durable` outlasts a loss of power too. Makes the folder. Raises ResultsUnwritable."""
+    """Write a temporary file, then rename it; `durable` survives a loss of power, too. Creates the folder. Raises
+    ResultsUnwritable."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     content = data.encode() if isinstance(data, str) else data
     try:

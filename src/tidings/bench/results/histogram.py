@@ -1,10 +1,10 @@
-"""A histogram of latencies that can be merged: buckets of equal ratio, so every percentile is within 1 % of the truth.
+"""A mergeable histogram of latencies: buckets of equal ratio, so that every percentile has an error of at most 1 %.
 
     bucket(v) = ceil(log v / log γ)      γ = (1 + α) / (1 - α)      value of bucket i = 2 γ^i / (γ + 1)
 
-This is the mapping of DDSketch (Masson, Rim, Lee; VLDB 2019). The buckets are our own, because neither library serves:
-ddsketch has had no release since April 2024 and its serialised form loses minimum, maximum and sum; hdrhistogram holds
-whole numbers of a range fixed beforehand, and asks for a setuptools that our other dependencies exclude.
+This is the mapping of DDSketch (Masson, Rim, Lee; VLDB 2019). Neither library is suitable: ddsketch has had no release
+since April 2024, and its serialised form loses minimum, maximum and sum; hdrhistogram counts only whole numbers in a
+range fixed beforehand, and needs a setuptools that other dependencies of Tidings exclude.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from typing import Any
 ERROR = 0.01
 """α: the relative error of a percentile."""
 LEAST = 1e-6
-"""ms. What is below, and zero, is counted as this much: no clock here sees a picosecond."""
+"""ms. Smaller values, and zero, count as this much: no clock here resolves a nanosecond."""
 
 _GAMMA = (1 + ERROR) / (1 - ERROR)
 _PER_LOG = 1 / log(_GAMMA)
 
 
 class Histogram:
-    """Counts by bucket, and what buckets cannot keep: sum and extremes."""
+    """Counts by bucket; also the exact sum and extremes, which buckets lose."""
 
     __slots__ = ("_buckets", "count", "max", "min", "sum")
 
@@ -40,7 +40,7 @@ class Histogram:
         return histogram
 
     def record(self, ms: float) -> None:
-        """Raises ValueError for what no latency can be."""
+        """Count a latency. Raises ValueError if it is negative or not finite."""
         if not isfinite(ms) or ms < 0:
             raise ValueError(f"a latency is a number that is not negative, not {ms}")
         bucket = ceil(log(ms if ms > LEAST else LEAST) * _PER_LOG)
@@ -51,7 +51,7 @@ class Histogram:
         self.max = max(self.max, ms)
 
     def merge(self, other: "Histogram") -> None:
-        """Take in all that another one has seen."""
+        """Add the counts of another histogram."""
         for bucket, count in other._buckets.items():
             self._buckets[bucket] = self._buckets.get(bucket, 0) + count
         self.count += other.count
@@ -89,7 +89,7 @@ class Histogram:
         raise AssertionError("the buckets hold fewer than were counted")
 
     def bars(self) -> list[tuple[float, float, int]]:
-        """From, to and count of each bucket that holds anything, in order."""
+        """The bounds and the count of each bucket that is not empty, in order."""
         return [(_GAMMA ** (bucket - 1), _GAMMA**bucket, self._buckets[bucket]) for bucket in sorted(self._buckets)]
 
     def to_json(self) -> dict[str, Any]:
@@ -121,6 +121,6 @@ class Histogram:
 
 
 def _value(bucket: int) -> float:
-    """In the bucket, with the same relative distance to both its ends."""
+    """The value of a bucket, with the same relative distance to both its ends."""
     value: float = 2 * _GAMMA**bucket / (_GAMMA + 1)
     return value

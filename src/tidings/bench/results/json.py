@@ -1,4 +1,4 @@
-"""A run as JSON, whole and readable at any moment of it, and the facts that its figures depend on."""
+"""A run as JSON, complete and valid at any moment of the run; and the facts about machine and software."""
 
 import os
 import platform
@@ -27,12 +27,12 @@ PACKAGES = (
     "uvicorn",
     "uvloop",
 )
-"""Those whose version can show in a time."""
+"""The packages whose version may affect a time."""
 GIT_SECONDS = 5.0
 
 
 def write_run(path: Path, run: Run) -> None:
-    """Raises ResultsUnwritable; the file is then as it was."""
+    """Write a run. Raises ResultsUnwritable; the old file is then unchanged."""
     write_whole(path, to_json(run), durable=True)
 
 
@@ -45,7 +45,7 @@ def read_run(path: Path) -> Run:
 
 
 def to_json(run: Run) -> bytes:
-    """JSON knows neither infinity nor NaN: figures that are such are left out, everything else is there."""
+    """The run as JSON, without infinite figures and NaN, which JSON does not have."""
     sound = msgspec.structs.replace(run, measurements=[_sound(each) for each in run.measurements])
     document = _finite(msgspec.to_builtins(sound))
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
@@ -60,7 +60,7 @@ def from_json(data: bytes) -> Run:
 
 
 def _sound(measurement: Measurement) -> Measurement:
-    """A point of a timeline goes as a whole, since half of it means nothing."""
+    """The measurement without points of its timeline that are not finite."""
     return msgspec.structs.replace(
         measurement,
         samples=tuple(filter(isfinite, measurement.samples)),
@@ -81,7 +81,7 @@ def _sayable(node: Any) -> bool:
 
 
 def machine() -> dict[str, Any]:
-    """What the times of a run depend on; nothing that names the machine or its owner."""
+    """The facts about the machine on which times depend, without the names of the machine or its owner."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
@@ -103,7 +103,7 @@ def _cpu() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that are there."""
+    """The versions of the installed packages."""
     found = {}
     for name in PACKAGES:
         try:

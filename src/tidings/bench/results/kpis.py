@@ -3,8 +3,8 @@
     Nu_avg = triples / n  (4)      LHR = 100 · hits / (m · n)  (5)      T_total = T_elapsed - T_overhead  (6)
     Ups = n / T_total      Sps = m · Ups      Tps = Nu_avg · Sps      E2E = (T_total - T_update) / T_update
 
-An indicator whose ingredients were not measured is left out. A target that tells no components has T_total as the
-client sees it, so only Ups_client = n / T_elapsed may be compared between targets. Times are in ms, rates in 1/s.
+An indicator whose ingredients were not measured is left out. For a target that reports no components, T_total is what
+the client measures, so only Ups_client = n / T_elapsed is comparable between targets. Times are in ms, rates in 1/s.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from tidings.bench.results.measured import Measurement, Run
 UPDATES = "updates"
 """n: update requests."""
 SUBSCRIPTIONS = "subscriptions"
-"""m: subscriptions that were held meanwhile."""
+"""m: subscriptions during the test."""
 TRIPLES = "triples"
 """The sum of Nu_i: triples that were replaced."""
 HITS = "hits"
@@ -66,13 +66,13 @@ class Timing:
         return self.total + self.overhead
 
     def shares(self) -> dict[str, float]:
-        """Of T_total, as the lower part of Table VIII."""
+        """The shares of T_total, as in the lower part of Table VIII."""
         parts = (self.update, self.lutt, self.booster, self.notify)
         return {name: part / self.total if self.total else 0.0 for name, part in zip(COMPONENTS, parts, strict=True)}
 
 
 def timing_of(values: Mapping[str, float]) -> Timing | None:
-    """None if a target did not tell its components."""
+    """The components of a measurement; None if the target reports none."""
     if any(name not in values for name in COMPONENTS):
         return None
     update, lutt, booster, notify = (values[name] for name in COMPONENTS)
@@ -135,7 +135,7 @@ def _rates(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _latencies(points: Iterable[Measurement]) -> dict[str, float]:
-    """What a test has told as NL, or else the extremes of its latencies."""
+    """The notification latencies NL that a test reports, or else the extremes of its samples."""
     ranges: list[tuple[float, float]] = []
     for point in points:
         if "NL_min" in point.values and "NL_max" in point.values:

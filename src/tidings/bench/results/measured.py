@@ -1,4 +1,4 @@
-"""What a benchmark has measured: samples, counts, and where and when they were taken. All times are in milliseconds."""
+"""The measurements of a benchmark: samples, counts, and their circumstances. All times are in milliseconds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,19 +17,19 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     n: int | None = None
     """The size of the point, if the test has sizes: triples, subscribers, updates a second."""
     samples: tuple[float, ...] = ()
-    """One value an iteration, or one an operation, in ms."""
+    """One value for each iteration, or for each operation, in ms."""
     values: dict[str, float] = {}
-    """Counts and figures beside the samples: sent, received, lost, duplicates, disordered, rate, …"""
+    """Counts and figures besides the samples: sent, received, lost, duplicates, disordered, rate, …"""
     timeline: tuple[tuple[float, float], ...] = ()
-    """Seconds since the test began, and what was seen then: a rate, or megabytes."""
+    """Seconds since the test began, with a figure at that time: a rate, or megabytes."""
     histogram: dict[str, Any] | None = None
     """A mergeable histogram of latencies, as `Histogram.to_json` writes it."""
     wrong: tuple[str, ...] = ()
-    """Answers that were not as they should be. A measurement with any of these has no meaning as a time."""
+    """Descriptions of wrong answers. With any of them, the times of a measurement are meaningless."""
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that kept a test, or a target, from being measured."""
+    """The reason why a test or a target could not be measured."""
 
     target: str
     test: str
@@ -37,7 +37,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, kw_only=True):
-    """Everything that one call of the suite has seen. It can be written at any moment, complete or not."""
+    """All results of one call of the suite. It can be saved at any moment, complete or not."""
 
     name: str
     started: str
@@ -50,12 +50,12 @@ class Run(msgspec.Struct, kw_only=True):
     git: dict[str, Any]
     configuration: dict[str, Any]
     targets: dict[str, dict[str, Any]]
-    """What is known of each target: its kind, its address, its version, how it was started."""
+    """Facts about each target: its kind, its address, its version, how it was started."""
     measurements: list[Measurement] = []
     kpis: dict[str, dict[str, dict[str, float]]] = {}
     """By test, then target: Ups, Sps, Tps, NL_min, NL_max, E2E, LHR, loss ratio, …"""
     predictions: list[dict[str, Any]] = []
-    """What the performance model foretold, beside what was measured."""
+    """The predictions of the performance model, with the measured figures."""
     troubles: list[Trouble] = []
 
     def of(self, test: str, target: str | None = None) -> Iterator[Measurement]:

@@ -1,4 +1,4 @@
-"""The performance model of the SPS paper (2016): what an experiment of another size would take.
+"""The performance model of the SPS paper (2016), which predicts the times of an experiment of another size.
 
     T_elapsed = T_overhead + T_update + T_lutt + T_booster + T_notify                          (6)
     T_total   = T_update + T_lutt + T_booster + T_notify      one core after the other         (7)
@@ -8,9 +8,9 @@
     UPDATE_max = 1 / (tu + N_SPUs · tl)                                                       (11)
     THROUGHPUT_max = N_cores / (tb + te)                                                      (12)
 
-tu is the time of an update, tl of one look at one LUTT, tb of a BOOSTER that was hit, te of one notification. The model
-takes each of them for constant. Where a broker does better (one index for all LUTTs, say), the prediction is too dark,
-and says how much was gained.
+tu is the time of an update, tl of one look-up in one LUTT, tb of a BOOSTER that was hit, te of one notification. The
+model assumes that each is constant. If a broker does better (for example, with one index for all LUTTs), the prediction
+is too high, and its error shows the gain.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,9 @@ from tidings.bench.results.kpis import HITS, NOTIFICATIONS, SUBSCRIPTIONS, TRIPL
 from tidings.bench.results.measured import Measurement, Run
 
 TOTALS = ("T_total, ms", "Ups, 1/s")
-"""What the components of a prediction come to."""
+"""The totals of a prediction, besides its components."""
 ALIKE = 0.1
-"""Updates are of one kind if they replace as many triples, give or take this share: tu grows with them (Fig. 8)."""
+"""Updates are of one kind if their numbers of triples differ by at most this share: tu grows with them (Fig. 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Scale:
     subscriptions: float
     hit_rate: float
     notified: float = 1.0
-    """The share of hits that tell anybody anything: a LUTT lets through what its BOOSTER may find to be nothing."""
+    """The share of hits that cause a notification: for some hits of a LUTT, its BOOSTER finds no change."""
 
     @property
     def hits(self) -> float:
@@ -74,26 +74,26 @@ class Model:
         return timing.update + timing.lutt
 
     def bounds(self, scale: Scale, cores: float) -> tuple[float, float]:
-        """The least and the most that T_total can be: with fewer cores than (9) asks for, it lies in between."""
+        """The least and the greatest possible T_total: with fewer cores than (9) requires, it is in between."""
         least = self.parallel(scale) if cores > 1 else self.sequential(scale)
         most = self.parallel(scale) if cores >= cores_needed(scale) else self.sequential(scale)
         return least, most
 
     def updates_a_second(self, subscriptions: float) -> float:
-        """The most that can be (11)."""
+        """UPDATE_max (11)."""
         return 1000 / (self.tu + subscriptions * self.tl)
 
     def notifications_a_second(self, cores: float = 1) -> float:
-        """The most that can be (12)."""
+        """THROUGHPUT_max (12)."""
         return 1000 * cores / (self.tb + self.te)
 
     def ups(self, scale: Scale) -> float:
-        """Updates a second on one core, with all that they set going (Table I with 7)."""
+        """Updates a second on one core, with their notifications (Table I with 7)."""
         return 1000 * scale.updates / self.sequential(scale)
 
 
 def cores_needed(scale: Scale) -> float:
-    """Equation 9, for an update that hits as many as the average one."""
+    """Equation 9, for an update with the average number of hits."""
     return 1 + scale.subscriptions * scale.hit_rate
 
 
@@ -107,7 +107,7 @@ def scale_of(values: Mapping[str, float]) -> Scale | None:
 
 
 def fit(values: Mapping[str, float]) -> Model | None:
-    """The steps of an experiment whose components were measured. None if there is too little to go by."""
+    """The model of an experiment whose components were measured; None if figures are missing."""
     scale, timing = scale_of(values), timing_of(values)
     if scale is None or timing is None or not scale.hits:
         return None
@@ -121,7 +121,7 @@ def fit(values: Mapping[str, float]) -> Model | None:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the model foretold of a measurement, from another one."""
+    """What the model predicts for one measurement from another one."""
 
     test: str
     target: str
@@ -134,7 +134,7 @@ class Prediction:
 
     @property
     def error(self) -> float:
-        """Relative: 0.5 is half as much again as was measured."""
+        """The relative error: 0.5 means that the prediction is 1.5 times the measured figure."""
         return self.predicted / self.measured - 1 if self.measured else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Prediction:
 
 
 def predict(base: Measurement, other: Measurement) -> list[Prediction]:
-    """Every component of `other`, from the steps of `base`."""
+    """The predictions for every component of `other`, by the model of `base`."""
     known, wanted = pooled([base]), pooled([other])
     model, scale, timing = fit(known), scale_of(wanted), timing_of(wanted)
     if model is None or scale is None or timing is None:
@@ -165,7 +165,8 @@ def predict(base: Measurement, other: Measurement) -> list[Prediction]:
 
 
 def predictions(run: Run) -> list[dict[str, Any]]:
-    """As `Run.predictions` keeps them: the points of each target, from the first of their test or with such updates."""
+    """The predictions for `Run.predictions`: for the points of each target, from the first point of the same test, or
+    from the first with updates of the same kind."""
     return [each.to_json() for points in _by_target(run) for each in _foretold(points)]
 
 

@@ -1,4 +1,4 @@
-"""Figures that others have published, to read one's own beside. Other machines, other years: landmarks, no contest."""
+"""Published figures, as landmarks. They are from other machines and other years, so they are not comparable as such."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ SPS_MACHINE = "Intel Core i7-2630QM, 2 GHz, 8 GB; Virtuoso as endpoint; one core
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment of the SPS paper: what it must come to, and what they got."""
+    """An experiment of the SPS paper: its sizes, and the published figures."""
 
     name: str
     updates: int
@@ -21,7 +21,7 @@ class Experiment:
     notifications: int
     kpis: Mapping[str, float]
     without_lutt: Mapping[str, float]
-    """Their estimate of the same without LUTT."""
+    """The paper's estimate of the figures without LUTT."""
 
 
 LAMP = Experiment(
@@ -63,7 +63,7 @@ EXPERIMENTS = (LAMP, ROAD)
 
 
 def experiment_of(test: str, kpis: Mapping[str, float]) -> Experiment | None:
-    """Which one a lighting test was: by its name, or else by how many triples its updates replace."""
+    """The experiment of a lighting test: by its name, or else by the number of triples that its updates replace."""
     for experiment in EXPERIMENTS:
         if experiment.name in test.upper():
             return experiment
@@ -74,6 +74,6 @@ def experiment_of(test: str, kpis: Mapping[str, float]) -> Experiment | None:
 
 
 def as_published(measurement: Measurement, experiment: Experiment) -> bool:
-    """Whether it was of the paper's size, so that the figures may be read side by side."""
+    """Whether a measurement has the size of the paper's, so that the figures are comparable."""
     held = measurement.values.get("subscriptions", experiment.subscriptions)
     return measurement.n == experiment.updates and held == experiment.subscriptions

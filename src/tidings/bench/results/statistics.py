@@ -1,9 +1,9 @@
-"""What a handful of samples says: mean, extremes, variance, percentiles, and how far the mean may be from the truth.
+"""Statistics of few samples: mean, extremes, variance, percentiles, and confidence intervals.
 
     variance = sum (v - mean)² / I
 
-The variance is that of the population, divided by I and not by I - 1: the rows of the PES paper (2016, section V-A)
-come out only so, as the tests show. Confidence intervals use the sample's variance, as they must.
+The variance is that of the population, divided by I and not by I - 1: only so, the rows of the PES paper (2016, section
+V-A) are reproduced, as the tests show. Confidence intervals use the variance of the sample, as they must.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ SEED = 2016
 ROUNDS = 3000
 """Resamples of a bootstrap."""
 PICKS = 600_000
-"""Values drawn in one bootstrap at most: large samples get fewer rounds, down to LEAST_ROUNDS."""
+"""The most values drawn in one bootstrap: large samples get fewer rounds, down to LEAST_ROUNDS."""
 LEAST_ROUNDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a figure lies, with a given confidence."""
+    """A confidence interval of a figure."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The columns that end a row of the paper's CSV, and how many samples they are of."""
+    """The last columns of a row in the paper's CSV, and the number of samples."""
 
     count: int
     mean: float
@@ -49,7 +49,7 @@ class Summary:
 
     @property
     def variation(self) -> float:
-        """The coefficient of variation, of the sample: how noisy it is, as a share of the mean."""
+        """The coefficient of variation of the sample: its standard deviation as a share of the mean."""
         if self.count < 2 or not self.mean:
             return 0.0
         return sqrt(self.variance * self.count / (self.count - 1)) / abs(self.mean)
@@ -65,7 +65,7 @@ def summarise(samples: Sequence[float]) -> Summary:
 
 
 def mean(samples: Sequence[float]) -> float:
-    """Between the extremes, whatever the rounding."""
+    """The mean, which is between the extremes in spite of rounding."""
     return min(max(fsum(samples) / len(samples), min(samples)), max(samples))
 
 
@@ -76,7 +76,7 @@ def median(samples: Sequence[float]) -> float:
 
 
 def percentile(samples: Sequence[float], per_cent: float) -> float:
-    """Linear between the two nearest samples, as numpy does by default."""
+    """A percentile, with linear interpolation between the two nearest samples, as numpy does by default."""
     _check(samples)
     return _of_sorted(sorted(samples), per_cent)
 
@@ -120,20 +120,20 @@ def bootstrap(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Interval:
-    """Where a figure of the samples lies: percentiles of the figure over resamples, expanded for few samples."""
+    """A confidence interval: percentiles of the figure over resamples, expanded for few samples."""
     drawn = resampled(samples, figure, seed)
     return central(sorted(drawn), confidence, len(samples))
 
 
 def resampled(samples: Sequence[float], figure: Callable[[Sequence[float]], float], seed: int) -> tuple[float, ...]:
-    """The figure over samples drawn anew, with replacement; the same seed draws the same."""
+    """The figure over resamples with replacement; the same seed draws the same resamples."""
     _check(samples)
     return _drawn(tuple(samples), figure, seed)
 
 
 @lru_cache(maxsize=1024)
 def _drawn(samples: tuple[float, ...], figure: Callable[[Sequence[float]], float], seed: int) -> tuple[float, ...]:
-    """A page of results shows the same samples in several places, and drawing them takes most of its time."""
+    """The same, cached: a report shows the same samples in several places, and drawing takes most of its time."""
     rng = Random(seed)
     size = len(samples)
     rounds = max(LEAST_ROUNDS, min(ROUNDS, PICKS // size))
@@ -141,8 +141,8 @@ def _drawn(samples: tuple[float, ...], figure: Callable[[Sequence[float]], float
 
 
 def central(ordered: Sequence[float], confidence: float, size: int) -> Interval:
-    """The middle of a bootstrap's outcomes. Percentiles of few samples are too narrow, so the tails are those that
-    make it as wide as Student's interval would be (Hesterberg 2014, expanded percentile interval)."""
+    """The central interval of a bootstrap's outcomes. Percentiles of few samples are too narrow, so the tails are such
+    that it is as wide as Student's interval (Hesterberg 2014, expanded percentile interval)."""
     if size < 2:
         raise ValueError("an interval needs at least 2 samples")
     wide = t_quantile((1 + confidence) / 2, size - 1) * sqrt(size / (size - 1))

@@ -1,7 +1,7 @@
-"""What can be measured: brokers and stores, each behind the same small seam.
+"""The targets of measurements: brokers and stores, behind one small interface.
 
-A target is opened, asked to do things, and closed. It measures nothing itself: whoever calls takes the time. Add one by
-writing a class with these methods and naming it in `targets/kinds.py`.
+A test opens a target, calls it, and closes it. The target measures nothing; the test takes the times. To add a kind of
+target, write a class with these methods, and name it in `targets/kinds.py`.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -13,7 +13,7 @@ from tidings.model.terms import Triple
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A notification as it came: when (`time.perf_counter`), and what. `number` is the target's own, if it has one."""
+    """A notification: its time (`time.perf_counter`) and its rows. `number` is the target's sequence number, if any."""
 
     at: float
     number: int | None
@@ -23,7 +23,7 @@ class Arrival:
 
 
 class Listening(Protocol):
-    """A subscription that was made. The first notification, with the whole answer, is among those it tells."""
+    """A subscription, as an iterator over its notifications. The first one is the whole answer."""
 
     def __aiter__(self) -> AsyncIterator[Arrival]: ...
     async def end(self) -> None: ...
@@ -31,20 +31,20 @@ class Listening(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What a target can do, so that tests can leave out what it cannot."""
+    """The abilities of a target; tests that need others are left out."""
 
     updates: bool = True
     queries: bool = True
     subscriptions: bool = True
     polls: bool = False
-    """Whether its subscriptions are queries asked again and again: they cannot see what happens in between."""
+    """Whether its subscriptions poll: they miss changes between two polls."""
     components: bool = False
-    """Whether it tells the timing components of its updates."""
+    """Whether it reports the timing components of its updates."""
 
 
 @dataclass(slots=True)
 class Description:
-    """What a report says of a target."""
+    """Facts about a target for reports."""
 
     name: str
     kind: str
@@ -61,23 +61,23 @@ class Target(Protocol):
     @property
     def description(self) -> Description: ...
     async def open(self) -> None:
-        """Start it, if it is ours to start, and connect. Raises a TidingsError that says what is wrong."""
+        """Start the target, if the suite manages it, and connect. Raises a TidingsError that says what is wrong."""
 
     async def close(self) -> None: ...
     async def clear(self) -> None:
-        """Have it hold nothing."""
+        """Remove all data."""
 
     async def insert(self, triples: Iterable[Triple]) -> None:
         """Add triples to the default graph, as one request."""
 
     async def update(self, text: str) -> None: ...
     async def query(self, text: str) -> list[tuple[str | None, ...]]:
-        """Rows as N-Triples terms; ASK is one row of one boolean."""
+        """The rows of an answer, as N-Triples terms; that of ASK is one row with one boolean."""
 
     async def subscribe(self, text: str) -> Listening: ...
     async def components(self) -> dict[str, float]:
-        """Sums of timing components since it started, in ms, and counters, by the names of the SPS paper; {} if it
-        does not tell."""
+        """The sums of timing components since the start, in ms, and counters, by the names of the SPS paper; {} if the
+        target does not report them."""
 
     async def memory(self) -> int | None:
-        """Resident bytes, if that can be known."""
+        """Resident bytes; None if unknown."""

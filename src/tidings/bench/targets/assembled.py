@@ -1,4 +1,4 @@
-"""A target put together from three parts: how it is spoken to, how it is heard, and what it tells of itself."""
+"""A target composed of three parts: its updates and queries, its subscriptions, and its reports about itself."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -10,7 +10,7 @@ from tidings.model.terms import Triple
 
 
 class Speaking(Protocol):
-    """Updates and queries."""
+    """Sends updates and queries."""
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -19,7 +19,7 @@ class Speaking(Protocol):
 
 
 class Hearing(Protocol):
-    """Subscriptions."""
+    """Makes subscriptions."""
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -28,7 +28,7 @@ class Hearing(Protocol):
 
 
 class Telling(Protocol):
-    """What a target says of itself."""
+    """Reports of a target about itself."""
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -38,7 +38,7 @@ class Telling(Protocol):
 
 
 class Silent:
-    """Tells nothing but, perhaps, what software it is."""
+    """For targets that report nothing except, perhaps, their version."""
 
     def __init__(self, version: Callable[[], str] = str) -> None:
         self._version = version
@@ -57,8 +57,8 @@ class Silent:
 
 
 class Assembled:
-    """The target of its three parts. `clearing` are the updates after which it holds nothing; `portion` is the
-    most triples that it can take at once, if there is such a limit."""
+    """The target of three parts. `clearing` are the updates that remove all data; `portion` is the most triples that
+    one request may have, if there is such a limit."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Any SPARQL 1.1 endpoint. It knows no subscriptions, so one is had the naive way: ask again and again, and compare.
+"""Any SPARQL 1.1 endpoint. It has no subscriptions, so the suite polls the query, and compares the answers.
 
 added = answer - answer before        removed = answer before - answer        nothing is told if both are empty
 """
@@ -21,24 +21,24 @@ from tidings.bench.targets.wire.sparql import OverHttp
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     query: HttpUrl
     update: HttpUrl | None = None
-    """If it is not the address of queries."""
+    """The address for updates, if it is not that for queries."""
     poll_ms: Annotated[float, Meta(gt=0)] = 100.0
     form: bool = False
     """Whether queries and updates are sent as forms; else their bare text is the body."""
     query_parameters: dict[str, str] = {}
-    """Sent with every query: `{"default-graph-uri": "…"}` for a store that has no default graph of its own."""
+    """Parameters of every query: `{"default-graph-uri": "…"}` for a store without a default graph of its own."""
     update_parameters: dict[str, str] = {}
-    """Sent with every update: `{"using-graph-uri": "…"}` for such a store."""
+    """Parameters of every update: `{"using-graph-uri": "…"}` for such a store."""
     clear: Annotated[list[str], Meta(min_length=1)] = msgspec.field(default_factory=lambda: ["CLEAR ALL"])
-    """The updates after which it holds nothing."""
+    """The updates that remove all data."""
     triples_per_request: Count | None = None
-    """The most that it takes at once; larger inserts become several requests, and are not one any more."""
+    """The most triples of one request; larger inserts become several requests, and are not atomic any more."""
     connections: Count = 100
     timeout: Seconds = 120.0
 
 
 class Polling:
-    """`Hearing`, by asking. A notification's time is when the answer that shows the change had come."""
+    """`Hearing` by polling. The time of a notification is when the answer with the change came."""
 
     def __init__(self, speaking: Speaking, seconds: float) -> None:
         self._speaking = speaking
@@ -61,7 +61,7 @@ class Polling:
         inbox.put(first)
         known = Counter(first.added)
         while True:
-            # An answer that takes longer than the interval is followed by the next question at once.
+            # If an answer takes longer than the interval, the next poll follows at once.
             await asyncio.sleep(max(0.0, asked + self._seconds - loop.time()))
             asked = loop.time()
             answer = Counter(await self._speaking.query(text))

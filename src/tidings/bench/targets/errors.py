@@ -1,10 +1,10 @@
-"""What can go wrong with a target; branches of the tree in `model/errors.py`.
+"""The errors of targets: branches of the tree in `model/errors.py`.
 
 TidingsError
 ├── BadRequest
 │   └── BadTarget            bad_target           400   mistakes, each with its key
-├── UnreachableTarget        target_unreachable   502   nobody answers there
-└── TargetFailed             target_failed        500   it ended, or makes no sense; the tail of its log
+├── UnreachableTarget        target_unreachable   502   no server answers at its address
+└── TargetFailed             target_failed        500   it ended, or its answers are invalid; the tail of its log
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from tidings.model.errors import BadRequest, TidingsError
 
 
 class BadTarget(BadRequest):
-    """A target that is not described as it should be: every mistake, with its key."""
+    """The settings of a target are invalid: every mistake, with its key."""
 
     code = "bad_target"
 
@@ -35,7 +35,7 @@ class UnreachableTarget(TidingsError):
 
 
 class TargetFailed(TidingsError):
-    """It was there, and then it was not, or not in its right mind. `tail` is the end of its log, if we have one."""
+    """A target ended, or its answers are invalid. `tail` is the end of its log, if there is one."""
 
     code = "target_failed"
 
@@ -49,7 +49,7 @@ class TargetFailed(TidingsError):
 
 @contextmanager
 def translated(address: str) -> Iterator[None]:
-    """Errors of clients as errors of a target. What a target refuses stays the `Refused` that it is."""
+    """Turn errors of clients into errors of a target, except `Refused`, with which a target refuses a request."""
     try:
         yield
     except CannotConnect as error:

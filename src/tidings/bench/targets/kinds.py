@@ -33,7 +33,7 @@ _SAMPLE = {"http_port": "1", "ws_port": "1", "folder": "."}
 
 
 class ManagedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the kind `managed`; texts may have placeholders, see `managed.py`."""
+    """The settings of the kind `managed`. Texts may have placeholders; see `managed.py`."""
 
     command: Words
     target: dict[str, Any]
@@ -48,7 +48,7 @@ class ManagedSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(name: str, settings: Mapping[str, Any], under: str = "") -> Target:
-    """The target of a configuration, not yet open. Raises BadTarget, with every mistake and its key."""
+    """The target of a configuration, which the caller has to open. Raises BadTarget, with every mistake and its key."""
     given = dict(settings)
     kind = given.pop("kind", None)
     if kind is None:

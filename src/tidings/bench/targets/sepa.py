@@ -1,4 +1,4 @@
-"""Any SEPA broker: updates and queries by the SPARQL Protocol, subscriptions by the Subscribe language, no more."""
+"""Any SEPA broker: updates and queries by the SPARQL Protocol, subscriptions by the Subscribe language."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     query_path: str = "/query"
     update_path: str = "/update"
     clear: Annotated[list[str], Meta(min_length=1)] = msgspec.field(default_factory=CLEARING.copy)
-    """The updates after which it holds nothing."""
+    """The updates that remove all data."""
     form: bool = False
     """Whether queries and updates are sent as forms; else their bare text is the body."""
     connections: Count = 100

@@ -1,4 +1,4 @@
-"""From a mapping of settings to a typed value, with every mistake explained by its key."""
+"""Reads a mapping of settings as a typed value; its error names every mistake with its key."""
 
 import re
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _PATTERNS = {
 
 
 def read(kind: type[S], name: str, settings: Mapping[str, Any], under: str = "") -> S:
-    """The settings of a target. Raises BadTarget with every mistake; `under` is the key that they stand below."""
+    """The settings of a target; `under` is the key above them. Raises BadTarget with every mistake."""
     known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     mistakes = [_unknown(under + key, key, known) for key in settings if key not in known]
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a Tidings broker tells of itself at `/status`: its version, its memory, and the times of its updates."""
+"""Reads `/status` of a Tidings broker: its version, its memory, and the times of its updates."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _MS = 1000.0
 
 
 class Status:
-    """`Telling`, by the broker's own account."""
+    """`Telling` by `/status`."""
 
     def __init__(self, http_url: str, *, timeout: float) -> None:
         self._url = f"{http_url.rstrip('/')}/status"

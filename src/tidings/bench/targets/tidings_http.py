@@ -1,4 +1,4 @@
-"""Tidings with updates and queries over HTTP, by connections that are kept, and subscriptions over WebSocket."""
+"""Tidings with updates and queries over HTTP, on persistent connections, and subscriptions over WebSocket."""
 
 import msgspec
 
@@ -13,9 +13,9 @@ from tidings.bench.targets.wire.sparql import OverHttp
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: HttpUrl
     ws: WsUrl | None = None
-    """If it is not the address that the broker names."""
+    """The address for subscriptions, if it is not the one that the broker names."""
     connections: Count = 100
-    """The most for updates and queries at a time."""
+    """The most connections for updates and queries."""
     subscribers_per_connection: Count = 100
     timeout: Seconds = 120.0
 

@@ -25,12 +25,12 @@ from tidings.protocol.errors import Refusal
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: HttpUrl
     connections: Count = 100
-    """The most for updates and queries at a time."""
+    """The most connections for updates and queries."""
     timeout: Seconds = 120.0
 
 
 class Events:
-    """The data of events, from the bytes of a stream in whatever pieces they come."""
+    """Parses the data of events from the bytes of a stream, in pieces of any size."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -47,7 +47,7 @@ class Events:
 
 
 class OverStreams:
-    """`Hearing`. The time of a notification is when its bytes came."""
+    """`Hearing` by event streams. The time of a notification is when its bytes came."""
 
     def __init__(self, url: str, *, timeout: float) -> None:
         self._url = f"{url}/subscribe"
@@ -56,7 +56,7 @@ class OverStreams:
         self._feeders = Feeders()
 
     async def open(self) -> None:
-        # Quiet streams have a heartbeat of the broker's; how often is its own affair.
+        # No timeout for reading: on quiet streams, the broker sends a heartbeat, but its interval is not known here.
         self._client = AsyncHttpClient(seconds=self._timeout, endless=True)
 
     async def close(self) -> None:
@@ -79,7 +79,7 @@ class OverStreams:
         return inbox
 
     async def _follow(self, text: str, inbox: Inbox, begun: asyncio.Event) -> None:
-        """Until the stream ends, which it never should by itself."""
+        """Read the stream until it ends, which is an error unless the suite has closed it."""
         events = Events()
         try:
             async with aclosing(self._pieces(text)) as pieces:
@@ -94,7 +94,7 @@ class OverStreams:
                             case _:
                                 raise TargetFailed(f"{self._url} says what is no notification")
         except TidingsError as error:
-            inbox.fail(error)  # before anybody is told that it has begun
+            inbox.fail(error)  # before `begun` is set, so that the subscriber finds the error
         finally:
             begun.set()
 

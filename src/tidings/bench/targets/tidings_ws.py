@@ -19,15 +19,15 @@ T = TypeVar("T")
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: AnyUrl
-    """Of the WebSocket gate; or of HTTP, which leads to it and tells how the broker is."""
+    """The address of the WebSocket gate; or of the HTTP gate, which names the other one and has `/status`."""
     http: HttpUrl | None = None
-    """Where the broker tells how it is, if `url` is the WebSocket's."""
+    """The address of the HTTP gate, for `/status`, if `url` is that of the WebSocket gate."""
     subscribers_per_connection: Count = 100
     timeout: Seconds = 120.0
 
 
 class OverConnection:
-    """`Speaking`, by the client library. A connection that breaks is not mended: that would be measured, too."""
+    """`Speaking` by the client library. It does not reconnect: the measurement would include that."""
 
     def __init__(self, url: str, *, timeout: float) -> None:
         self._url = url

@@ -1,1 +1,1 @@
-"""What is measured with: knowledge bases of a chosen size, and the queries and updates asked of them."""
+"""The workloads: generators of knowledge bases of any size, with their queries and updates."""

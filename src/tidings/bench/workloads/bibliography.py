@@ -32,7 +32,7 @@ GROWTH = {  # a, b, c and the origin of the logistic curves
     "Book": (52.97, 40739.38, 0.32, 1950),
 }
 AT_MOST = {"PhDThesis": 20, "MastersThesis": 10, "Www": 10}
-"""A random number a year, from 1980 on."""
+"""A random number for each year, from 1980 on."""
 KINDS = (*GROWTH, *AT_MOST)
 VENUES = ("Journal", "Proceedings")
 
@@ -56,8 +56,8 @@ PROBABILITY = {
     "MastersThesis": {"creator": 1.0, "publisher": 1.0},
     "Www": {"creator": 0.9973, "homepage": 1.0},
 }  # fmt: skip
-"""How likely a document of a kind has an attribute. Of articles, inproceedings, proceedings and books, creator,
-editor, isbn, month, pages, journal and references are the published ones; the others are estimates of ours."""
+"""The probability that a document of a kind has an attribute. Of articles, inproceedings, proceedings and books,
+creator, editor, isbn, month, pages, journal and references are the published ones; the others are estimates."""
 
 CITATIONS = (16.82, 10.07)
 EDITORS = (2.15, 1.18)
@@ -97,7 +97,7 @@ def integer(number: int) -> Term:
 
 
 def bibliography(triples: int = 10_000, seed: int = SEED) -> Iterator[Triple]:
-    """So many triples, or a few more: the last document is a whole one."""
+    """A bibliography of so many triples, or a few more, to complete the last document."""
     checked(triples)
     written = 0
     for document in _Library(seed).documents():
@@ -117,7 +117,7 @@ def logistic(year: int, a: float, b: float, c: float, origin: int) -> float:
 
 
 def documents_of(kind: str, year: int) -> int:
-    """How many documents of a kind that grows are published in a year; papers need something to be published in."""
+    """The number of documents of a growing kind in a year; papers only if there are proceedings or journals."""
     if (kind == "Article" and not documents_of("Journal", year)) or (
         kind == "Inproceedings" and not documents_of("Proceedings", year)
     ):
@@ -139,7 +139,7 @@ def authors(year: int) -> tuple[float, float]:
 
 
 def person_name(number: int) -> str:
-    """The name of the person with this number; no two have the same."""
+    """The unique name of the person with this number."""
     rest, first = divmod(number, len(FIRST_NAMES))
     generation, last = divmod(rest, len(LAST_NAMES))
     name = f"{FIRST_NAMES[first]} {LAST_NAMES[last]}"
@@ -147,7 +147,7 @@ def person_name(number: int) -> str:
 
 
 class _Library:
-    """The bibliography as it grows. It remembers 4 bytes an authorship and a citation, and 1 byte a document."""
+    """The growing bibliography. It keeps 4 bytes for each authorship and citation, and 1 byte for each document."""
 
     def __init__(self, seed: int) -> None:
         self._rng = Random(f"{seed}")
@@ -176,7 +176,7 @@ class _Library:
                 yield self._venue(kind, n, year)
         left = [0 if kind in VENUES else documents_of(kind, year) for kind in GROWTH]
         left += [self._rng.randint(0, most) if year >= 1980 else 0 for most in AT_MOST.values()]
-        for _ in range(sum(left)):  # mixed, so that a bibliography that ends within a year has some of everything
+        for _ in range(sum(left)):  # mixed, so that a bibliography that ends within a year has all kinds
             [drawn] = self._rng.choices(range(len(KINDS)), left)
             left[drawn] -= 1
             yield self._document(drawn, year)
@@ -271,13 +271,13 @@ class _Library:
         found.append((_person(number), ns("name"), literal(person_name(number))))
 
     def _editors(self, found: list[Triple], document: Term) -> None:
-        """Somebody who edits has written before."""
+        """Add editors, who are authors of earlier documents."""
         if self._authorships:
             drawn = (self._rng.choice(self._authorships) for _ in range(max(1, round(self._rng.gauss(*EDITORS)))))
             found += [(document, ns("editor"), _person(person)) for person in dict.fromkeys(drawn)]
 
     def _references(self, found: list[Triple], document: Term) -> None:
-        """A bag of documents: half of them as popular as they are, half of them any."""
+        """Add a bag of cited documents: half of them drawn by popularity, half of them uniformly."""
         if not self._kinds:
             return
         rng, number = self._rng, len(self._kinds)

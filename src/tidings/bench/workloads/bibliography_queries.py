@@ -1,4 +1,4 @@
-"""Questions of the kinds of SP2Bench, one for each of its 17, asked of our bibliography in our own words.
+"""Queries of the kinds of SP2Bench, one for each of its 17, for this bibliography.
 
 Q4 and the two joins by FILTER (Q5a, Q12a) grow with the square of the data, Q6 and Q7 negate by OPTIONAL and !BOUND:
 they are meant to be hard, as in the original.

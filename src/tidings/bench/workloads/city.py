@@ -18,7 +18,7 @@ RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 SEED = 2016
 
 EPOCH_US = 1_460_000_000_000_000
-"""When the first sensor was read: unix time in microseconds, as all timestamps of the city."""
+"""The time of the first sensor reading: Unix time in microseconds, as all timestamps of the city."""
 DAY_US = 86_400_000_000
 
 
@@ -153,7 +153,7 @@ def _property(name: str, kind: str, domain: str, target: Term) -> Iterator[Tripl
 
 
 def road_triples(road: int, seed: int = SEED) -> Iterator[Triple]:
-    """A road and all that stands on it: 5 triples, and 35 for each post."""
+    """A road and everything on it: 5 triples, and 35 for each post."""
     size = size_of(road)
     rng = Random(f"{seed}/{road}")
     latitude, longitude = rng.uniform(44.46, 44.53), rng.uniform(11.28, 11.40)
@@ -253,7 +253,7 @@ LAMPS_OF_ROAD = (
 )
 
 FINE_ROADS = (*range(1, 6), *range(101, 105), *range(201, 204), *range(301, 308))
-"""The roads of which every lamp has a subscription of its own."""
+"""The roads with a subscription for every lamp."""
 COARSE_ROADS = (6, 105, 204, 308)
 """The roads with one subscription for all their lamps."""
 

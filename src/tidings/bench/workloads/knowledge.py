@@ -1,10 +1,10 @@
-"""The KB loader of the PES paper: a knowledge base goes into a target n triples at a time.
+"""The KB loader of the PES paper: loads a knowledge base into a target, n triples at a time.
 
-    checksum = sum of digest(triple) modulo 2^128        whatever the order and the batches
+    checksum = sum of digest(triple) modulo 2^128        independent of the order and the batches
 
 A knowledge base is a list of sources: files (N-Triples, Turtle, Notation3 as far as it is Turtle, RDF/XML, JSON-LD;
-gzip or not) and generators with a size. A batch is a request of its own and holds triples of one source; `sources` says
-what becomes of blank nodes.
+gzip or not) and generators with a size. A batch is one request with triples of one source; `sources` describes how
+blank nodes become IRIs.
 """
 
 import time
@@ -25,11 +25,11 @@ SEED = city.SEED
 BATCH = 1000
 
 Progress: TypeAlias = Callable[[float, float, str], None]
-"""Called after each batch: triples that are in, triples that are expected, and the source with rate and time left."""
+"""Called after each batch: loaded triples, expected triples, and a text with the source, the rate and the time left."""
 
 
 class KnowledgeFailed(LoadFailed):
-    """A knowledge base that could not be loaded to its end: which source, where in it, and how much of all is in."""
+    """Loading a knowledge base failed: the source, the place in it, and the number of triples loaded before."""
 
     code = "knowledge_failed"
 
@@ -47,7 +47,7 @@ class KnowledgeFailed(LoadFailed):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a target was given."""
+    """The result of loading a knowledge base."""
 
     triples: int
     requests: int
@@ -56,7 +56,7 @@ class Loaded:
 
 
 class Checksum:
-    """Tells whether two runs had the same triples. A triple that comes twice counts twice."""
+    """A checksum that is equal if two runs had the same triples. A triple that comes twice counts twice."""
 
     def __init__(self) -> None:
         self._sum = 0
@@ -85,7 +85,7 @@ async def load(
     seed: int = SEED,
     progress: Progress | None = None,
 ) -> Loaded:
-    """Give a knowledge base to a target. What was in when something failed stays in. Raises KnowledgeFailed."""
+    """Load a knowledge base into a target. After a failure, loaded triples stay. Raises KnowledgeFailed."""
     total, told = Checksum(), _Told(progress)
     requests = held = 0
     opened = _opened(sources, seed)
@@ -99,7 +99,7 @@ async def load(
 
 
 async def batches(target: Target, sources: Sequence[str], batch: int, seed: int = SEED) -> AsyncIterator[int]:
-    """Load step by step, for who has something to do in between: after each step, how many triples it had."""
+    """Load step by step, so that the caller can act in between; yields the number of triples of each step."""
     held = 0
     for source, triples in _batches(_opened(sources, seed), batch):
         await _insert(target, source, triples, held)
@@ -108,7 +108,7 @@ async def batches(target: Target, sources: Sequence[str], batch: int, seed: int 
 
 
 def _opened(sources: Sequence[str], seed: int) -> list[Source]:
-    """All of them, so that a name that is wrong is known before anything is in."""
+    """All sources, so that a wrong name is reported before loading starts."""
     found: list[Source] = []
     for text in sources:
         try:
@@ -140,7 +140,7 @@ def _some(source: Source, triples: Iterator[Triple], batch: int, held: int) -> l
         raise KnowledgeFailed(str(error), source=source.name, triples=held) from error
     except (EOFError, zlib.error) as error:
         raise KnowledgeFailed(f"not a whole gzip file: {error}", source=source.name, triples=held) from error
-    except OSError as error:  # gzip.BadGzipFile is one, and has no strerror
+    except OSError as error:  # includes gzip.BadGzipFile, which has no strerror
         raise KnowledgeFailed(error.strerror or str(error), source=source.name, triples=held) from error
 
 
@@ -154,7 +154,8 @@ async def _insert(target: Target, source: Source, triples: list[Triple], held: i
 
 
 class _Told:
-    """Rate and estimate: sources that are over are known, the one being read tells, the others are guessed."""
+    """The rate and the estimated total: complete sources are counted, the present one estimates itself by its position,
+    the others by their sizes."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress

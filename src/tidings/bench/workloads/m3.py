@@ -1,10 +1,10 @@
-"""RDF-M3, the formalism of Smart-M3 beside SPARQL: lists of triple patterns in which a wildcard stands for any term.
+"""RDF-M3, the formalism of Smart-M3 besides SPARQL: lists of triple patterns in which a wildcard matches any term.
 
     query(patterns)   every triple that matches at least one of them
     insert(triples)   remove(patterns)   update(removed, inserted): removed first
 
-Each is put into the words of SPARQL, so that any target can be measured with either formalism. Terms are in N-Triples
-or, with prefixes, prefixed names; the wildcard is `*`, or the IRI that stands for it on the wire of Smart-M3.
+The functions translate each operation to SPARQL, so that both formalisms can be measured on any target. Terms are in
+N-Triples or, with prefixes, prefixed names; the wildcard is `*`, or its IRI in the protocol of Smart-M3.
 """
 
 import re
@@ -28,7 +28,7 @@ PREFIXES = {
     "owl": "http://www.w3.org/2002/07/owl#",
     "xsd": XSD,
 }
-"""Those that are always known."""
+"""The prefixes that are always declared."""
 
 Pattern: TypeAlias = tuple[Term, Term, Term]
 """A triple with `ANY` in any of its places."""
@@ -38,7 +38,7 @@ _PREFIXED = re.compile(r"([A-Za-z][\w.-]*)?:([\w.-]*)")
 
 
 def pattern(row: Sequence[str], prefixes: Mapping[str, str] | None = None) -> Pattern:
-    """A pattern from a list of three texts. Raises BadRequest for what is no pattern, or none that SPARQL can say."""
+    """A pattern from a list of three texts. Raises BadRequest if it is invalid, or has no equivalent in SPARQL."""
     if len(row) != 3:
         raise BadRequest(f"a triple pattern has 3 places, not {len(row)}")
     known = PREFIXES | dict(prefixes or {})
@@ -75,7 +75,7 @@ def query(patterns: Iterable[Sequence[str]], prefixes: Mapping[str, str] | None 
 
 
 def insert(triples: Iterable[Triple]) -> str:
-    """Blank nodes are new ones. Raises BadRequest for a wildcard."""
+    """The update that inserts triples; blank nodes become new nodes. Raises BadRequest for a wildcard."""
     found = list(triples)
     if any(place in {ANY, ANY_IRI} for triple in found for place in triple):
         raise BadRequest("a wildcard cannot be inserted")
@@ -83,7 +83,7 @@ def insert(triples: Iterable[Triple]) -> str:
 
 
 def remove(patterns: Iterable[Sequence[str]], prefixes: Mapping[str, str] | None = None) -> str:
-    """Remove every triple that matches at least one of the patterns."""
+    """The update that removes every triple that matches at least one of the patterns."""
     found = _widest(pattern(row, prefixes) for row in patterns)
     ground = [each for each in found if ANY not in each]
     wild = [f"DELETE WHERE {{ {_plain(each)} }}" for each in found if ANY in each]
@@ -91,7 +91,7 @@ def remove(patterns: Iterable[Sequence[str]], prefixes: Mapping[str, str] | None
 
 
 def update(removed: Iterable[Sequence[str]], inserted: Iterable[Triple]) -> str:
-    """Remove, then insert, as one request: what is in both is there afterwards."""
+    """The update that removes, then inserts, in one request: a triple in both exists afterwards."""
     return f"{remove(removed)} ;\n{insert(inserted)}"
 
 
@@ -110,7 +110,7 @@ def _lines(triples: Iterable[Triple]) -> str:
 
 
 def _widest(patterns: Iterable[Pattern]) -> list[Pattern]:
-    """The patterns without those that say less than another one, in order."""
+    """The patterns in order, without those that a more general one includes."""
     found = dict.fromkeys(patterns)
     return [each for each in found if not any(wider in found for wider in _wider(each))]
 
@@ -126,7 +126,7 @@ def _plain(each: Pattern) -> str:
 
 
 def _matching(each: Pattern) -> str:
-    """The pattern, with its constants bound to the variables in whose places they stand."""
+    """A group for the pattern, which binds its constants to the variables ?s, ?p, ?o of their positions."""
     bound = [f"BIND({place} AS ?{name})" for name, place in zip("spo", each, strict=True) if place != ANY]
     return " ".join([_plain(each) + (" ." if bound else ""), *bound])
 

@@ -1,10 +1,10 @@
-"""Where the triples of a knowledge base come from: files in the formats of RDF, and generators with a size.
+"""The sources of the triples of a knowledge base: files in RDF formats, and generators with a size.
 
     name(blank node) = urn:tidings:blank:b + digest(source, label)
 
-A knowledge base is loaded in many requests, and a label means a node of one request only; so blank nodes become IRIs,
-the same in all the requests of a source, and the same whenever it is loaded (RDF 1.1 Concepts, section 3.5). Files are
-told apart by their content, generators by their size and seed: nodes of different sources stay different.
+A knowledge base is loaded in many requests, and the scope of a label is one request; so blank nodes become IRIs, the
+same in all requests of a source, and the same each time it is loaded (RDF 1.1 Concepts, section 3.5). The digest has
+the content of a file, or the size and seed of a generator, so that nodes of different sources stay different.
 """
 
 import gzip
@@ -24,21 +24,21 @@ from tidings.model.formats.rdf import RdfFormat, parse_rdf
 from tidings.model.terms import Quad, Term, Triple
 
 BASE = "http://tidings.example/knowledge/"
-"""What relative IRIs of a file are relative to, followed by the file's name: not to where it happens to lie."""
+"""The base IRI of a file is this and the file's name, so that it does not depend on the folder."""
 
 _GENERATED = re.compile(r"(city|universities|bibliography):(.*)", re.DOTALL)
 _DRAWN = re.compile(r"[0-9a-f]{1,32}")
-"""What the parsers draw at random for a node without a label; a label of a document may look like it."""
+"""The random labels that parsers make for nodes without a label; a label of a document may look like one."""
 _PIECE = 1 << 15
-"""Bytes read at a time: small, so that what is read tells how far the parser is."""
+"""Bytes read at a time: few, so that the position in the file shows how far the parser is."""
 _BYTES = {RdfFormat.N_TRIPLES: 120, RdfFormat.N_QUADS: 120}
-"""Of a triple, to begin an estimate with; 50 in the other formats."""
+"""Bytes of a triple, for the first estimate; 50 in the other formats."""
 _PACKED = 12
-"""How much smaller gzip makes triples, to begin an estimate with."""
+"""The compression ratio of gzip, for the first estimate."""
 
 
 class BlankNames:
-    """IRIs for the blank nodes of one source. Nodes without a label are known by their turn, which takes a table."""
+    """The IRIs for the blank nodes of one source. The IRI of a node without a label has its number, from a table."""
 
     def __init__(self, key: Callable[[], bytes]) -> None:
         self._make_key = key
@@ -53,7 +53,7 @@ class BlankNames:
 
     def name(self, node: Term) -> Term:
         if not self._key:
-            self._key = self._make_key()  # only who has blank nodes has to read a file twice
+            self._key = self._make_key()  # reads the file once more, so only if it has blank nodes
         label = node[2:]
         if _DRAWN.fullmatch(label):
             label = f"#{self._turns.setdefault(label, len(self._turns))}"
@@ -67,7 +67,7 @@ class Generated:
     name: str
     seed: int
     about: int
-    """How many triples it will make, more or less."""
+    """The approximate number of its triples."""
     make: Callable[[], Iterator[Triple]]
 
     def triples(self) -> Iterator[Triple]:
@@ -78,7 +78,7 @@ class Generated:
 
 
 class File:
-    """A document of RDF, gzip or not. One that names graphs is refused: a knowledge base is one graph."""
+    """An RDF document, gzip or not. It must not have named graphs, because a knowledge base is one graph."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -88,7 +88,7 @@ class File:
         self._read = 0
 
     def triples(self) -> Iterator[Triple]:
-        """Raises RdfSyntaxError, OSError, and what gzip raises for a damaged file."""
+        """The triples of the file. Raises RdfSyntaxError, OSError, and the errors of gzip for a damaged file."""
         return BlankNames(self._key)(self._parsed())
 
     def _parsed(self) -> Iterator[Triple]:
@@ -103,7 +103,7 @@ class File:
                 yield _of_one_graph(quad)
 
     def expected(self, read: int) -> int:
-        """How many triples there are, seeing that so many have been read: from the share of the bytes they took."""
+        """The estimated number of triples, after so many have been read, by the share of bytes read."""
         if not self._read:
             packed = _PACKED if self.name.lower().endswith(".gz") else 1
             return max(read, self._size * packed // _BYTES.get(self._format, 50))
@@ -149,7 +149,7 @@ def _generated(text: str, kind: str, size: str, seed: int) -> Generated:
 
 
 def _is_n3(name: str) -> bool:
-    """Notation3, as far as it is Turtle: all that data need. Formulas and rules are syntax errors."""
+    """Whether a file is Notation3, which is read as Turtle: formulas and rules are syntax errors."""
     return name.lower().removesuffix(".gz").endswith(".n3")
 
 
@@ -161,7 +161,7 @@ def _of_one_graph(quad: Quad) -> Triple:
 
 
 class _Counted:
-    """A file that tells how much of it was read."""
+    """A file that reports how many bytes were read."""
 
     def __init__(self, file: BinaryIO, count: Callable[[int], None]) -> None:
         self._file = file

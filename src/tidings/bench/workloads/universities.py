@@ -2,10 +2,10 @@
 
     triples = sum over departments (about 6,900)        15 to 25 departments a university, about 138k triples
 
-Written from the published profile of its data; vocabulary and names are our own. Every department draws from a random
-stream of its own, so larger data contain the smaller. A department is planned first and written then: the plan is the
-book that `university_queries` counts in. An individual has its most specific types only, and there is no T-Box: nothing
-is left to inference.
+It follows the published profile of the data, with its own vocabulary and names. Every department has its own random
+generator, so larger data contain smaller ones. `plan` makes a department before its triples are written, and
+`university_queries` counts answers in the plans. An individual has only its most specific types, and there is no T-Box,
+so that no inference is needed.
 """
 
 import math
@@ -21,18 +21,18 @@ SEED = 2005
 DEPARTMENTS = (15, 25)
 GROUPS = (10, 20)
 COURSES_TAUGHT = (1, 2)
-"""Of a member of the faculty, at each level."""
+"""Courses of a member of the faculty, at each level."""
 UNDERGRADUATES_PER_FACULTY = (8, 14)
 GRADUATES_PER_FACULTY = (3, 4)
 COURSES_TAKEN = (2, 4)
 GRADUATE_COURSES_TAKEN = (1, 3)
 PAPERS_JOINED = (0, 5)
-"""By a graduate student, with members of the faculty."""
+"""Papers of a graduate student, with members of the faculty."""
 TEACHING_ASSISTANTS = (1 / 5, 1 / 4)
 RESEARCH_ASSISTANTS = (1 / 4, 1 / 3)
 ADVISED_UNDERGRADUATES = 1 / 5
 ALMA_MATERS = 1000
-"""Degrees come from so many universities, most of which are no more than a name."""
+"""The number of universities from which degrees come; most of them have no other data."""
 INTERESTS = 30
 TRIPLES_PER_DEPARTMENT = 6_900
 """About, for estimates: LUBM(50, 0) has 6,888,642 triples in some 1,000 departments."""
@@ -40,7 +40,7 @@ TRIPLES_PER_DEPARTMENT = 6_900
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """How many of a kind work for a department, and how many publications each of them has."""
+    """The number of teachers of a rank in a department, and of the publications of each."""
 
     kind: str
     members: tuple[int, int]
@@ -60,7 +60,7 @@ DEGREES = ("undergraduateDegreeFrom", "mastersDegreeFrom", "doctoralDegreeFrom")
 class Teacher:
     kind: str
     number: int
-    """Among those of its kind, in the department."""
+    """Its number among the teachers of its rank, in the department."""
     courses: range
     graduate_courses: range
     degrees: tuple[int, ...]
@@ -76,7 +76,7 @@ class Teacher:
 class Undergraduate:
     courses: list[int]
     advisor: int | None
-    """As an index of the department's teachers, which professors lead."""
+    """An index of the department's teachers, among which professors come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Department:
-    """All there is to know of a department, by numbers."""
+    """The plan of a department, in numbers."""
 
     university: int
     number: int
@@ -127,7 +127,7 @@ def ns(name: str) -> Term:
 
 
 def universities(scale: float = 1.0, seed: int = SEED) -> Iterator[Triple]:
-    """`scale` universities, triple by triple; of a fraction, as many departments (one at least)."""
+    """The triples of `scale` universities; for a fraction, that share of the departments (at least one)."""
     known: set[int] = set()
     for department in departments(scale, seed):
         mentioned = department.alma_maters() | {department.university}
@@ -216,7 +216,7 @@ def _graduates(rng: Random, faculty: int, professors: int, courses: int, graduat
 
 
 def _share(rng: Random, count: int, shares: tuple[float, float]) -> int:
-    """At most a quarter of 4 students to each teacher: there are courses for all assistants."""
+    """A random share of a count, between these bounds."""
     return rng.randint(math.ceil(shares[0] * count), math.floor(shares[1] * count))
 
 

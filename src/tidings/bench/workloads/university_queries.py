@@ -1,8 +1,8 @@
-"""The 14 questions of LUBM, asked of our universities without need of inference, and how many answers each must have.
+"""The 14 queries of LUBM, for these universities and without inference, with the number of answers of each.
 
-LUBM has a reasoner find subclasses (a Student, a Professor, a Person), subproperties (memberOf for worksFor), inverses
-(hasAlumnus), transitivity (subOrganizationOf) and a definition (Chair). Here a question names the classes and
-properties that are stored, so its answer is the one that LUBM means, from plain matching.
+LUBM needs a reasoner for subclasses (a Student, a Professor, a Person), subproperties (memberOf for worksFor), inverses
+(hasAlumnus), transitivity (subOrganizationOf) and a definition (Chair). Here a query names the classes and properties
+that are stored, so that plain matching finds the answers that LUBM means.
 """
 
 from collections import Counter
@@ -68,7 +68,7 @@ QUERIES = {
 
 
 def expected(scale: float = 1.0, seed: int = SEED) -> dict[str, int]:
-    """The number of answers of every question, counted in the plans of the departments."""
+    """The number of answers of each query, counted in the plans of the departments."""
     counts = Counter(dict.fromkeys(QUERIES, 0))
     for department in departments(scale, seed):
         counts.update(_anywhere(department))

@@ -1,8 +1,8 @@
-"""A target that the suite starts and stops itself: a command, and the target that is then to be had.
+"""A target that the suite starts and stops itself: a command, and the target that it serves.
 
 Command, environment and the target's settings may have the placeholders {http_port} and {ws_port} (free ports),
-{folder} (a folder of its own), and whatever the named groups of `greeting` find in what the command says:
-`{"greeting": "http://127.0.0.1:(?P<http_port>\\d+)"}` lets it choose its port itself.
+{folder} (a folder of its own), and those of the named groups of `greeting`, which match the output of the command:
+with `{"greeting": "http://127.0.0.1:(?P<http_port>\\d+)"}`, the command chooses its port itself.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ Places: TypeAlias = Mapping[str, str]
 Around: TypeAlias = Callable[[], AbstractAsyncContextManager[Places]]
 _PLACE = re.compile(r"\{(\w+)\}")
 _NOTICE_SECONDS = 1.0
-"""A broken connection may be heard of a little before the end of the process."""
+"""Seconds to wait for the end of a process after its connection has broken."""
 _GREETING_SECONDS = 0.02
 
 
@@ -42,30 +42,30 @@ async def alone() -> AsyncIterator[Places]:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a target is started, known to be ready, and stopped."""
+    """How to start a target, how to find out that it is ready, and how to stop it."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     health: str | None = None
-    """An address that answers with success once it is ready."""
+    """A URL that returns success once the target is ready."""
     greeting: str | None = None
-    """What it says once it is ready, as a regular expression."""
+    """A regular expression for its output once it is ready."""
     start_timeout: float = 60.0
     stop_timeout: float = 15.0
     log: Path | None = None
-    """Where what it says is kept; by default in its folder, which goes when it is closed."""
+    """The file for its output; by default in its folder, which is removed when the target is closed."""
     folder: Path | None = None
-    """By default a temporary one."""
+    """Its folder; by default a temporary one."""
     prepare: Callable[[Places], Awaitable[None]] = _nothing
-    """Before it is started."""
+    """Called before the command starts."""
     around: Around = alone
-    """What has to run as long as it does, and fills more places."""
+    """A context that is open while the command runs, and fills more placeholders."""
     finish: Callable[[Places], Awaitable[None]] = _nothing
-    """Once it is ready."""
+    """Called once the target is ready."""
 
 
 def filled(value: Any, places: Places) -> Any:
-    """A text, or a structure of texts, with its placeholders filled. Others stay as they are."""
+    """A text, or a structure of texts, with its placeholders filled. Unknown placeholders stay as they are."""
     match value:
         case str():
             return _PLACE.sub(lambda found: places.get(found[1], found[0]), value)
@@ -78,7 +78,7 @@ def filled(value: Any, places: Places) -> Any:
 
 
 class Managed:
-    """See the top of this module. `build` makes the target, once it is known where it is."""
+    """A target that the suite starts and stops. `build` makes the inner target, once its ports are known."""
 
     def __init__(self, name: str, kind: str, launch: Launch, build: Callable[[Places], Target]) -> None:
         self._name = name
@@ -87,7 +87,7 @@ class Managed:
         self._process: Process | None = None
         self._temporary: Path | None = None
         self._around = AsyncExitStack()
-        self._target = build({"http_port": "1", "ws_port": "1", "folder": "."})  # for what it offers; never opened
+        self._target = build({"http_port": "1", "ws_port": "1", "folder": "."})  # only for `offers`; never opened
         self._description = Description(name, kind, "", details={"command": " ".join(launch.command)})
 
     @property
@@ -98,7 +98,7 @@ class Managed:
     def description(self) -> Description:
         return self._description
 
-    # -- life ---------------------------------------------------------------------------------------------------
+    # -- starting and stopping ----------------------------------------------------------------------------------
 
     async def open(self) -> None:
         try:
@@ -153,7 +153,7 @@ class Managed:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[None]:
-        """Whatever fails because the process has ended, is explained by that."""
+        """If an error occurs because the process has ended, raise TargetFailed with the tail of its log instead."""
         process = self._process
         if process is None:
             raise TargetFailed(f"{self._name} was asked before it was opened, or after it was closed")
@@ -167,7 +167,7 @@ class Managed:
                     raise ended from error
             raise
 
-    # -- work ---------------------------------------------------------------------------------------------------
+    # -- requests -----------------------------------------------------------------------------------------------
 
     async def clear(self) -> None:
         async with self._watched():
@@ -194,12 +194,12 @@ class Managed:
             return await self._target.components()
 
     async def memory(self) -> int | None:
-        """Of the process and all that it has started."""
+        """Resident bytes of the process and of all its children."""
         return None if self._process is None else self._process.memory()
 
 
 class _Watched:
-    """A subscription whose failures are explained."""
+    """A subscription that raises TargetFailed if the process has ended."""
 
     def __init__(self, inner: Listening, watched: Callable[[], Any]) -> None:
         self._inner = inner
@@ -218,7 +218,7 @@ class _Watched:
 
 
 async def _ready(launch: Launch, process: Process, places: Places) -> dict[str, str]:
-    """Wait until it greets, and answers; what the greeting says fills places."""
+    """Wait for the greeting, then for the health check; the placeholders from the groups of the greeting."""
     found: dict[str, str] = {}
     if launch.greeting is not None:
         while (match := re.search(launch.greeting, process.said())) is None:
@@ -244,7 +244,7 @@ async def _healthy(client: AsyncHttpClient, address: str) -> bool:
 
 
 def _free_ports(number: int) -> Iterator[int]:
-    """Ports that nobody had a moment ago, each another one."""
+    """Different ports that were free a moment ago."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:

@@ -1,5 +1,5 @@
-"""Targets that need nothing but their name: Tidings as it is, Tidings that evaluates everything anew, Oxigraph, and
-Tidings in front of that."""
+"""Targets that need no settings: Tidings, Tidings with full re-evaluation, Oxigraph, and Tidings in front of
+Oxigraph."""
 
 import shutil
 import sys
@@ -26,7 +26,7 @@ class TidingsSettings(msgspec.Struct, frozen=True, kw_only=True):
     transport: Literal["ws", "http", "sse"] = "ws"
     storage: Literal["memory", "disk"] = "memory"
     arguments: list[str] = []
-    """More for `tidings serve`."""
+    """Further arguments for `tidings serve`."""
     subscribers_per_connection: Count = 100
     log: str | None = None
     timeout: Seconds = 120.0
@@ -50,7 +50,7 @@ def tidings_context(name: str, settings: TidingsSettings) -> Managed:
 
 
 def _in_front(name: str, mode: str, settings: TidingsSettings) -> Managed:
-    """In front of an Oxigraph, which is started first, and whose memory counts for nothing."""
+    """Tidings in front of an Oxigraph, which starts first, and whose memory does not count."""
     flags = ("--endpoint", "{query}", "--update-url", "{update}", "--mode", mode)
     around = partial(_store, name, settings)
     return _tidings(name, f"tidings-{mode}", settings, *flags, around=around)
@@ -73,7 +73,7 @@ async def _store(name: str, settings: TidingsSettings) -> AsyncIterator[Places]:
 def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str, around: Around | None = None) -> Managed:
     storage = ("--memory",) if settings.storage == "memory" else ("--data", "{folder}/data")
     launch = Launch(
-        # Whole cities come as one request, and evaluating a thousand subscriptions anew takes its time.
+        # Some requests insert a whole city, and re-evaluating a thousand subscriptions takes long.
         (*_SERVE, "--max-body", "1G", "--timeout", "0", *storage, *flags, *settings.arguments),
         greeting=_GREETING,
         start_timeout=settings.start_timeout,
@@ -99,7 +99,7 @@ def _tidings(name: str, kind: str, settings: TidingsSettings, *flags: str, aroun
 
 class OxigraphSettings(msgspec.Struct, frozen=True, kw_only=True):
     binary: str | None = None
-    """The server, if it is not the one that the extra `bench` brings, nor on the PATH."""
+    """The path of the server; by default that of the extra `bench`, or that on the PATH."""
     storage: Literal["memory", "disk"] = "memory"
     poll_ms: Annotated[float, Meta(gt=0)] = 100.0
     log: str | None = None
@@ -139,7 +139,7 @@ def oxigraph(name: str, settings: OxigraphSettings) -> Managed:
 
 
 def oxigraph_binary() -> str | None:
-    """The server that stands beside this Python, or on the PATH."""
+    """The server beside this Python, or on the PATH."""
     beside = Path(sysconfig.get_path("scripts")) / "oxigraph"
     return str(beside) if beside.exists() else shutil.which("oxigraph")
 

@@ -1,4 +1,4 @@
-"""A process of the suite's own: started in a group of its own, watched, and ended with all that it has started."""
+"""A child process of the suite: starts a command in its own process group, watches it, and ends the whole group."""
 
 import asyncio
 import atexit
@@ -21,13 +21,13 @@ _running: set[int] = set()
 
 @atexit.register
 def _kill_all() -> None:
-    """Nothing that we have started outlives us, whatever becomes of us short of a SIGKILL."""
+    """Kill all started processes when the suite ends, unless a SIGKILL ends it."""
     for group in _running:
         _signal(group, signal.SIGKILL)
 
 
 class Process:
-    """A command at work. What it says goes to a file, of which `said` is all and `tail` the end."""
+    """A running command. Its output goes to a file: `said` reads all of it, `tail` its end."""
 
     def __init__(
         self, name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path
@@ -49,14 +49,14 @@ class Process:
         return self._popen.poll() is not None
 
     def check(self) -> None:
-        """Raises TargetFailed if it has ended."""
+        """Raises TargetFailed if the process has ended."""
         code = self._popen.poll()
         if code is not None:
             how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
             raise TargetFailed(f"{self._name} has ended {how}", self.tail())
 
     async def wait(self, seconds: float) -> bool:
-        """Whether it ends within a time."""
+        """Wait for the end of the process; whether it ends in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not self.ended:
@@ -64,7 +64,7 @@ class Process:
         return self.ended
 
     async def stop(self, seconds: float) -> None:
-        """SIGTERM, some time to end well, then SIGKILL for whatever is left of its group."""
+        """Send SIGTERM, wait so many seconds, then send SIGKILL to the rest of the group."""
         group = self._popen.pid
         _signal(group, signal.SIGTERM)
         await self.wait(seconds)
@@ -85,7 +85,7 @@ class Process:
         return "\n".join(lines[-_TAIL_LINES:])
 
     def memory(self) -> int | None:
-        """Resident bytes of its group; what its processes share counts once. None where there is no /proc."""
+        """Resident bytes of the group; shared memory counts once. None without /proc."""
         if not _PROC.joinpath("self/stat").exists():
             return None
         members = [pid for pid in _pids() if _group(pid) == self._popen.pid]
@@ -122,7 +122,7 @@ def _group(pid: int) -> int | None:
     try:
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
-        return None  # it has just ended
+        return None  # the process has just ended
     return int(stat.rpartition(")")[2].split()[2])
 
 

@@ -1,1 +1,1 @@
-"""How targets are spoken to and heard: the SPARQL Protocol, the Subscribe language, rows in one spelling."""
+"""The protocols of targets: the SPARQL Protocol and the Subscribe language; and rows in one spelling."""

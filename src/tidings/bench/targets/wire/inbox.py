@@ -1,4 +1,4 @@
-"""What a subscription was told and nobody has read yet: the `Listening` of every target that sends notifications."""
+"""The queue of unread notifications of a subscription: the `Listening` of every target that sends notifications."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ MOST_WAITING = 1_000_000
 
 
 class Inbox:
-    """Notifications in the order in which they came; when it is full, reading it fails, since any count would be wrong.
+    """Notifications in the order in which they came. Once it overflows, reading fails, as all counts would be wrong.
 
     Reading goes on until `finish`, or raises what `fail` was called with, after all that came before.
     """
@@ -41,7 +41,7 @@ class Inbox:
         return self._waiting.popleft()
 
     async def end(self) -> None:
-        """End the subscription; what came before can still be read."""
+        """End the subscription. Notifications from before can still be read."""
         if not self.finished:
             self.finished = True
             self._news.set()
@@ -70,7 +70,7 @@ class Inbox:
 
 
 class Feeders:
-    """Tasks that feed inboxes, one each, until they are ended or all is closed."""
+    """Tasks that feed one inbox each, until its subscription ends or the target is closed."""
 
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[None], Inbox] = {}

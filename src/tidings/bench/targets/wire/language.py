@@ -33,7 +33,7 @@ def arrival(at: float, notification: Notification) -> Arrival:
 
 
 def read_answer(document: bytes) -> Answer | None:
-    """What a broker says; None if it is nothing that we know. Raises TargetFailed."""
+    """Parse a message of a broker; None if its kind is unknown. Raises TargetFailed."""
     try:
         return decode_answer(document)
     except BadMessage as error:
@@ -140,7 +140,7 @@ class Socket(WSListener):
                 case Refusal() as refusal:
                     self._refused(refusal)
                 case _:
-                    pass  # nothing that was asked for
+                    pass  # an unknown message
         except TidingsError as error:
             self._fail(error)
 
@@ -150,7 +150,7 @@ class Socket(WSListener):
             alias = str(notification.alias or "")
             inbox = self._by_alias.get(alias)
             if inbox is None:
-                return  # of a subscription that has ended here
+                return  # the suite has ended this subscription
             self._by_spuid[notification.spuid] = inbox
             if not self._starting[alias].done():
                 self._starting[alias].set_result(notification.spuid)
@@ -166,7 +166,7 @@ class Socket(WSListener):
         if begun is not None and not begun.done():
             begun.set_exception(Refused(refusal))
         elif self._ending:
-            next(iter(self._ending.values())).set()  # it is gone already, or the broker will not have it
+            next(iter(self._ending.values())).set()  # it has ended already, or the broker refuses to end it
         else:
             self._fail(Refused(refusal))
 
@@ -188,7 +188,7 @@ async def open_socket(address: str, timeout: float) -> Socket:
                 websocket_handshake_timeout=timeout,
                 enable_auto_ping=True,
                 auto_ping_idle_timeout=timeout,
-                auto_ping_reply_timeout=timeout,  # a broker at work may be silent for long
+                auto_ping_reply_timeout=timeout,  # a busy broker may not answer for long
                 max_frame_size=_LARGEST,
             )
     except (OSError, WSError, TimeoutError, ValueError) as error:
@@ -198,8 +198,8 @@ async def open_socket(address: str, timeout: float) -> Socket:
 
 
 class OverSockets:
-    """Subscriptions over WebSockets, each with at most `each` of them. An `http://` address leads to the other one, if
-    the broker says so."""
+    """Subscriptions over WebSockets, at most `each` on one connection. At an `http://` address, the broker may name its
+    WebSocket address."""
 
     def __init__(self, url: str, *, each: int, timeout: float) -> None:
         self._url = url
@@ -224,7 +224,7 @@ class OverSockets:
         return await (await self._socket()).subscribe(text)
 
     async def _socket(self) -> Socket:
-        """A socket with room for one more."""
+        """A socket that can take one more subscription."""
         async with self._making:
             if not self._room:
                 self._sockets.append(await open_socket(self._address, self._timeout))

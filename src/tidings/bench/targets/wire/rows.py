@@ -1,4 +1,4 @@
-"""Rows as N-Triples terms, spelt alike whatever target they come from, so that answers can be compared.
+"""Rows as N-Triples terms, in one spelling for all targets, so that answers can be compared.
 
 A term has one spelling (`model/terms.py`), and language tags are in lower case: stores may keep their case or not. Two
 things stay as a target has them, because it may: labels of blank nodes, which `comparable` leaves out, and the lexical
@@ -24,7 +24,7 @@ _REMEMBERED = 100_000
 
 
 def notified_rows(part: ResultsDocument) -> tuple[Row, ...]:
-    """The rows of a part of a notification. Raises TargetFailed for what are no terms."""
+    """The rows of a part of a notification. Raises TargetFailed if a cell is no term."""
     if part.boolean is not None:
         return (boolean_row(part.boolean),)
     try:
@@ -71,7 +71,7 @@ def _rows(read: Callable[[], Solutions | Boolean]) -> list[Row]:
 
 
 def comparable(rows: Iterable[Row]) -> Counter[Row]:
-    """Rows as a multiset in which all blank nodes are the same one: their labels are each target's own."""
+    """Rows as a multiset in which all blank nodes are equal, because each target has its own labels."""
     return Counter(tuple("_:" if cell is not None and cell[0] == "_" else cell for cell in row) for row in rows)
 
 

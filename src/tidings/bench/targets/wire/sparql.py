@@ -1,4 +1,4 @@
-"""Speaking to a target by the SPARQL 1.1 Protocol, over HTTP connections that are kept."""
+"""Sends updates and queries to a target by the SPARQL 1.1 Protocol, on persistent HTTP connections."""
 
 import re
 from collections.abc import Mapping
@@ -43,10 +43,10 @@ class OverHttp:
         self._update_parameters = dict(update_parameters or {})
         self._client: AsyncHttpClient | None = None
         self.server = ""
-        """What it calls itself, once it has answered."""
+        """The Server header of its answers, once there is one."""
 
     async def open(self) -> None:
-        """Connect, and see that there is somebody who answers queries."""
+        """Connect, and check that the target answers queries."""
         self._client = AsyncHttpClient(seconds=self._timeout, connections=self._connections)
         await self.query("ASK {}")
 
@@ -59,7 +59,7 @@ class OverHttp:
         await self._send("update", self._update_url, text, "*/*", self._update_parameters)
 
     async def query(self, text: str) -> list[Row]:
-        """Solutions, a boolean, or, of CONSTRUCT and DESCRIBE, triples."""
+        """The solutions, the boolean, or the triples of CONSTRUCT and DESCRIBE."""
         answer = await self._send("query", self._query_url, text, _accept(text), self._query_parameters)
         if answer.headers.get("content-type", "").startswith(_TRIPLES):
             return _triples(answer.content)
@@ -81,7 +81,7 @@ class OverHttp:
 
 
 def _accept(query: str) -> str:
-    """Virtuoso answers CONSTRUCT in whatever it is offered, even as a table."""
+    """The Accept header for a query, with formats only of its form: Virtuoso would answer CONSTRUCT with a table."""
     form = _FORM.search(_NO_KEYWORDS.sub(" ", query))
     return _TRIPLES if form is not None and form[1].upper() in {"CONSTRUCT", "DESCRIBE"} else _RESULTS
 
