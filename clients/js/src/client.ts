@@ -1,4 +1,4 @@
-/** A client of one broker: requests over HTTP, subscriptions over one WebSocket that is made when it is needed. */
+/** A client of one broker: requests over HTTP, subscriptions over one WebSocket, which the first subscription opens. */
 
 import { Connection, type ConnectionState, type Socket, type TokenProvider, webSocket } from "./connection.js";
 import { type Asked, type Committed, Http, type UpdateOptions } from "./http.js";
@@ -8,7 +8,7 @@ import type { Row } from "./terms.js";
 
 export interface ClientOptions {
   readonly token?: TokenProvider;
-  /** Told whenever the WebSocket opens, breaks or waits. */
+  /** Called whenever the WebSocket opens, breaks or waits. */
   readonly connection?: (state: ConnectionState) => void;
   readonly fetch?: typeof fetch;
   readonly open?: (address: string) => Socket;
@@ -18,7 +18,7 @@ export class Tidings {
   readonly http: Http;
   readonly connection: Connection;
 
-  /** `address` is that of the broker: `http://localhost:8000`. */
+  /** `address` is the HTTP address of the broker: `http://localhost:8000`. */
   constructor(address: string, options: ClientOptions = {}) {
     const base = address.endsWith("/") ? address : `${address}/`;
     const token = options.token ? { token: options.token } : {};
@@ -31,7 +31,7 @@ export class Tidings {
     });
   }
 
-  /** The answer to a query, as it is now. */
+  /** The present answer to a query. */
   query(sparql: string, asked: Asked = {}): Promise<Results> {
     return this.http.query(sparql, asked);
   }
@@ -45,7 +45,7 @@ export class Tidings {
     return this.http.update(sparql, options);
   }
 
-  /** The answer to a query, and from then on every change of it; over a new connection, too, if this one breaks. */
+  /** Subscribe to a query: its answer, then every change. The subscription survives broken connections. */
   subscribe(sparql: string, handlers: Handlers, dataset: Dataset = {}): Subscription {
     return this.connection.subscribe(sparql, handlers, dataset);
   }
@@ -55,7 +55,7 @@ export class Tidings {
   }
 }
 
-/** Where subscriptions are: `/subscribe` beside the HTTP interface. */
+/** The address for subscriptions: `/subscribe` at the HTTP address. */
 export function socketAddress(base: string): string {
   const address = new URL("subscribe", base);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";

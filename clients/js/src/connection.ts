@@ -1,7 +1,7 @@
 /**
- * A WebSocket that is made again whenever it breaks, with all its subscriptions.
+ * A WebSocket that connects again whenever it breaks, and resumes all its subscriptions.
  *
- *     closed -> connecting -> open -> (lost) waiting -> connecting -> …       there is none while nobody subscribes
+ *     closed -> connecting -> open -> (lost) waiting -> connecting -> …       closed without subscriptions
  */
 
 import { Unreachable } from "./errors.js";
@@ -20,14 +20,14 @@ export interface Socket {
   close(): void;
 }
 
-/** A token to show, or null where nobody asks for one; called whenever a connection is made. */
+/** Returns a token, or null without security; called for every new connection. */
 export type TokenProvider = () => string | null | Promise<string | null>;
 
 export interface ConnectionOptions {
   readonly open: () => Socket;
   readonly token?: TokenProvider;
   readonly state?: (state: ConnectionState) => void;
-  /** Runs something after some milliseconds; returns how to prevent it. */
+  /** Runs a function after some milliseconds; returns a function that cancels it. */
   readonly later?: (run: () => void, milliseconds: number) => () => void;
 }
 
@@ -56,13 +56,13 @@ export class Connection {
     return subscription;
   }
 
-  /** Show another token: the one from before expires. */
+  /** Send a new token before the old one expires. */
   async renew(): Promise<void> {
     const token = await this.options.token?.();
     if (token && this.state === "open") this.socket?.send(tokenMessage(token));
   }
 
-  /** Try again now, whatever the pause: the network is back. */
+  /** Connect now instead of after the pause, because the network is back. */
   hurry(): void {
     if (this.state !== "waiting") return;
     this.pause?.();
@@ -84,7 +84,7 @@ export class Connection {
     socket.onopen = () => this.opened(socket);
     socket.onmessage = (event) => this.heard(String(event.data));
     socket.onclose = (event) => this.lost(socket, event.reason);
-    socket.onerror = () => undefined; // a close follows, which says all there is to say
+    socket.onerror = () => undefined; // a close event with the reason follows
   }
 
   private opened(socket: Socket): void {
@@ -120,7 +120,7 @@ export class Connection {
   private told(notification: Notification): void {
     const subscription = this.subscriptions.get(notification.alias ?? "");
     if (subscription) subscription.take(notification);
-    else this.socket?.send(unsubscribeMessage(notification.spuid)); // given up before its first answer came
+    else this.socket?.send(unsubscribeMessage(notification.spuid)); // its owner ended it before the first answer came
   }
 
   private ended(spuid: string, why: string): void {
@@ -156,7 +156,7 @@ export class Connection {
     this.pause = this.later(() => this.connect(), pauseOf(this.attempts, reason));
   }
 
-  /** Nobody subscribes any more. A moment later it is certain: a page often ends one and begins another. */
+  /** Close the socket a moment after the last subscription has ended: a page often ends one and begins another. */
   private restIfIdle(): void {
     if (this.subscriptions.size > 0) return;
     this.later(() => {
@@ -179,7 +179,7 @@ export class Connection {
   }
 }
 
-/** Twice as long each time, and never exactly as long as others: a broker that comes back is not run down by all at once. */
+/** The pause before the next attempt: it doubles each time, with jitter, so that not all clients connect at once. */
 function pauseOf(attempts: number, reason: string): number {
   const first = reason === "" ? FIRST_PAUSE : 2 * FIRST_PAUSE;
   return Math.min(LONGEST_PAUSE, first * 2 ** Math.min(attempts - 1, 10)) * (0.75 + Math.random() / 2);

@@ -1,4 +1,4 @@
-/** What a broker refuses, with the code that programs can rely on, and what cannot be reached at all. */
+/** The errors of a broker, with their stable codes, and the error for a broker that cannot be reached. */
 
 export interface ErrorEnvelope {
   readonly error: string;
@@ -29,19 +29,19 @@ export class BrokerError extends Error {
     return this.envelope.status_code;
   }
 
-  /** Where in the text the mistake is, if it is one of syntax: line and column, from 1. */
+  /** The place of a syntax error in the text: line and column, from 1. */
   get place(): { readonly line: number; readonly column: number } | null {
     const { line, column } = this.envelope;
     return line === undefined || column === undefined ? null : { line, column };
   }
 
-  /** Whether somebody has to say who they are, or say it again. */
+  /** Whether the user has to log in, or to log in again. */
   get wantsToken(): boolean {
     return this.status === 401;
   }
 }
 
-/** Nothing came back: the broker does not run, or the network is down. */
+/** There is no answer: the broker does not run, or the network is down. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
@@ -50,13 +50,13 @@ export function isEnvelope(value: unknown): value is ErrorEnvelope {
   return typeof value === "object" && value !== null && "error" in value && "status_code" in value;
 }
 
-/** The error of an answer over HTTP, also if something between here and the broker has answered. */
+/** The error in an HTTP answer, even if a proxy between client and broker has answered. */
 export function refusal(status: number, text: string): BrokerError {
   try {
     const content: unknown = JSON.parse(text);
     if (isEnvelope(content)) return new BrokerError(content);
   } catch {
-    // no JSON, so not of the broker: told as it is, below
+    // not JSON, so not from the broker: the text itself becomes the message below
   }
   return new BrokerError({ error: "http_error", status_code: status, error_description: text.slice(0, 500) || `status ${status}` });
 }

@@ -1,4 +1,4 @@
-/** Requests over HTTP: each shows a token if there is one, and fails with what the broker says. */
+/** Requests over HTTP. Each sends the token, if there is one, and throws the broker's error if it fails. */
 
 import { Unreachable, refusal } from "./errors.js";
 import type { TokenProvider } from "./connection.js";
@@ -11,24 +11,24 @@ export interface HttpOptions {
 }
 
 export interface Asked extends Dataset {
-  /** A commit: the answer as it was after it. */
+  /** A commit: the broker answers for the state after it. */
   readonly at?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface UpdateOptions {
   readonly publisher?: string;
-  /** Seconds, or a duration such as `PT5M`: the broker carries the update out later. */
+  /** Seconds, or a duration such as `PT5M`, after which the broker executes the update. */
   readonly delay?: number | string;
   readonly signal?: AbortSignal;
 }
 
-/** Whether a text can be read, and if not, what is wrong with it and where: line and column, from 1. */
+/** Whether a text is valid, and if not, the message and the place of the mistake: line and column, from 1. */
 export type Checked =
   | { readonly valid: true; readonly warnings: readonly string[] }
   | { readonly valid: false; readonly error: string; readonly error_description: string; readonly line?: number; readonly column?: number };
 
-/** What became of an update: a commit, or the promise of one. */
+/** The result of an update: a commit, or a delayed update. */
 export type Committed =
   | { readonly sequence: number; readonly time: number; readonly added: number; readonly removed: number }
   | { readonly delayed: string; readonly at: string; readonly time: number };
@@ -36,7 +36,7 @@ export type Committed =
 export class Http {
   constructor(private readonly options: HttpOptions) {}
 
-  /** An answer of the broker, as it is. Raises BrokerError, Unreachable. */
+  /** The raw answer of the broker. Throws BrokerError, Unreachable. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     const token = (await this.options.token?.()) ?? null;
@@ -80,7 +80,7 @@ export class Http {
     });
   }
 
-  /** Whether a text can be read; nothing is done with it. */
+  /** Whether a text is valid; the broker does not execute it. */
   check(kind: "query" | "update", sparql: string, signal?: AbortSignal): Promise<Checked> {
     return this.json<Checked>("check", { method: "POST", body: new URLSearchParams({ [kind]: sparql }), ...(signal && { signal }) });
   }

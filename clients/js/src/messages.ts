@@ -1,4 +1,4 @@
-/** What goes over the wire: see the broker's documentation of its protocol. */
+/** The messages of the WebSocket protocol; the broker's documentation describes them. */
 
 import { type ErrorEnvelope, isEnvelope } from "./errors.js";
 import type { Row } from "./terms.js";
@@ -19,7 +19,7 @@ export interface Notification {
   /** Microseconds since 1970. */
   readonly time: number;
   readonly resumed?: boolean;
-  /** Why the answer changed, if it was not the data. */
+  /** The reason for the change, if it is not a change of the data. */
   readonly reason?: string;
 }
 
@@ -37,7 +37,7 @@ export type Incoming =
   | { readonly kind: "error"; readonly error: ErrorEnvelope }
   | { readonly kind: "unknown" };
 
-/** A message of the broker; what this client does not know is none of its business. */
+/** Parses a message of the broker; unknown messages are ignored. */
 export function read(text: string): Incoming {
   const message = JSON.parse(text) as Readonly<Record<string, unknown>>;
   if (message["notification"]) return { kind: "notification", notification: message["notification"] as Notification };
@@ -46,7 +46,7 @@ export function read(text: string): Incoming {
   return isEnvelope(message) ? { kind: "error", error: message } : { kind: "unknown" };
 }
 
-/** The graphs that a request is about, instead of those that its text names. */
+/** The dataset of a request, instead of the one that its text names. */
 export interface Dataset {
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
@@ -77,7 +77,7 @@ export function unsubscribeMessage(spuid: string): string {
   return JSON.stringify({ unsubscribe: { spuid } });
 }
 
-/** The smallest message that shows a token: subscriptions of the socket go on with it. */
+/** The smallest message with a token: the subscriptions of the socket continue with its rights. */
 export function tokenMessage(token: string): string {
   return JSON.stringify({ query: { sparql: "ASK {}", alias: "token", authorization: `Bearer ${token}` } });
 }

@@ -1,5 +1,5 @@
 /**
- * An answer that is kept up to date: the sum of all notifications, as a multiset of rows.
+ * A live answer: the sum of all notifications, as a multiset of rows.
  *
  *     rows after a notification = rows before + addedResults - removedResults
  */
@@ -13,7 +13,7 @@ export interface Entry {
   count: number;
 }
 
-/** Rows that came into the answer and rows that left it; a row that only changed its count is in neither. */
+/** The rows that are new in the answer, and those that left it; a row that only changed its count is in neither. */
 export interface Folded {
   readonly added: readonly Entry[];
   readonly removed: readonly Entry[];

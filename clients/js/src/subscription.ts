@@ -1,13 +1,13 @@
-/** One subscription: its answer, kept up to date, and what its owner is told. It survives the connections it goes over. */
+/** One subscription: its live answer, and the calls of its owner's functions. It survives broken connections. */
 
 import { BrokerError, type ErrorEnvelope } from "./errors.js";
 import type { Dataset, Notification } from "./messages.js";
 import { type Folded, Rows } from "./rows.js";
 
-/** waiting: no first answer yet; live: told of every change; away: the connection is being made again; ended: over. */
+/** waiting: no first answer yet; live: gets every change; away: the connection is broken; ended: over. */
 export type SubscriptionState = "waiting" | "live" | "away" | "ended";
 
-/** A change of an answer. `whole` means that the rows of before, if any, are void. */
+/** A change of an answer. If `whole`, its rows replace all earlier ones. */
 export interface Change extends Folded {
   readonly notification: Notification;
   readonly whole: boolean;
@@ -33,7 +33,7 @@ export class Subscription {
     private readonly release: (subscription: Subscription) => void,
   ) {}
 
-  /** Where to go on after an interruption. */
+  /** The position from which to resume after an interruption. */
   get resume(): { readonly spuid: string; readonly sequence: number } | undefined {
     return this.spuid === null ? undefined : { spuid: this.spuid, sequence: this.sequence };
   }
@@ -41,7 +41,7 @@ export class Subscription {
   take(notification: Notification): void {
     if (this.state === "ended") return;
     const whole = this.spuid !== notification.spuid;
-    if (!whole && notification.sequence <= this.sequence) return; // seen before the connection broke
+    if (!whole && notification.sequence <= this.sequence) return; // received before the connection broke
     if (whole) this.rows = new Rows(notification.addedResults.head.vars ?? []);
     this.spuid = notification.spuid;
     this.sequence = notification.sequence;
@@ -58,7 +58,7 @@ export class Subscription {
     this.handlers.error?.(new BrokerError(envelope));
   }
 
-  /** The connection is gone; what comes next is the whole answer, or what was missed. */
+  /** The connection broke. The next notification is the whole answer, or the first missed one. */
   leave(): void {
     if (this.state === "live") this.become("away", "the connection was lost");
   }

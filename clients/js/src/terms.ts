@@ -48,7 +48,7 @@ function suffix(term: Literal): string {
   return term.datatype && term.datatype !== `${XSD}string` ? `^^<${term.datatype}>` : "";
 }
 
-/** A text that is the same for two terms exactly if they are the same term. */
+/** A key for a term: two terms have the same key if and only if they are equal. */
 export function termKey(term: Term | undefined): string {
   if (term === undefined) return "";
   switch (term.type) {
@@ -61,7 +61,7 @@ export function termKey(term: Term | undefined): string {
   }
 }
 
-/** A text that is the same for two rows exactly if they bind the same terms. */
+/** A key for a row: two rows have the same key if and only if they bind the same terms. */
 export function rowKey(row: Row, variables: readonly string[]): string {
   let key = "";
   for (const variable of variables) key += `${termKey(row[variable])}\u0001`;

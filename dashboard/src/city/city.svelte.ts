@@ -1,4 +1,4 @@
-/** The city of the demo, kept up to date by subscriptions like anybody else's. */
+/** The city of the demo, kept up to date by ordinary subscriptions. */
 
 import type { Change, Row, Subscription } from "tidings-client";
 

@@ -1,6 +1,6 @@
 /**
- * The plan of the city: where its roads are on the screen. The data has them as lines on the map of a town, too fine to be
- * seen; here long roads are avenues from left to right, shorter ones cross between them, in the order of their numbers.
+ * The layout of the city's roads on the screen. In the data, roads are lines on the map of a town, too fine to see; here
+ * long roads are avenues from left to right, and shorter ones cross between them, in the order of their numbers.
  */
 
 export interface Road {
@@ -79,7 +79,7 @@ function centred(roads: readonly Road[], width: number, y: number): Placed[] {
   });
 }
 
-/** Between the avenues, band by band, evenly; each ends where its posts do. */
+/** Places the cross roads between the avenues, band by band, evenly spaced; each is as long as its posts need. */
 function crossings(roads: readonly Road[], width: number, bands: number): Placed[] {
   const each = Math.ceil(roads.length / Math.max(1, bands));
   const mixed = roads.toSorted((a, b) => scattered(a) - scattered(b));
@@ -91,7 +91,7 @@ function crossings(roads: readonly Road[], width: number, bands: number): Placed
   });
 }
 
-/** A number that looks like chance and is always the same for a road. */
+/** A pseudo-random number, always the same for a road. */
 function scattered({ name }: Road): number {
   let seed = 7;
   for (const letter of name) seed = (seed * 31 + letter.charCodeAt(0)) % 9973;

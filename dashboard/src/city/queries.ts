@@ -1,4 +1,4 @@
-/** What is asked about the city: its plan once, its lamps and sensors for as long as somebody looks. */
+/** The queries about the city: one for its plan, and subscriptions to its lamps and sensors while the page shows them. */
 
 const LIGHT = "http://tidings.example/lighting#";
 const PREFIX = `PREFIX light: <${LIGHT}>\n`;
@@ -31,7 +31,7 @@ export function ofRoad(road: string): string {
   return `${PREFIX}SELECT ?lamp ?status ?dimming WHERE {\n  ${short(road)} light:isConnectedTo ?post .\n  ?post light:hasLamp ?lamp .\n  ?lamp light:hasStatus ?status ;\n    light:hasDimmingValue ?dimming\n}`;
 }
 
-/** Whoever has the city walk faster only says so in its graph. */
+/** The update that sets the speed of the city's people: the demo reads it from the graph. */
 export function setTempo(graph: string, tempo: number): string {
   return `${PREFIX}WITH <${graph}>\nDELETE { light:CITY light:hasTempo ?before }\nINSERT { light:CITY light:hasTempo ${tempo.toFixed(1)} }\nWHERE { OPTIONAL { light:CITY light:hasTempo ?before } }`;
 }

@@ -1,4 +1,4 @@
-/** The city as it is drawn: lamps as light, people as they walk. It knows no broker; others tell it what has changed. */
+/** Draws the city: lamps as light, and people who walk. It does not know the broker; its caller passes the changes. */
 
 import type { Plan, Road, Spot } from "./plan";
 import { type Walker, Walkers } from "./walkers";
@@ -67,7 +67,7 @@ export class Scene {
     else this.walkers.leave(spot.road, spot.post.index, performance.now());
   }
 
-  /** What is at a place of the canvas: a lamp, if one is near, or else a road. */
+  /** The lamp near a place of the canvas, or else the road there. */
   at(x: number, y: number): Selected | null {
     let best: Selected | null = null;
     let nearest = LAMP_REACH;
@@ -117,7 +117,7 @@ export class Scene {
     this.top = (height + MARGIN - FOOT - this.scale * this.plan.height) / 2;
   }
 
-  /** Blocks between the roads, so that it looks like a town; there is nothing to be known about them. */
+  /** Decorative blocks between the roads, without data behind them. */
   private drawHouses(context: CanvasRenderingContext2D): void {
     context.fillStyle = HOUSE;
     for (let y = 2, row = 0; y < this.plan.height - 3; y += 4.4, row += 1) {
@@ -196,7 +196,7 @@ export class Scene {
   }
 }
 
-/** The light of a lamp, painted once: painting a gradient for each would take most of a frame. */
+/** The light of a lamp, painted once: painting a gradient for each lamp would take most of the time of a frame. */
 function glowing(): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 2 * GLOW;

@@ -1,6 +1,6 @@
 /**
- * People, guessed from what presence sensors read: somebody who leaves a post and somebody who comes to one nearby, soon,
- * are taken for the same. Positions are along a road, in posts; who is between two posts walks on as before.
+ * Infers people from the readings of presence sensors: if one reading ends and another begins nearby soon after, the
+ * module assumes the same person. Positions are along a road, in posts; between two posts, a person keeps walking.
  */
 
 import type { Road } from "./plan";
@@ -15,8 +15,8 @@ export interface Walker {
   light: number; // how visible they are, from 0 to 1
 }
 
-const REACH = 3; // posts within which somebody is taken for the same
-const PATIENCE = 9_000; // milliseconds after which somebody who was lost has gone round the corner
+const REACH = 3; // the greatest distance, in posts, between two readings of the same person
+const PATIENCE = 9_000; // milliseconds after which a person without a reading has left the road
 
 export class Walkers {
   readonly all: Walker[] = [];
@@ -41,7 +41,7 @@ export class Walkers {
     walker.seen = now;
   }
 
-  /** Everybody goes on for some seconds. */
+  /** Move all people by some seconds of walking. */
   step(seconds: number, now: number): void {
     for (const walker of this.all) {
       const goal = walker.present ? walker.target : walker.target + Math.sign(walker.heading) * 0.7;

@@ -1,4 +1,4 @@
-/** What can be written next: keywords, variables of the text, prefixes, and the classes and predicates of the data. */
+/** Completion: keywords, variables of the text, prefixes, and the classes and predicates of the data. */
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
@@ -14,14 +14,14 @@ const KEYWORDS = (
   "UCASE LCASE CONCAT REPLACE ABS ROUND CEIL FLOOR NOW YEAR MONTH DAY HOURS MINUTES SECONDS isIRI isBlank isLiteral isNumeric"
 ).split(" ");
 
-/** Completes within a text; the words of the data come when they have been asked for. */
+/** A completion source. It asks for the classes and predicates of the data when it first needs them. */
 export function completing(vocabulary: () => Promise<Vocabulary>) {
   return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const word = context.matchBefore(/[?$<]?[\p{L}\d_:.#/-]*/u);
     if (word === null || (word.text === "" && !context.explicit)) return null;
     const text = context.state.doc.toString();
     if (/^[?$]/.test(word.text)) return { from: word.from, options: variables(text, word.text), validFor: /^[?$]\w*$/ };
-    const words = await vocabulary().catch((): Vocabulary => ({ classes: [], predicates: [] })); // no suggestions are better than none of the keywords
+    const words = await vocabulary().catch((): Vocabulary => ({ classes: [], predicates: [] })); // without the words of the data, still complete keywords
     const options = [...terms(words.predicates, "property", text), ...terms(words.classes, "class", text), ...prefixes(text), ...keywords()];
     return { from: word.from, options, validFor: /^<?[\p{L}\d_:.#/-]*$/u };
   };
@@ -61,7 +61,7 @@ function terms(words: readonly Word[], type: string, text: string): Completion[]
   });
 }
 
-/** A word where the cursor is, and what has to be declared for it at the top. */
+/** Inserts a word at the cursor, and the declaration of its prefix at the top. */
 function insert(view: EditorView, from: number, to: number, word: string, declaration: string): void {
   view.dispatch({
     changes: [...(declaration ? [{ from: 0, insert: declaration }] : []), { from, to, insert: word }],

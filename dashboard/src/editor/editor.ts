@@ -1,4 +1,4 @@
-/** CodeMirror, put together for SPARQL. It is a part of its own, which is loaded when somebody writes. */
+/** CodeMirror, configured for SPARQL. It is a separate chunk, which the page loads when it shows an editor. */
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -68,7 +68,7 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } });
   }
 
-  /** Mark where the broker's parser could not go on, or that all is well. */
+  /** Mark the place of a syntax error that the broker's parser found, or remove the mark. */
   mark(place: Place | null, message: string): void {
     const { doc } = this.view.state;
     const found: Diagnostic[] = [];

@@ -1,6 +1,6 @@
 /**
- * An answer on the screen. Changes wait for the next frame, however many come; rows that left stay for a moment to fade,
- * and a row that takes the place of another with the same first column takes its place on the screen, too.
+ * An answer on the screen. All changes between two frames are drawn together. Removed rows stay for a moment to fade, and
+ * a new row with the same first column as a removed one takes its place on the screen.
  */
 
 import { type Change, type Entry, type Row, Rows, termKey } from "tidings-client";
@@ -48,7 +48,7 @@ export class Answer {
   variables = $state.raw<readonly string[]>([]);
   figures = $state.raw<Figures>(NOTHING);
   heard = $state.raw<readonly Heard[]>([]);
-  /** Goes up whenever `rows` has changed; the array itself is too large to be watched. */
+  /** Incremented whenever `rows` changes; the array itself is too large for Svelte to watch. */
   version = $state(0);
   sorted = $state.raw<{ readonly variable: string; readonly descending: boolean } | null>(null);
   rows: Shown[] = [];
@@ -68,7 +68,7 @@ export class Answer {
     this.publish();
   }
 
-  /** The same question, answered at another time: what differs flashes in or fades out, and all is in the new order. */
+  /** Replace the answer by that of the same query at another time: differences flash or fade, in the new order. */
   turn(variables: readonly string[], rows: readonly Row[]): void {
     const known = variables.join() === this.variables.join();
     if (!known) {
@@ -129,7 +129,7 @@ export class Answer {
     for (const entry of change.added) this.enter(entry, quiet ? 0 : now, vacated);
   }
 
-  /** Rows that leave, by their first column: their places may be taken. */
+  /** The rows that are fading out, by their first column: new rows may take their places. */
   private vacate(removed: readonly Entry[], now: number): Map<string, Shown> {
     const places = new Map<string, Shown>();
     const first = this.variables[0] ?? "";
@@ -194,7 +194,7 @@ export class Answer {
     this.version += 1;
   }
 
-  /** What has come since is in its place then, also if nothing else comes. */
+  /** Sort again after the pause, even if no other change comes. */
   private sortLater(wait: number): void {
     if (this.sortsLater) return;
     this.sortsLater = true;
@@ -205,7 +205,7 @@ export class Answer {
   }
 }
 
-/** Rows in their order, and those that leave where they were. */
+/** The rows in order, with those that are fading out at their old places. */
 function inOrder(rows: readonly Shown[], before: readonly Shown[]): Shown[] {
   const result: Shown[] = [];
   let next = 0;

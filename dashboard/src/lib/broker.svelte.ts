@@ -1,4 +1,4 @@
-/** The broker that served this page: one client for all pages, who is logged in, and how the connection is. */
+/** The broker that served this page: one client for all pages, the user, and the state of the connection. */
 
 import { BrokerError, type ConnectionState, Tidings } from "tidings-client";
 
@@ -17,9 +17,9 @@ interface TokenAnswer {
 
 class Broker {
   connection = $state<ConnectionState>("closed");
-  /** Who is logged in. The token and the secret are in memory only: a reload forgets them. */
+  /** The user. Token and secret are only in memory: a reload forgets them. */
   identity = $state<string | null>(null);
-  /** Set when the broker has asked who somebody is. */
+  /** Whether the broker has required a login. */
   asks = $state(false);
 
   readonly client = new Tidings(ADDRESS, {
@@ -38,7 +38,7 @@ class Broker {
     return ADDRESS.replace(/\/$/, "");
   }
 
-  /** Raises BrokerError: these are not the credentials of anybody. */
+  /** Log in. Throws BrokerError if the credentials are wrong. */
   async login(login: Login): Promise<void> {
     const response = await fetch(new URL("oauth/token", ADDRESS), {
       method: "POST",
@@ -54,7 +54,7 @@ class Broker {
     this.timer = setTimeout(() => void this.login(login).catch(() => this.logout()), Math.max(5, expires_in - EARLY) * 1000);
   }
 
-  /** A token that somebody has got elsewhere. */
+  /** Log in with a token from elsewhere. */
   async show(token: string): Promise<void> {
     this.token = token;
     this.identity = "token";
@@ -73,7 +73,7 @@ class Broker {
     return this.token;
   }
 
-  /** Learn from a refusal that this broker asks everybody who they are. */
+  /** Note from an error that this broker requires a login. */
   heed(error: unknown): void {
     if (error instanceof BrokerError && error.wantsToken) this.asks = true;
   }
@@ -99,7 +99,7 @@ async function refused(response: Response): Promise<BrokerError> {
 
 export const broker = new Broker();
 
-/** What to tell somebody about something that went wrong. */
+/** The message for the user about an error. */
 export function told(error: unknown): string {
   if (error instanceof BrokerError && error.wantsToken && !broker.identity) return "This broker asks everybody who they are. Log in first.";
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** What the broker's own parser says of a text, a moment after the last key. Nothing is executed. */
+/** Checks a text with the broker's parser, a moment after the last key. The broker executes nothing. */
 
 import { broker } from "./broker.svelte";
 import type { Fault } from "./tabs.svelte";
@@ -15,7 +15,7 @@ export class Checking {
     private readonly found: (fault: Fault | null) => void,
   ) {}
 
-  /** The text has changed: whatever was known of it is out of date. */
+  /** The text has changed: discard the last result, and check again after a pause. */
   changed(text: string): void {
     this.stop();
     if (text.trim() === "" || text.length > LONGEST || (broker.asks && !broker.identity)) this.found(null);
@@ -35,7 +35,7 @@ export class Checking {
       if (checked.valid) this.found(null);
       else this.found({ text: checked.error_description, place: placeOf(checked) });
     } catch (error) {
-      broker.heed(error); // a broker that cannot be asked now will be when the text is sent, and says then what is wrong
+      broker.heed(error); // if the check fails now, sending the text reports mistakes
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The colours of the page, for what is drawn: as the theme has them at the moment. */
+/** The colours of the present theme, for drawings. */
 export function colour(name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(--${name})`;

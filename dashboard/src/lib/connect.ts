@@ -1,4 +1,4 @@
-/** Code to paste for a query: what the page does, done by a program. */
+/** Code for a query, to paste into programs that do what the page does. */
 
 export interface Recipe {
   readonly name: string;
@@ -10,7 +10,7 @@ interface Wanted {
   readonly graph: string;
   readonly address: string;
   readonly secured: boolean;
-  /** Where the broker's MQTT gate is, if it has one: `mqtt://host:1883/prefix`. */
+  /** The address of the broker's MQTT gate, if it has one: `mqtt://host:1883/prefix`. */
   readonly mqtt: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Nodes that push each other away and links that hold them together, until it is calm (Fruchterman and Reingold, 1991). */
+/** Force-directed layout: nodes repel each other, and links attract their ends (Fruchterman and Reingold, 1991). */
 
 export interface Node {
   readonly key: string;
@@ -16,7 +16,7 @@ export interface Link {
 }
 
 const IDEAL = 85; // from node to node
-const GRAVITY = 0.12; // towards the middle: parts that nothing links stay in sight of each other
+const GRAVITY = 0.12; // towards the middle, so that parts without links between them stay visible
 
 /** One step; `heat` is how far a node may move. */
 export function settle(nodes: readonly Node[], links: readonly Link[], heat: number): void {

@@ -1,4 +1,4 @@
-/** The graphs that there are, with their sizes, and the words of their data: what is completed and suggested. */
+/** The graphs of the broker with their sizes, and their classes and predicates, for completion and suggestions. */
 
 import { broker } from "./broker.svelte";
 
@@ -34,13 +34,13 @@ class Graphs {
     return this.all.some((graph) => graph.iri === DEMO);
   }
 
-  /** The graph that has something to show: the default graph, unless it is empty. */
+  /** The graph to show first: the default graph, unless it is empty. */
   get liveliest(): string {
     const standard = this.all.find((graph) => graph.iri === "");
     return standard && standard.triples > 0 ? "" : (this.all.find((graph) => graph.iri !== "")?.iri ?? "");
   }
 
-  /** Ask again. Answers may overtake one another: what is shown is the answer to the latest question that has one. */
+  /** Ask again. Answers may come out of order: the latest request that has an answer determines what is shown. */
   async load(): Promise<void> {
     const turn = ++this.asked;
     try {
@@ -58,7 +58,7 @@ class Graphs {
   }
 
   forget(): void {
-    this.shown = this.asked; // what is still on its way was for somebody else
+    this.shown = this.asked; // answers in flight are for the user before
     this.all = [];
     this.words.clear();
   }

@@ -1,4 +1,4 @@
-/** Queries that were run before, the last one first, each once. */
+/** The queries that were run before, the last one first, without duplicates. */
 
 import { keep, kept } from "./kept";
 

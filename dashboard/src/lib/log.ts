@@ -1,4 +1,4 @@
-/** The commits of a stretch of the log, and what they did together. */
+/** A range of commits of the log, and their net delta. */
 
 import { broker } from "./broker.svelte";
 import type { Quad } from "./update.svelte";
@@ -26,7 +26,7 @@ export interface Stretch {
 
 export const LONGEST = 2000;
 
-/** What happened after commit `from`, up to and with commit `to`; of many commits, the last ones. */
+/** The commits after `from`, up to and including `to`; of many, only the last ones. */
 export async function stretch(from: number, to: number, signal: AbortSignal): Promise<Stretch> {
   if (to <= from) return { commits: [], add: [], remove: [] };
   const begin = Math.max(from, to - LONGEST);
@@ -44,7 +44,7 @@ function commitsOf(lines: readonly Line[]): Commit[] {
   return [...commits.values()].reverse();
 }
 
-/** Deltas add up: what came and went again is not there. */
+/** The sum of deltas: a quad that was added and removed again is not in it. */
 function net(lines: readonly Line[]): { add: Quad[]; remove: Quad[] } {
   const weights = new Map<string, { readonly quad: Quad; weight: number }>();
   for (const { s, p, o, g, op } of lines) {

@@ -1,2 +1,2 @@
-/** What the policy of the page asks of styles that are made as it runs. */
+/** The nonce that the Content-Security-Policy of the page requires for styles added at run time. */
 export const nonce = document.querySelector<HTMLMetaElement>('meta[name="nonce"]')?.content ?? "";

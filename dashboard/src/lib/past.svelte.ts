@@ -1,4 +1,4 @@
-/** A query answered as of an earlier commit, and by what it differs from the answer as of another one. */
+/** The answer to a query after an earlier commit, and its differences from the answer after another commit. */
 
 import { BrokerError, type Row, Rows } from "tidings-client";
 
@@ -12,11 +12,11 @@ const CHANGE = "change";
 export class Past {
   text = $state("");
   graph = $state("");
-  /** Show only what differs from the earlier commit. */
+  /** Show only the differences from the earlier commit. */
   only = $state(false);
   busy = $state(false);
   fault = $state.raw<Fault | null>(null);
-  /** The first commit that the log still has, where that is too late. */
+  /** The first commit that the log still has, if the requested one is before it. */
   oldest = $state<number | null>(null);
   boolean = $state<boolean | null>(null);
   came = $state(0);
@@ -29,7 +29,7 @@ export class Past {
     this.graph = graph;
   }
 
-  /** The answer as of commit `to`, compared with that as of commit `from`. */
+  /** The answer after commit `to`, compared with that after commit `from`. */
   async look(from: number, to: number): Promise<void> {
     this.asking?.abort();
     const asking = (this.asking = new AbortController());
@@ -78,7 +78,7 @@ export class Past {
   }
 }
 
-/** The same question to a history lake, which has what the log no longer has. */
+/** The same query for the history lake, which has commits that the log no longer has. */
 export function lakeCommand(text: string, at: number): string {
   return `tidings history query --lake LAKE --at ${at} '${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** Percentiles of a histogram of Prometheus: of what was counted between two looks. */
+/** Percentiles of a Prometheus histogram, over the counts between two samples. */
 
 /** Upper bounds, and how many were at most that large. */
 export type Buckets = readonly (readonly [bound: number, count: number])[];

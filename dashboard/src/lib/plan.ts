@@ -16,7 +16,7 @@ export interface Explained {
   readonly plan: PlanNode;
 }
 
-/** Seconds that a plan has taken, on the loop and aside; those who share it share that. */
+/** The seconds that a plan has taken, on the event loop and in forks. Subscriptions that share a plan share them. */
 export interface Cost {
   readonly seconds: number;
   readonly aside: number;
@@ -30,7 +30,7 @@ export interface SubscriptionInfo {
   readonly sequence: number;
   readonly connected: boolean;
   readonly incremental: boolean;
-  /** Null where the answer is worked out elsewhere. */
+  /** Null if a job on Spark works out the answer. */
   readonly cost: Cost | null;
   readonly away?: number;
   readonly "default-graph-uri": readonly string[];

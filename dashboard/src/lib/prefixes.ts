@@ -1,4 +1,4 @@
-/** Short names for long IRIs: well-known ones, those of the text at hand, and those that the data suggests. */
+/** Prefixes for IRIs: well-known ones, those of the user's text, and those inferred from the data. */
 
 export const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
   ["rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"],
@@ -23,7 +23,7 @@ export const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
 const DECLARED = /PREFIX\s+([\p{L}\d_.-]*):\s*<([^<>\s]*)>/giu;
 const LOCAL = /^[\p{L}\d_][\p{L}\d_.-]*$/u;
 
-/** The prefixes that a text declares, before those that everybody knows. */
+/** The prefixes that a text declares, before the well-known ones. */
 export function prefixesOf(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = "", iri = ""] of text.matchAll(DECLARED)) found.set(name, iri);
@@ -31,7 +31,7 @@ export function prefixesOf(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** What a text asks or does, in one line: without its prologue, comments and line ends. */
+/** A request text in one line: without its prologue, comments and line ends. */
 export function gist(text: string, most = 160): string {
   const line = text.replace(/^\s*#.*$/gm, "").replace(/\b(PREFIX\s+\S*:|BASE)\s*<[^<>\s]*>/gi, "").replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
@@ -58,7 +58,7 @@ export function compact(iri: string, prefixes: ReadonlyMap<string, string> = WEL
   return best;
 }
 
-/** Short enough to be read: by a prefix, or without its middle. */
+/** A short form of an IRI: with a prefix, or without its middle. */
 export function shortened(iri: string, prefixes: ReadonlyMap<string, string> = WELL_KNOWN, most = 56): string {
   const short = compact(iri, prefixes);
   if (short !== null) return short;
@@ -67,7 +67,7 @@ export function shortened(iri: string, prefixes: ReadonlyMap<string, string> = W
   return `<${iri.slice(0, half)}…${iri.slice(-half)}>`;
 }
 
-/** How a text names an IRI, and what has to be declared for it. */
+/** The form of an IRI in a text, and the declaration that this form needs. */
 export function named(iri: string, text: string): { readonly name: string; readonly declaration: string } {
   const prefixes = prefixesOf(text);
   const name = compact(iri, prefixes);

@@ -1,4 +1,4 @@
-/** The document of an answer, whatever the form of its query. */
+/** Reads the document of an answer, for every query form. */
 
 import type { Results, Row } from "tidings-client";
 

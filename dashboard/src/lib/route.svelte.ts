@@ -1,4 +1,4 @@
-/** Where one is: `#/query?query=…`. Everything after the hash stays in the browser. */
+/** The page and its parameters in the address: `#/query?query=…`. The browser does not send the part after the hash. */
 
 export const PAGES = ["home", "query", "update", "explore", "history", "operations"] as const;
 export type PageName = (typeof PAGES)[number];
@@ -12,12 +12,12 @@ class Location {
     window.addEventListener("hashchange", () => this.read());
   }
 
-  /** Another page, as a new step of the browser's history. */
+  /** Go to another page, with a new entry in the browser's history. */
   go(page: PageName, parameters: Readonly<Record<string, string>> = {}): void {
     window.location.hash = link(page, parameters);
   }
 
-  /** The same page with other parameters, without a new step. */
+  /** Change the parameters of the page, without a new entry. */
   note(page: PageName, parameters: Readonly<Record<string, string>>): void {
     window.history.replaceState(null, "", link(page, parameters));
   }

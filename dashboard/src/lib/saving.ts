@@ -1,4 +1,4 @@
-/** Documents to keep: a file that the browser saves. */
+/** Saves a document as a file, by a download of the browser. */
 
 export function save(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);

@@ -1,4 +1,4 @@
-/** How the broker is, asked every two seconds while somebody looks, and how that has changed. */
+/** The status of the broker, polled every two seconds while a page shows it, with its recent history. */
 
 import { broker, told } from "./broker.svelte";
 import { type Buckets, bucketsOf, percentile, since } from "./percentiles";
@@ -10,7 +10,7 @@ export interface Status {
   readonly quads: number;
   readonly graphs: number;
   readonly sessions?: number;
-  /** Clients that follow the log: jobs on Spark, lakes, and whoever else asks for it. */
+  /** The number of clients that follow the log: jobs on Spark, lakes and others. */
   readonly followers?: number;
   readonly subscriptions?: Readonly<Record<"live" | "absent" | "plans" | "notified" | "merged" | "dropped_slow" | "resumed" | "refreshed", number>>;
   readonly delayed?: Readonly<Record<"waiting" | "done" | "failed", number>>;
@@ -18,11 +18,11 @@ export interface Status {
   readonly queries?: Readonly<Record<"done" | "aside", number>>;
   readonly forks?: Readonly<Record<"running" | "made", number>>;
   readonly log?: { readonly durability: string; readonly sequence: number; readonly oldest: number; readonly bytes?: number; readonly failures?: number; readonly broken?: boolean; readonly snapshot?: number } | null;
-  /** The history lake that has what the log no longer has, where one is configured. */
+  /** The history lake with commits that the log no longer has, if one is configured. */
   readonly lake?: LakeStatus | null;
-  /** A job on Spark that works out the answers of subscriptions, where there is one. */
+  /** The job on Spark that works out the answers of subscriptions, if there is one. */
   readonly external?: { readonly batch: number; readonly waiting: number } | null;
-  /** Gates beside HTTP and WebSocket, by name, as far as they are switched on. */
+  /** The gates besides HTTP and WebSocket that are switched on, by name. */
   readonly gates?: Readonly<Record<string, GateStatus>>;
   readonly kpi?: Readonly<Record<string, number>>;
   readonly memory?: { readonly resident?: number; readonly peak: number };
@@ -38,7 +38,7 @@ export interface LakeStatus {
   readonly error?: { readonly error_description: string };
 }
 
-/** What every gate tells; some have figures of their own. */
+/** The figures of every gate; some gates have others in addition. */
 export interface GateStatus {
   readonly address: string;
   readonly clients: number;
@@ -47,7 +47,7 @@ export interface GateStatus {
   readonly notifications: number;
 }
 
-/** One look: what can be drawn of it. Null is what could not be known. */
+/** One sample of the status, for charts. Null is unknown. */
 export interface Sample {
   readonly at: number; // seconds since 1970
   readonly updates: number | null;
@@ -73,7 +73,7 @@ export class Watching {
   status = $state.raw<Status | null>(null);
   samples = $state.raw<readonly Sample[]>([]);
   fault = $state("");
-  /** What has gone wrong since the page looks, by what the broker counts. */
+  /** The errors since the page was opened, by the counters of the broker. */
   troubles = $state.raw<readonly string[]>([]);
   private before: { readonly status: Status; readonly buckets: Buckets; readonly at: number } | null = null;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -103,7 +103,7 @@ export class Watching {
     }
   }
 
-  /** Only administrators may read metrics where everybody is asked who they are. */
+  /** Read the metrics, which a broker with security shows to administrators only. */
   private async buckets(): Promise<Buckets> {
     if (broker.asks && !this.status?.kpi) return [];
     const response = await broker.client.http.send("metrics");

@@ -1,4 +1,4 @@
-/** The queries that somebody works on: each has its text, its graph, and an answer that may be live. */
+/** The tabs of queries: each has its text, its graph, and an answer that may be live. */
 
 import { BrokerError, type Subscription, type SubscriptionState } from "tidings-client";
 
@@ -13,7 +13,7 @@ export interface Fault {
   readonly place: { readonly line: number; readonly column: number } | null;
 }
 
-/** idle: nothing asked yet; running: waiting for the answer; done: an answer of a moment; live: one that goes on. */
+/** idle: not run yet; running: waiting for the answer; done: has an answer; live: has a live answer. */
 export type Phase = "idle" | "running" | "done" | "live";
 
 let made = 0;
@@ -38,7 +38,7 @@ export class QueryTab {
     this.graph = graph;
   }
 
-  /** What it is called on its tab: its last words before the pattern, or a comment at the top. */
+  /** The title of the tab: the last words before the pattern, or a comment at the top. */
   get title(): string {
     const comment = /^\s*#\s*(.+)/.exec(this.text)?.[1];
     const form = /\b(SELECT|ASK|CONSTRUCT|DESCRIBE)\b[^{]*/i.exec(this.text)?.[0];
@@ -92,7 +92,7 @@ export class QueryTab {
     );
   }
 
-  /** End whatever goes on; the answer stays as it was last. */
+  /** End the request or the subscription; the last answer stays. */
   stop(): void {
     this.asking?.abort();
     const { handle } = this;
@@ -104,7 +104,7 @@ export class QueryTab {
     this.spuid = null;
   }
 
-  /** Without an answer, as if nothing had been asked. */
+  /** Remove the answer, as if the query had not been run. */
   forget(): void {
     this.stop();
     this.phase = "idle";
@@ -175,7 +175,7 @@ class Tabs {
     else this.open("", tab.graph);
   }
 
-  /** Answers that somebody else may not see; the texts stay. */
+  /** Remove all answers, which another user may not be allowed to see; the texts stay. */
   forget(): void {
     for (const tab of this.all) tab.forget();
   }

@@ -1,4 +1,4 @@
-/** An update that is being written: tried out first, then published, at once or later. */
+/** The update that the user is writing: rehearsed first, then published, at once or later. */
 
 import { BrokerError, type Committed } from "tidings-client";
 

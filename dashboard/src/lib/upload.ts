@@ -1,4 +1,4 @@
-/** Files to a graph, with progress: the one thing that `fetch` does not tell. */
+/** Uploads files into a graph, with progress, which `fetch` does not report. */
 
 import { BrokerError } from "tidings-client";
 

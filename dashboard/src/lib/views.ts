@@ -1,4 +1,4 @@
-/** The ways in which an answer can be looked at, and which of them fit it. */
+/** The views of an answer, and which of them suit it. */
 
 import type { Shown } from "./answer.svelte";
 import { instantOf, isNumeric, numberOf } from "./values";
@@ -52,7 +52,7 @@ export interface ChartColumns {
   readonly kind: "time" | "number" | "bars";
 }
 
-/** A column to go by, and numbers beside it. */
+/** The columns of a chart: one for the x axis, and columns of numbers. */
 export function chartOf(variables: readonly string[], rows: readonly Shown[]): ChartColumns | null {
   const first = rows[0]?.row;
   if (first === undefined || variables.length < 2) return null;
@@ -91,7 +91,7 @@ export interface LinkColumns {
 
 const LINKING = /^(p|prop|pred|link|rel|edge|via|verb)/i;
 
-/** Two columns of things, and what links them where the name of a column says so. */
+/** The columns of a graph: two for nodes, and one for the link between them, if a column has such a name. */
 export function linksOf(variables: readonly string[], rows: readonly Shown[]): LinkColumns | null {
   const first = rows[0]?.row;
   if (first === undefined) return null;
