@@ -1,4 +1,4 @@
-"""One subscription of the worst kind beside 1,000 good ones: how long those wait to be told of an update.
+"""One subscription of the worst kind beside 1,000 good ones: how long notifications of the good ones take.
 
 Prints one JSON line: p50 and p99 in milliseconds from submitting an update to telling the good subscriber concerned,
 for each bad subscription beside them, and `…_alone_p99` without it, measured just before; `…_ratio` is one p99 / the
@@ -32,7 +32,7 @@ WIDTH = 40
 HUB = 700
 UPDATES = 1000
 READY = 100
-"""Updates before anything is measured: by then it is known what is too expensive."""
+"""Updates before the measurement: by then, the broker knows which plans are too expensive."""
 PAUSE = 0.002
 LARGE = 150_000
 
@@ -45,7 +45,7 @@ BAD = {
 
 
 class Listener:
-    """Folds an answer, and notes when it was told last."""
+    """Adds up the notifications of an answer, and notes the time of the last one."""
 
     def __init__(self) -> None:
         self.answer: Counter[Any] = Counter()
@@ -72,7 +72,7 @@ class Listener:
 
 
 def new_broker() -> Broker:
-    """One that lets nobody go, however busy the machine is."""
+    """A broker that disconnects no client, however busy the machine is."""
     policy = Policy(seconds=600.0, behind=600.0)
     return Broker(Engine(), policy, clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
 
@@ -91,7 +91,7 @@ def world() -> str:
 
 
 def change(number: int) -> str:
-    """Every other one undoes what the one before did, but for the sensor."""
+    """The text of an update. Every second one undoes the one before, except for the sensor."""
     sensor, place = number % GOOD, number // 2 * 7 % WIDTH
     edges = f"<urn:n{place}-{place}> <urn:next> <urn:n{place}-{place + 1}> . <urn:x{place}> <urn:to> <urn:hub> ."
     before, after = ("", edges) if number % 2 else (edges, "")
@@ -103,7 +103,7 @@ def change(number: int) -> str:
 
 
 async def waits(bad: str | None) -> list[float]:
-    """Seconds from each update until its subscriber is told, in order of length."""
+    """The seconds from each update to its notification, sorted."""
     broker = new_broker()
     async with broker:
         await broker.update(world())
@@ -136,7 +136,7 @@ async def settled(broker: Broker) -> None:
 
 
 async def large_still(folder: Path) -> tuple[float, float]:
-    """The longest that the loop is at work while many triples come, or go, which a subscription is about."""
+    """The longest that the loop works without a pause while many triples of a subscription are added, or removed."""
     settings = Settings(data=str(folder), durability="fsync")
     with Folder(folder):
         broker = open_broker(settings, folder, say)
@@ -167,7 +167,7 @@ async def stood_still(broker: Broker, update: str) -> float:
 
 
 def fold(folder: Path) -> tuple[int, int]:
-    """How many quads a log adds, and removes."""
+    """The number of quads that a log adds, and the number that it removes."""
     entries = list(read(folder))
     return sum(len(list(each.delta.added())) for each in entries), sum(
         len(list(each.delta.removed())) for each in entries

@@ -63,7 +63,7 @@ def broker(place: Place, folder: str, flags: list[str]) -> Iterator[tuple[str, s
 
 
 async def load(place: Place, factor: float, ballast: int) -> None:
-    """The city, and what nobody subscribes to."""
+    """Load the city, and ballast that no subscription concerns."""
     async with Connection(Address(place.query, place.update), seconds=_PATIENCE) as connection:
         store = SparqlStore(connection)
         await store.take({(s, p, o, ""): True for s, p, o in city(factor)})
@@ -73,14 +73,14 @@ async def load(place: Place, factor: float, ballast: int) -> None:
 
 
 def megabytes(process: int) -> float:
-    """What a process has in memory."""
+    """The resident memory of a process."""
     with Path(f"/proc/{process}/status").open() as lines:
         (found,) = (line for line in lines if line.startswith("VmRSS"))
     return int(found.split()[1]) / 1024
 
 
 async def check_answers(client: httpx.AsyncClient, place: Place, told: list[Subscription]) -> None:
-    """What subscribers were told adds up to what the store answers; some of them are asked for."""
+    """Check that the notifications of some subscriptions add up to the store's answers."""
     for subscription, text in list(zip(told, subscriptions(), strict=True))[:: len(told) // _CHECKED]:
         answer = await client.post(
             place.query, data={"query": text, **place.asked}, headers={"accept": "application/sparql-results+json"}
@@ -106,7 +106,7 @@ Update = Callable[[str], Awaitable[None]]
 
 
 def updater(client: PlainHttp, url: str, parameters: dict[str, str]) -> Update:
-    """With a client that takes a fraction of the time that a store does: httpx would take most of it."""
+    """A function that sends updates, with a client that is fast compared with the store; httpx would not be."""
     headers = {"content-type": "application/x-www-form-urlencoded"}
 
     async def send(text: str) -> None:
@@ -117,7 +117,7 @@ def updater(client: PlainHttp, url: str, parameters: dict[str, str]) -> Update:
 
 
 async def rate(send: Update, texts: list[str]) -> float:
-    """Updates a second, with one on its way over each connection."""
+    """Updates a second, with one in flight on each connection."""
     rest = iter(texts)
 
     async def work() -> None:
@@ -139,7 +139,7 @@ async def median_ms(send: Update, texts: list[str]) -> float:
 
 
 def sync_ms(path: Path) -> float:
-    """How long the disk takes to keep a line that is added to a file, in the median."""
+    """The median time of appending a line to a file and syncing it."""
     times = []
     with path.open("wb", buffering=0) as file:
         for _ in range(_SINGLE):
@@ -151,7 +151,7 @@ def sync_ms(path: Path) -> float:
 
 
 async def naive_rate(client: httpx.AsyncClient, place: Place, send: Update) -> float:
-    """Updates a second of one who asks for every answer again after each."""
+    """Updates a second if a client asks for all answers again after each update."""
     begun = time.perf_counter()
     for text in lamp_updates("naive")[:_NAIVE_UPDATES]:
         await send(text)
@@ -180,7 +180,7 @@ async def measure(place: Place, folder: str, factor: float, flags: list[str], ba
             last = "ours"
             await rate(ours, lamp_updates(last))
             for number in range(rounds):
-                # The store ends with what the broker has in memory: to compare them would take far longer.
+                # A bare round ends with the state that the broker has in memory: reconciling them would take far longer.
                 rates["bare"].append(await rate(bare, lamp_updates(f"bare{number}") + lamp_updates(last)))
                 last = f"ours{number}"
                 rates["broker"].append(await rate(ours, lamp_updates(f"{last}a") + lamp_updates(last)))

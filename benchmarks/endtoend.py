@@ -88,7 +88,7 @@ class Publisher(Protocol):
 
 
 class HttpPublisher:
-    """Connections that are kept, with one update on its way over each."""
+    """Persistent connections, with one update in flight on each."""
 
     def __init__(self, broker: Broker, lines: Lines, token: str = "") -> None:
         self.answered = 0
@@ -123,7 +123,7 @@ class HttpPublisher:
 
 
 class WebSocketPublisher:
-    """One connection, one prepared update, and a window of them on their way."""
+    """One connection, one prepared update, and a window of its executions in flight."""
 
     def __init__(self, broker: Broker, lines: Lines, token: str = "") -> None:
         self._lines = lines
@@ -167,7 +167,7 @@ PUBLISHERS: dict[str, Callable[[Broker, Lines, str], Publisher]] = {
 
 
 class Audience:
-    """The subscribers: what each was told, and when. Notifications are looked into when no clock is running."""
+    """The subscribers, with their notifications and the times of these, which are parsed after the measurement."""
 
     def __init__(self, address: Address, lines: Lines, token: str = "") -> None:
         self._texts = subscriptions()
@@ -190,7 +190,7 @@ class Audience:
         return len(self._heard)
 
     def absorb(self) -> dict[int, float]:
-        """Add what was heard to the answers; by the number of the update, when its notification came."""
+        """Add the notifications to the answers; the times of the notifications, by the number of the update."""
         arrivals = {}
         for arrival, message in self._heard:
             notification = orjson.loads(message).get("notification")
@@ -208,7 +208,7 @@ class Audience:
         return arrivals
 
     def check(self, address: Address, lines: Lines) -> None:
-        """The first answers and all notifications together are what the queries answer now."""
+        """Check that first answers and notifications add up to the present answers of the queries."""
         line = Line(address, split_http)
         lines.add(line)
         answers: list[bytes] = []
@@ -276,7 +276,7 @@ class Course:
         return len(numbers) / seconds
 
     def _half_load(self, publisher: Publisher, numbers: range, rate: float) -> None:
-        """An open loop: updates are due when they are due, however long others take."""
+        """An open loop: each update is sent at its scheduled time, however long others take."""
         poll = self._lines.poll
         packets = [publisher.packet(number) for number in numbers]
         wanted = publisher.answered + len(numbers)
@@ -314,7 +314,7 @@ def main() -> None:
     durability = arguments.durability
     take_client_core()
     if arguments.secured:
-        from secured import side_by_side  # which needs what is here
+        from secured import side_by_side  # imported here because it imports this module
 
         report(**side_by_side(durability, arguments.turns), durability=durability)
         return
@@ -328,7 +328,7 @@ def main() -> None:
     for text in subscriptions():
         engine.subscribe(text, now=NOW)
     gc.collect()
-    gc.disable()  # a pause of the client would pass for one of the broker
+    gc.disable()  # a pause of the client would look like one of the broker
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "city.nt"
         document.write_bytes(city_document())
@@ -369,7 +369,7 @@ def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
 
 
 def compared(rates: list[float], to: list[float]) -> float:
-    """Neighbours are compared: they met the same machine."""
+    """The median ratio of consecutive rounds, which had the same conditions on the machine."""
     return statistics.median(one / other for one, other in zip(rates, to, strict=True))
 
 

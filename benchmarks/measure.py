@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing two peers in turns, the city in both of them, and the closing JSON line."""
+"""What the benchmarks share: timing two peers in turns, loading the city into both, and printing the JSON line."""
 
 import gc
 import json
@@ -78,7 +78,7 @@ def resident_mb() -> float:
 
 
 def check(agreed: bool, what: str) -> None:
-    """A benchmark whose answers are wrong has no times to show."""
+    """End the benchmark with an error if answers are wrong, so that it prints no times."""
     if not agreed:
         raise SystemExit(f"the answers disagree: {what}")
 

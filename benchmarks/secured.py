@@ -1,4 +1,4 @@
-"""A broker that asks everybody who they are, beside one that does not: what `endtoend.py --secured` runs."""
+"""A broker with security beside one without: `endtoend.py --secured` runs this."""
 
 import gc
 import statistics

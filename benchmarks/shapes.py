@@ -34,9 +34,9 @@ from tidings.model.zset import ZSet
 
 SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + ORDER + IDIOMS + CLOCK
 MANY = 10
-"""Rows told for an update that are worth dividing by."""
+"""From so many rows for an update on, the time for each row is printed."""
 PORTION = 1000
-"""Triples of a commit while a store is loaded that somebody watches already."""
+"""Triples of each commit while a store with a subscription is loaded."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Measured:
 
 
 class Watcher:
-    """An engine with one subscription, whose answer is folded."""
+    """An engine with one subscription, whose notifications are added up."""
 
     def __init__(self, shape: Shape, size: int) -> None:
         self._text = shape.text(size)
@@ -71,7 +71,7 @@ class Watcher:
         self._hear(self.engine.absorb(ZSet.change(added=quads), now=NOW))
 
     def apply(self, text: str) -> float:
-        """Seconds that an update takes, until everybody is told; and the time that passes before it."""
+        """Let the clock advance, then execute an update; its seconds until the notification."""
         self._now += self._passing
         start = time.process_time()
         tick = self.engine.tick(self._now) if self._passing else NOTHING

@@ -1,8 +1,8 @@
 """What the benchmarks of a whole broker share: brokers in processes of their own, and many connections in one loop.
 
-A receiver that is slower than the broker would measure itself, and one that is kinder to one peer than to the other
-would measure nothing: so all connections, of any protocol, are read by the same loop, which walks over length headers
-and looks no further, unless a connection has somebody to `hear` its messages. The broker has one core, the client one.
+A receiver slower than the broker would measure itself, and one that is faster for one peer than for the other would be
+unfair: so one loop reads the connections of all protocols, and parses only length headers, except for connections with
+a function `hear`, which gets their messages. The broker has one core, and the client another.
 """
 
 import os
@@ -26,7 +26,7 @@ import psutil
 from measure import check
 
 PATIENCE = 60.0
-"""Seconds in which whatever is awaited must have come."""
+"""The time limit of every wait, in seconds."""
 TIDINGS = (sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
 
 _CHUNK = 1 << 16
@@ -146,7 +146,7 @@ class Line:
         self.socket.sendall(data)
 
     def read(self) -> int:
-        """How many messages what has arrived completes."""
+        """Read the arrived bytes; the number of messages that they complete."""
         data = self.socket.recv(_CHUNK)
         check(bool(data), "the broker keeps the connection")
         if self._rest:
@@ -204,7 +204,7 @@ class Lines:
             check(time.monotonic() < deadline or done(), f"{what} within {PATIENCE:.0f} s")
 
     def settle(self, seconds: float = 0.2) -> None:
-        """Read whatever comes, until nothing does for some time: what must not come has the time to."""
+        """Read until nothing comes for some time, so that unwanted messages would have arrived."""
         before = -1
         while before != self.received:
             before = self.received
@@ -254,7 +254,7 @@ class Broker:
         return int(self.process.memory_info().rss)
 
     def await_rest(self, seconds: float = 0.5) -> None:
-        """Until it and its forks have done nothing for a moment: what a start or a load leaves to do is done."""
+        """Wait until the broker and its forks are idle, so that work left over from a start or a load is done."""
         deadline, before = time.monotonic() + PATIENCE, -1.0
         while (busy := self._busy_with_forks()) > before + seconds / 20:
             check(time.monotonic() < deadline, "the broker comes to rest")

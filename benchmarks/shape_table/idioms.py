@@ -1,4 +1,4 @@
-"""What people write who ask for what is missing, what surpasses, and shares of a whole; and hubs among it."""
+"""Common idioms: queries for missing things, for values above others, and for shares of a whole; and hubs in them."""
 
 from collections.abc import Iterator
 

@@ -43,13 +43,13 @@ def triple(s: object, p: str, o: object) -> Quad:
 
 
 def cut(s: object, p: str, o: object) -> tuple[str, str]:
-    """Takes a triple that is there away, and puts it back."""
+    """A pair of updates: removes an existing triple, and inserts it again."""
     text = f"{{ :{s} :{p} {o if isinstance(o, int) else f':{o}'} }}"
     return f"DELETE DATA {text}", f"INSERT DATA {text}"
 
 
 def put(s: object, p: str, o: object) -> tuple[str, str]:
-    """Puts a triple there that is new, and takes it away again."""
+    """A pair of updates: inserts a new triple, and removes it again."""
     undo, do = cut(s, p, o)
     return do, undo
 

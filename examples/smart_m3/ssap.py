@@ -38,7 +38,7 @@ Row: TypeAlias = dict[str, str]
 
 
 class Refused(Exception):
-    """`status` is the code that KPs know, `code` that of the broker."""
+    """A request was refused. `status` is the code in Smart-M3, `code` that of the broker."""
 
     def __init__(self, status: str, code: str, words: str) -> None:
         super().__init__(f"{status}: {words}")
@@ -93,7 +93,7 @@ class Wire:
 
 @dataclass
 class Subscription:
-    """`first` is the answer at the beginning."""
+    """A subscription; `first` is its first answer."""
 
     wire: Wire
     first: Answer

@@ -14,11 +14,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 OLDEST = 300
-"""Seconds; an older message may be one that somebody has caught and sends again."""
+"""Seconds; an older message may be a replay."""
 
 
 def is_genuine(secret: str, headers: Any, body: bytes) -> bool:
-    """As Standard Webhooks say: whether somebody who knows the secret has sent it, and lately."""
+    """Whether a message is recent and signed with the secret, as Standard Webhooks specify."""
     message, sent = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not sent.isdigit() or abs(time.time() - int(sent)) > OLDEST:
         return False
