@@ -180,7 +180,7 @@ async def measure(place: Place, folder: str, factor: float, flags: list[str], ba
             last = "ours"
             await rate(ours, lamp_updates(last))
             for number in range(rounds):
-                # A bare round ends with the state that the broker has in memory: reconciling them would take far longer.
+                # A bare round ends with the state that the broker has in memory: reconciling would take far longer.
                 rates["bare"].append(await rate(bare, lamp_updates(f"bare{number}") + lamp_updates(last)))
                 last = f"ours{number}"
                 rates["broker"].append(await rate(ours, lamp_updates(f"{last}a") + lamp_updates(last)))
