@@ -31,7 +31,7 @@ durability            commit_log     gives commits their numbers and times, and 
 asking                answers questions about the whole graph
 record                the store of record: an endpoint that gets every commit before a client hears of it
 subscriptions         registry       all subscriptions, with their clients, present or away
-                      admission      begins a subscription; request is what a client asks for
+                      admission      begins a subscription; request is what its client asks for
                       notifier       sends the changes of a commit to the subscribers
                       outbox         adds up changes for clients without room
                       stragglers     brings plans that are behind up to date, in forks
