@@ -41,7 +41,7 @@ def test_an_answer_is_as_it_was_and_the_slider_shows_what_came_and_went(browser:
 
 
 def test_what_changed_between_two_commits_and_by_whom(browser: Browser, quiet: Broker) -> None:
-    quiet.update("CLEAR ALL")
+    quiet.update("CLEAR ALL ; INSERT DATA { <urn:before> <urn:b> 0 }")
     quiet.update("INSERT DATA { <urn:a> <urn:b> 1 }")
     second = quiet.update("DELETE DATA { <urn:a> <urn:b> 1 }")["sequence"]
     for visit in visiting(browser, quiet.http):
