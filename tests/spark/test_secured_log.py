@@ -85,5 +85,5 @@ def test_history_is_ingested_from_a_broker_that_asks_who_it_is(broker: Broker, f
     call[-1] = "nobody"
     code, _, refused = run("--client-secret-file", str(secret))
     assert code == 1
-    assert "tidings login" in refused
+    assert "its secret is wrong" in refused
     assert secret.read_text().strip() not in refused + out
