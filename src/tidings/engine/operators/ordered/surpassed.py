@@ -254,9 +254,11 @@ def _each_alone(aside: Iterable[Row]) -> list[_Leaders]:
 def _turned(
     before: Mapping[Scale, _Leaders], after: Mapping[Scale, _Leaders]
 ) -> Iterator[tuple[dict[Term, None], bool]]:
-    """The leaders of the scales on which they have changed, and whether there are as many: only what is between them
-    may compare otherwise then."""
+    """The leaders of the scales on which they have changed, and whether only what is between them may compare otherwise
+    now: beyond, everybody meets one of as many leaders as before who is another, unless the only one is somebody else
+    now."""
     for scale in before.keys() | after.keys():
         was, is_now = before.get(scale, ()), after.get(scale, ())
         if was != is_now:
-            yield dict.fromkeys(term for term, _ in (*was, *is_now)), len(was) == len(is_now)
+            alike = len(was) == len(is_now) and (len(was) > 1 or was[0][1] == is_now[0][1])
+            yield dict.fromkeys(term for term, _ in (*was, *is_now)), alike
