@@ -67,6 +67,20 @@ def _limits(_: int) -> Iterator[tuple[str, str]]:
         yield f"DELETE DATA {texts[0]} ; INSERT DATA {texts[1]}", f"DELETE DATA {texts[1]} ; INSERT DATA {texts[0]}"
 
 
+def limited_people(size: int) -> Iterator[Quad]:
+    """People, with ages between which the young and the old are not."""
+    yield from people(size)
+    yield triple("config", "old", 60)
+    yield triple("config", "young", 30)
+
+
+def _old_ages(_: int) -> Iterator[tuple[str, str]]:
+    """Who counts as old changes by a year, and back."""
+    for _ in range(TOGGLES):
+        texts = [f"{{ :config :old {age} }}" for age in (60, 61)]
+        yield f"DELETE DATA {texts[0]} ; INSERT DATA {texts[1]}", f"DELETE DATA {texts[1]} ; INSERT DATA {texts[0]}"
+
+
 def _aliases(size: int) -> Iterator[tuple[str, str]]:
     return (put(f"a{at}", "alias", f"name{at}") for at in scattered(TOGGLES, size // 5))
 
@@ -108,6 +122,36 @@ ORDER = (
         "SELECT ?o { :config :limit ?l . ?o :of ?s ; :says ?a FILTER (?a > ?l) }",
         limited,
         _limits,
+    ),
+    Shape(
+        "outside two limits",
+        "SELECT ?p { :config :old ?o ; :young ?y . ?p :age ?a FILTER (?a > ?o || ?a < ?y) }",
+        limited_people,
+        _old_ages,
+    ),
+    Shape(
+        "a limit inside NOT EXISTS",
+        "SELECT ?p { ?p :name ?n FILTER NOT EXISTS { :config :old ?o . ?p :age ?a FILTER (?a > ?o) } }",
+        limited_people,
+        _old_ages,
+    ),
+    Shape(
+        "a limit inside MINUS",
+        "SELECT ?p { ?p :name ?n MINUS { :config :old ?o . ?p :age ?a FILTER (?a > ?o) } }",
+        limited_people,
+        _old_ages,
+    ),
+    Shape(
+        "a limit inside OPTIONAL",
+        "SELECT ?p ?a { ?p :name ?n OPTIONAL { :config :old ?o . ?p :age ?a FILTER (?a > ?o) } }",
+        limited_people,
+        _old_ages,
+    ),
+    Shape(
+        "the oldest beyond a limit",
+        "SELECT ?p { :config :old ?o . ?p :age ?a FILTER (?a > ?o) } ORDER BY DESC(?a) LIMIT 10",
+        limited_people,
+        _old_ages,
     ),
     Shape(
         "above its sensor's average",

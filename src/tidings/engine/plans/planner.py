@@ -36,7 +36,7 @@ from tidings.engine.operators.stateful.window import Window, ranker
 from tidings.engine.operators.union import Union
 from tidings.engine.plans.built import Built, Pinned
 from tidings.engine.plans.regrouping.by_the_clock import parted, with_moment_inside
-from tidings.engine.plans.regrouping.comparisons import Compared, compared, grouped_as_seen
+from tidings.engine.plans.regrouping.comparisons import Compared, as_seen, compared, grouped_as_seen
 from tidings.engine.plans.regrouping.equalities import EqualInside, equal_inside
 from tidings.engine.plans.regrouping.exclusions import excluding
 from tidings.engine.plans.regrouping.graphs import spread
@@ -91,8 +91,7 @@ class Planner:
             return self.build(better, states)
         match node:
             case BGP(patterns) if len(patterns) > LARGEST_CONJUNCTION:
-                why = f"more than {LARGEST_CONJUNCTION} triple patterns together"
-                return self._reevaluated(node, why, states)
+                return self._reevaluated(node, f"more than {LARGEST_CONJUNCTION} triple patterns together", states)
             case BGP(patterns):
                 return self._conjunction(patterns, states)
             case PathPattern() | algebra.Join() if has_bound_path(node) and states.graph[:1] != "?":
@@ -134,10 +133,11 @@ class Planner:
             case algebra.Project(algebra.Extend(inner, variable), variables) if variable not in variables:
                 return self.build(algebra.Project(inner, variables), states)
             case algebra.Project(inner, variables):
-                found = None if any(map(is_momentary, algebra.expressions(inner))) else compared(node)
-                if found is None or not self._is_kept(found):
-                    return self._projected(self.build(inner, states), variables)
-                return self._projected(self._crossing(found, states), variables)
+                found = compared(node)
+                if found is not None and self._is_kept(found):
+                    return self._projected(self._crossing(found, states), variables)
+                seen = inner if found else as_seen(inner, {*variables}, {*self._parameters})
+                return self._projected(self.build(seen, states), variables)
             case algebra.Distinct(inner):
                 return self._distinct(inner, states)
             case algebra.OrderBy(inner):
@@ -278,14 +278,14 @@ class Planner:
             return self.build(left, states)
         first = self.build(left, states)
         aside = Side(first.operator, left, self._members_of(left))
-        layout = first.operator.layout
         operator: Operator
         both = shared_variables(left, right)
-        if (layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
+        right = as_seen(right, {*both})
+        if (aside.layout.certain & certain(right)).issuperset(both) and pushable(right, set(both)):
             operator = minus(aside, right, self._witnessing.beside(right, aside, states), states)
         else:
             side = self._sided(excluding(right, both), states)
-            operator = minus_kept(aside, side, meeting(side.layout, layout), states)
+            operator = minus_kept(aside, side, meeting(side.layout, aside.layout), states)
         return self._evaluated(operator, node, states, is_ordered=first.is_ordered)
 
     def _filter(self, condition: Expression, inner: Node, states: States) -> Built:
@@ -331,7 +331,7 @@ class Planner:
         both = algebra.Filter(found.condition, algebra.Join(found.rows, found.scalars))
         told = self._parameters if self._is_spine(found.scalars) else ()
         whole = algebra.Project(both, (*rows.layout.variables, *told))
-        operator = Crossing(rows, scalars, found.key, found.comparisons, whole, states)
+        operator = Crossing(rows, scalars, found.key, found.comparisons, whole, states, is_any=found.is_any)
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
@@ -389,11 +389,11 @@ class Planner:
         return Built(group, group.rows)
 
     def _window(self, node: Node, offset: int, limit: int | None, states: States) -> Built:
-        distinct, variables, conditions, inner = unstacked(node)
+        distinct, variables, conditions, inner = unstacked(node, self._parameters)
         below = self._led_by_parameters(self.build(inner, states))
         inside, width = below.operator.layout, len(self._parameters)
         shown = self._parameters + (tuple(named(inside)) if variables is None else variables)
-        layout, rank = Layout(shown, inside.certain.intersection(shown)), ranker(conditions, inside, states)
+        layout, rank = Layout(shown, inside.certain.intersection(shown)), ranker(conditions, inside, shown, states)
         stop = None if limit is None else offset + limit
         window = Window(below.operator, layout, rank, below.rows, states.new, offset, stop, distinct, width)
         self.memories.append(window.memory)

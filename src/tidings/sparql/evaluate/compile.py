@@ -113,7 +113,9 @@ class Compiler:
             case Group():
                 return self._group(node)
             case OrderBy(inner, conditions):
-                return self._order_by(inner, conditions)
+                return self._order_by(inner, conditions, ())
+            case Project(OrderBy(inner, conditions), variables):
+                return _projected(self._order_by(inner, conditions, variables), variables, layout)
             case Project(inner, variables):
                 return _projected(self.plan(inner, given), variables, layout)
             case Distinct(inner):
@@ -309,10 +311,12 @@ class Compiler:
         sure = plan.layout.certain.intersection(node.keys)
         return Plan(Layout(node.keys + tuple(variable for variable, _ in node.aggregates), sure), run)
 
-    def _order_by(self, inner: Node, conditions: tuple[tuple[Expression, bool], ...]) -> Plan:
+    def _order_by(self, inner: Node, conditions: tuple[tuple[Expression, bool], ...], seen: tuple[Var, ...]) -> Plan:
+        """Rows in order. Of a subscription, those that the conditions do not tell apart: by what is seen of them, then
+        by the rest."""
         plan = self.plan(inner)
         keys = [(self.value(expression, plan.layout), descending) for expression, descending in conditions]
-        rest = picker([plan.layout.index[variable] for variable in named(plan.layout)])
+        rest = picker([plan.layout.index[variable] for variable in named(plan.layout, seen)])
 
         def run(rows: Iterable[Row]) -> Iterator[Row]:
             found = list(self._context.hold(plan.run(rows)))

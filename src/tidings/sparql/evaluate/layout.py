@@ -1,6 +1,6 @@
 """Rows are tuples of terms, None where a variable is unbound; a layout says which variable stands in which column."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
@@ -72,9 +72,10 @@ def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
-def named(layout: Layout) -> list[Var]:
-    """The user's variables, sorted by name: an order that does not depend on the plan."""
-    return sorted(variable for variable in layout.variables if not variable.startswith(("?:", "?$")))
+def named(layout: Layout, first: Container[Var] = ()) -> list[Var]:
+    """The user's variables, some of them first, sorted by name: an order that does not depend on the plan."""
+    found = (variable for variable in layout.variables if not variable.startswith(("?:", "?$")))
+    return sorted(found, key=lambda variable: (variable not in first, variable))
 
 
 def tiebreak(cells: Row) -> tuple[str, ...]:

@@ -38,22 +38,24 @@ class _Group:
 
 
 class Crossing(Binary):
-    """The rows of A for which all comparisons hold with the scalars of B, once for each row of B for which they do."""
+    """The rows of A for which all comparisons, or any of them, hold with the scalars of B, once for each row of B for
+    which they do. For any, rows and scalars have all values."""
 
     __slots__ = (
-        "_comparisons", "_groups", "_key_of", "_key_of_right", "_law", "_scalars_of", "_sides", "_states", "_values_of",
-        "_versions", "_whose", "layout",
+        "_comparisons", "_groups", "_is_any", "_key_of", "_key_of_right", "_law", "_scalars_of", "_sides", "_states",
+        "_values_of", "_versions", "_whose", "layout",
     )  # fmt: skip
 
     def __init__(
         self, left: Side, right: Side, key: tuple[Var, ...], comparisons: tuple[tuple[Range, Var], ...], whole: Node,
-        states: States,
+        states: States, *, is_any: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(left.operator, right.operator)
         parameters = () if right.members is None else right.members.variables
         self.layout = left.layout.extended(parameters, parameters)
         self._sides = (left, right)
         self._comparisons = [comparison for comparison, _ in comparisons]
+        self._is_any = is_any
         self._values_of = picker([left.layout.index[comparison.variable] for comparison in self._comparisons])
         self._key_of = picker([left.layout.index[variable] for variable in key])
         self._key_of_right = picker([right.layout.index[variable] for variable in key])
@@ -101,12 +103,13 @@ class Crossing(Binary):
         return changes
 
     def _moved(self, group: _Group, moved: dict[Row, int]) -> Iterator[tuple[Row, int]]:
-        """The rows for which all comparisons hold oftener, or not as often, now that scalars have come and gone. If as
-        many have come as have gone, a comparison at least has to tell them apart; if not, the first has to hold."""
+        """The rows for which the comparisons hold oftener, or not as often, now that scalars have come and gone. If as
+        many have come as have gone, a comparison at least has to tell them apart; if not, one has to hold: the first,
+        where all have to."""
         cancel = not sum(moved.values())
         comparisons = self._comparisons
         concerned: Changes = {}
-        for number, comparison in enumerate(comparisons[: None if cancel else 1]):
+        for number, comparison in enumerate(comparisons if cancel or self._is_any else comparisons[:1]):
             rows = group.rows[number]
             terms = {term: None for scalars in moved if (term := scalars[number]) is not None}
             if cancel and len(terms) == 1:
@@ -122,16 +125,17 @@ class Crossing(Binary):
                 yield row, count * times
 
     def _times(self, values: Row, scalars: dict[Row, int]) -> int:
-        """How often all comparisons hold for the values of a row."""
-        times = 0
+        """How often the comparisons hold for the values of a row."""
+        times, is_any = 0, self._is_any
         for others, count in scalars.items():
             for comparison, value, other in zip(self._comparisons, values, others, strict=True):
                 assert value is not None
                 assert other is not None
-                if not comparison.holds(value, other):
+                if comparison.holds(value, other) is is_any:  # it decides
+                    times += is_any * count
                     break
             else:
-                times += count
+                times += (not is_any) * count
         return times
 
     def _put(self, row: Row, values: Row, weight: int) -> _Group:
@@ -210,7 +214,8 @@ class Crossing(Binary):
 
     def explain(self) -> Explanation:
         each = [f"{shown(comparison.variable)} {comparison.operator}" for comparison in self._comparisons]
-        detail = f"{' and '.join(each)} what the right says, the rows by value{self._law.shown()}"
+        compared = (" or " if self._is_any else " and ").join(each)
+        detail = f"{compared} what the right says, the rows by value{self._law.shown()}"
         return Explanation("crossing", detail, True, (self._left.explain(), self._right.explain()))
 
 

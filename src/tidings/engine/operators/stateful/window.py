@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidings.engine.operators.base import Changes, Explanation, Hits, Loader, Operator, States
 from tidings.engine.operators.stateful.memory import Memory
 from tidings.model.ordered import Ordered
+from tidings.model.terms import Var
 from tidings.model.zset import add
 from tidings.sparql.algebra import Expression
 from tidings.sparql.evaluate.context import Context
@@ -215,11 +216,14 @@ class Window:
         return Explanation("window", f"rows {start} to {until} of an ordered answer", True, (self._inner.explain(),))
 
 
-def ranker(conditions: tuple[tuple[Expression, bool], ...], layout: Layout, states: States) -> Callable[[Row], _Rank]:
-    """The order of rows: by the values of conditions, each of them descending or not, then by the rest of the row."""
+def ranker(
+    conditions: tuple[tuple[Expression, bool], ...], layout: Layout, seen: tuple[Var, ...], states: States
+) -> Callable[[Row], _Rank]:
+    """The order of rows: by the values of conditions, each of them descending or not, then by the columns that are
+    seen, then by the others."""
     compiler = states.compiler(states.new)
     values = [(compiler.value(expression, layout), descending) for expression, descending in conditions]
-    rest = picker([layout.index[variable] for variable in named(layout)])
+    rest = picker([layout.index[variable] for variable in named(layout, seen)])
 
     def rank(row: Row) -> _Rank:
         keys = [_Descending(order_key(value(row))) if down else order_key(value(row)) for value, down in values]

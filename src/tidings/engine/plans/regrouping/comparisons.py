@@ -5,17 +5,25 @@ connects with them, such as a limit or a time that is itself data: `:c :limit ?l
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import reduce
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.regrouping.path_groups import connected_parts
 from tidings.engine.plans.routes import has_exists
-from tidings.model.terms import Var
+from tidings.model.terms import Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain, mentioned, visible
+from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 
 MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+NO_VALUE: Term = '""^^<urn:tidings:none>'
+"""Stands for what has no value: it is equal to nothing, and compares with nothing."""
+
+Across: TypeAlias = tuple[Expression, algebra.Comparator, Expression]
+"""What of the rows is compared, how, and with what of the scalars."""
 
 _TOLD = "?:told"
 """What is made of scalars before rows are compared with it."""
@@ -32,23 +40,27 @@ class Compared(Struct, frozen=True):
     key: tuple[Var, ...]
     """What a row and the scalar that it is compared with agree in."""
     comparisons: tuple[tuple[Range, Var], ...]
-    """How a column of the rows has to compare with one of the scalars; all of them at once."""
+    """How columns of the rows have to compare with those of the scalars."""
+    is_any: bool
+    """Whether one of the comparisons has to hold, and not all of them."""
     is_summary: bool
     """Whether the scalars are aggregates, and not just patterns that nothing connects with the rows."""
 
     @property
     def condition(self) -> Expression:
-        """What all comparisons say."""
+        """The comparisons as one condition."""
         each: list[Expression] = [
             algebra.Compare(range_.operator, range_.variable, scalar) for range_, scalar in self.comparisons
         ]
-        return reduce(algebra.And, each)
+        return reduce(algebra.Or if self.is_any else algebra.And, each)
 
 
 def compared(node: Node) -> Compared | None:
-    """A projection as such a comparison; None if it is none."""
+    """A projection as such a comparison; None if it is none, or if time changes it."""
     match node:
-        case algebra.Project(algebra.Filter(condition, (algebra.Join() | algebra.BGP()) as joined), variables):
+        case algebra.Project(algebra.Filter(condition, (algebra.Join() | algebra.BGP()) as joined), variables) if (
+            not is_momentary(condition)
+        ):
             conditions = list(algebra.conjuncts(condition))
             candidates = [*_beside_summaries(joined), *_apart(joined)]
             found = (_compared(conditions, rows, scalars, variables) for rows, scalars in candidates)
@@ -80,11 +92,46 @@ def seen_by(node: algebra.Group) -> tuple[Var, ...]:
 
 
 def grouped_as_seen(node: algebra.Group) -> algebra.Group:
-    """A group over a projection, where that is such a comparison; the node itself elsewhere."""
+    """A group over what it reads of its pattern."""
     if any(shape.argument is None and shape.distinct for _, shape in node.aggregates):
         return node  # counts the distinct rows
-    shown = algebra.Project(node.inner, seen_by(node))
-    return node if compared(shown) is None else algebra.Group(shown, node.keys, node.aggregates)
+    inner = as_seen(node.inner, frozenset(seen_by(node)))
+    return node if inner is node.inner else algebra.Group(inner, node.keys, node.aggregates)
+
+
+def as_seen(node: Node, seen: AbstractSet[Var], parameters: AbstractSet[Var] = frozenset()) -> Node:
+    """A pattern that projects rows which are compared with scalars to what others read of them, so that a change of a
+    scalar concerns only the rows that it passes. The pattern itself, if there are no such rows in it.
+
+    Nobody but what is `seen` reads the pattern; inner parts show the parameters, too, so that their rows tell whose
+    they are. Names that blank nodes get depend on all variables of a row, and time changes conditions."""
+    if any(is_momentary(each) or names_blanks(each) for each in algebra.expressions(node)):
+        return node
+    match node:
+        case algebra.Filter():
+            shown = algebra.Project(node, tuple(variable for variable in visible(node) if variable in seen))
+            if compared(shown) is not None:
+                return shown
+        case algebra.Minus(left, right):
+            inside = as_seen(right, visible(left).keys())
+            node = node if inside is right else algebra.Minus(left, inside)
+        case algebra.LeftJoin(left, right, condition) if condition and certain(right).issuperset(mentioned(condition)):
+            inside = as_seen(algebra.Filter(condition, right), {*seen, *visible(left)})
+            node = algebra.LeftJoin(left, inside, None) if isinstance(inside, algebra.Project) else node
+    read = {variable for each in algebra.expressions(node) for variable in mentioned(each)}
+    known = {*seen, *parameters, *read}
+    match node:
+        case algebra.Filter() | algebra.Extend() | algebra.Union():
+            return algebra.rebuilt(node, lambda inner: as_seen(inner, known))
+        case algebra.Join(left, right) | algebra.LeftJoin(left, right):
+            inner = as_seen(left, known | visible(right).keys())
+            other = as_seen(right, known | visible(left).keys())
+            return algebra.rebuilt(node, lambda part: inner if part is left else other)
+        case algebra.Minus(left, right):
+            inner = as_seen(left, known | visible(right).keys())
+            return algebra.rebuilt(node, lambda part: inner if part is left else right)
+        case _:
+            return node
 
 
 def joined_parts(node: Node) -> list[Node]:
@@ -125,28 +172,45 @@ def _compared(conditions: list[Expression], left: Node, right: Node, variables: 
     ):
         return None
     rows, scalars, is_summary = left, right, _is_summary(right)
-    across: list[tuple[Expression, algebra.Comparator, Expression]] = []
+    across: list[Across] = []
+    either: list[Across] = []
     for each in conditions:
         found = _across(each, ours.keys(), theirs)
         if found is not None:
             across.append(found)
+        elif not either and (found_either := _either(each, ours.keys(), theirs)):
+            either = found_either
         elif theirs.isdisjoint(mentioned(each)):
             rows = algebra.Filter(each, rows)
         elif visible(right).keys() >= set(mentioned(each)):
             scalars = algebra.Filter(each, scalars)
         else:
             return None
+    if bool(across) is bool(either):
+        return None
     comparisons = []
-    for number, (compared_, operator, told) in enumerate(across):
-        rows, value = _named(rows, compared_, f"{_COMPARED}{number}")
-        scalars, scalar = _named(scalars, told, f"{_TOLD}{number}")
+    for number, (compared_, operator, told) in enumerate(across or either):
+        rows, value = _named(rows, compared_, f"{_COMPARED}{number}", always=bool(either))
+        scalars, scalar = _named(scalars, told, f"{_TOLD}{number}", always=bool(either))
         comparisons.append((Range(value, operator), scalar))
-    return Compared(rows, scalars, key, tuple(comparisons), is_summary) if comparisons else None
+    return Compared(rows, scalars, key, tuple(comparisons), bool(either), is_summary)
 
 
-def _across(
-    condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]
-) -> tuple[Expression, algebra.Comparator, Expression] | None:
+def _either(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]) -> list[Across]:
+    """The comparisons of which a condition says that one has to hold; nothing if it says anything else."""
+    if not isinstance(condition, algebra.Or):
+        return []
+    found: list[Across] = []
+    for part in (condition.left, condition.right):
+        one = _across(part, ours, theirs)
+        several = _either(part, ours, theirs) if one is None else [one]
+        if not several:
+            return []
+        found += several
+    return found
+
+
+def _across(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]) -> Across | None:
     """What of the rows a condition compares with what of the scalars, and how."""
     match condition:
         case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
@@ -157,9 +221,13 @@ def _across(
     return None
 
 
-def _named(node: Node, expression: Expression, name: Var) -> tuple[Node, Var]:
-    """A pattern in which a variable has the value of an expression; and that variable."""
-    return (node, expression) if isinstance(expression, str) else (algebra.Extend(node, name, expression), name)
+def _named(node: Node, expression: Expression, name: Var, *, always: bool) -> tuple[Node, Var]:
+    """A pattern in which a variable has the value of an expression; and that variable. With `always`, it has one in
+    every solution: where there is no value, one that compares with nothing."""
+    if isinstance(expression, str) and not (always and expression not in certain(node)):
+        return node, expression
+    value = algebra.Call("COALESCE", (expression, NO_VALUE)) if always else expression
+    return algebra.Extend(node, name, value), name
 
 
 def _is_of(variables: AbstractSet[Var], expression: Expression) -> bool:

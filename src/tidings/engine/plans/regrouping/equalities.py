@@ -8,6 +8,7 @@ of A without a key stay.
 
 from msgspec import Struct
 
+from tidings.engine.plans.regrouping.comparisons import NO_VALUE
 from tidings.engine.plans.regrouping.path_groups import connected_parts
 from tidings.engine.plans.regrouping.surpassing import filter_of, is_plain
 from tidings.engine.plans.routes import has_exists
@@ -32,8 +33,6 @@ from tidings.sparql.algebra import (
 from tidings.sparql.evaluate.calls import EQUALITY_KEY, is_momentary, names_blanks
 
 _KEY: Var = "?:key"
-_NONE = '""^^<urn:tidings:none>'
-"""The key of what has no value, and so is equal to nothing."""
 
 
 class EqualInside(Struct, frozen=True):
@@ -128,7 +127,7 @@ def _equated(conditions: list[Expression], left: Node, right: Node) -> tuple[Exp
 
 
 def _with_key(node: Node, expression: Expression) -> Node:
-    return Extend(node, _KEY, Call("COALESCE", (Call(EQUALITY_KEY, (expression,)), _NONE)))
+    return Extend(node, _KEY, Call("COALESCE", (Call(EQUALITY_KEY, (expression,)), NO_VALUE)))
 
 
 def _having_key(node: Node, expression: Expression) -> Node:

@@ -1,15 +1,17 @@
 """Takes apart the operators on top of a SELECT's pattern: DISTINCT, projection, order, and EXISTS among them."""
 
+from tidings.engine.plans.regrouping.comparisons import as_seen
 from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Aggregate, Expression, Node
+from tidings.sparql.algebra import Aggregate, Expression, Node, mentioned
 
 
 def unstacked(
-    node: Node,
+    node: Node, parameters: tuple[Var, ...]
 ) -> tuple[bool, tuple[Var, ...] | None, tuple[tuple[Expression, bool], ...], Node]:
-    """What stands between a slice and its pattern: DISTINCT, the projection, the order."""
+    """What stands between a slice and its pattern: DISTINCT, the projection, the order; and what they read of the
+    pattern."""
     distinct = False
     variables: tuple[Var, ...] | None = None
     conditions: tuple[tuple[Expression, bool], ...] = ()
@@ -19,6 +21,9 @@ def unstacked(
         variables, node = node.variables, node.inner
     if isinstance(node, algebra.OrderBy):
         conditions, node = node.conditions, node.inner
+    if variables is not None:
+        read = {variable for condition, _ in conditions for variable in mentioned(condition)}
+        node = as_seen(node, read.union(variables), {*parameters})
     return distinct, variables, conditions, node
 
 

@@ -7,7 +7,9 @@ from tidings.engine.operators.dependent.witness import Turned, Witness, leading_
 from tidings.engine.operators.side import Side
 from tidings.engine.plans.built import Built
 from tidings.engine.plans.regrouping.by_the_clock import parted
+from tidings.engine.plans.regrouping.comparisons import as_seen
 from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of, turning_between
+from tidings.engine.plans.regrouping.surpassing import is_plain
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
 from tidings.sparql import algebra
 from tidings.sparql.algebra import Expression, Node, certain
@@ -56,7 +58,9 @@ class Witnessing:
         for pattern in exists_patterns(expression):
             is_same = left.layout.index.keys().isdisjoint(algebra.every_variable(pattern))
             turned = turning(pattern, states) if is_same else None
-            witnesses += self._of_exists([pattern], signs_of(pattern), left, states, turned)
+            compared = as_seen(pattern, left.layout.index.keys()) if is_plain(pattern) else pattern
+            signs = signs_of(pattern) if compared is pattern or states.graph[:1] == "?" else [compared]
+            witnesses += self._of_exists([pattern], signs, left, states, turned)
         return witnesses
 
     def _of_exists(
