@@ -163,7 +163,7 @@ async def run(seconds: float, values: float, *, restarts: bool, lake: Path | Non
                     else:
                         await watch(table, console, seconds, values)
                 await catch_up(store, table)
-            stored = await stored_in(store)  # nobody stores anything any more
+            stored = await stored_in(store)  # after the last write to the store
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
             if lake is not None:
                 console.print(await ingest(store, lake), soft_wrap=True)
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--restarts", action="store_true", help="restart each server on the way, to see what happens")
     parser.add_argument("--lake", type=Path, metavar="DIR", help="keep the history of the store here; needs Spark")
     for name in ("tidings.client", "mqtt"):
-        logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows how it goes
+        logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows the state
     arguments = parser.parse_args()
     if arguments.lake is not None and arguments.lake.exists():
         parser.error(f"{arguments.lake} is there already, and the store of each run is a new one")

@@ -2,12 +2,12 @@
 
 TidingsError
 ├── Refused              refused               the code, the status and the details that the broker sent
-├── CannotConnect        cannot_connect   502  nobody answers at the address
+├── CannotConnect        cannot_connect   502  no connection to the address
 │   └── NotTrusted       not_trusted      502  the certificate at the address is not accepted
 ├── BadCredentials       bad_credentials  400  the credentials for a broker cannot be read, or are not valid
 ├── CannotTrust          cannot_trust     400  the files for TLS cannot be read or used
 ├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
-├── NoAnswer             no_answer        504  the answer did not come in time
+├── NoAnswer             no_answer        504  the answer did not arrive in time
 └── NotUnderstood        not_understood   502  the answer does not follow the protocol
 """
 

@@ -1,7 +1,7 @@
-"""The mode in which the whole graph is in memory and in a store of record: starting, and the return of the store.
+"""A broker with the whole graph both in memory and in a store of record: how it starts, and how an outage ends.
 
-begin   finishes what a crash left open; makes a commit of what others changed in the store meanwhile
-later   gives the store again what it has lost; if it still differs, an operator has to say which side is right
+start    finishes the commits that a crash interrupted; commits what others changed in the store meanwhile
+outage   sends the store again what it has lost; if it still differs, an operator has to decide which side is right
 """
 
 import asyncio

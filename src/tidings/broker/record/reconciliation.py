@@ -1,6 +1,6 @@
 """Turns changes that others made in the store of record into one commit, so that subscribers are notified of them.
 
-    found = quads of the store of record - quads of ours      compared while updates go on
+    found = quads of the store of record - quads in memory    compared while updates go on
           -> updates held -> the differences are checked again -> one commit, or reversed in the store of record
 
 The first comparison also finds commits that are on their way to the store. The second check, with nothing on its way,

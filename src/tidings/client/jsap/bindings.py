@@ -27,7 +27,7 @@ _MEMBERS = ("type", "value", "datatype", "language")
 
 
 class Unfit(ValueError):
-    """A value cannot be a term as declared. The message says what can."""
+    """The value cannot be a term as declared; the message tells which values can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,11 @@ class Jsap:
     extended: Any = None
 
     def update(self, name: str) -> Primitive:
-        """Raises BadProfile, with the name that was probably meant."""
+        """The update with this name. Raises BadProfile, with the name that was probably meant."""
         return self._find(name, "update", self.updates, self.queries)
 
     def query(self, name: str) -> Primitive:
-        """Raises BadProfile, with the name that was probably meant."""
+        """The query with this name. Raises BadProfile, with the name that was probably meant."""
         return self._find(name, "query", self.queries, self.updates)
 
     @staticmethod

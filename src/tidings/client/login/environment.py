@@ -1,9 +1,9 @@
-"""Reads credentials from the environment, for commands, and for tasks of Spark: it would log options.
+"""Reads credentials from the environment, for commands, and for tasks of Spark, because Spark logs its options.
 
 TIDINGS_TOKEN                                a token
 TIDINGS_CLIENT_ID, TIDINGS_CLIENT_SECRET     credentials
 TIDINGS_CREDENTIALS                          a file of credentials
-~/.config/tidings/logins                     a file for each broker that somebody has logged in to
+~/.config/tidings/logins                     a file for each broker that the user has logged in to
 """
 
 import os

@@ -43,7 +43,7 @@ def _measure(word: str) -> int:
 
 
 def _closed(word: str) -> bool:
-    """Whether it ends like `hop`, with consonant, vowel, consonant, and the last is none of w, x, y."""
+    """Whether it ends like `hop`, with consonant, vowel, consonant, and the last letter is not w, x or y."""
     return len(word) >= 3 and _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 

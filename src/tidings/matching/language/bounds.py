@@ -18,7 +18,7 @@ class Bounds:
     """The most mappings that a subscription may want of one event."""
 
     def check_subscription(self, subscription: Subscription) -> Subscription:
-        """Raises RequestTooComplex."""
+        """Return the subscription. Raises RequestTooComplex if it is too large."""
         _check(len(subscription.predicates), self.predicates, "predicates in a subscription")
         _check(subscription.parameters.mappings, self.mappings, "mappings of an event")
         for predicate in subscription.predicates:
@@ -26,7 +26,7 @@ class Bounds:
         return subscription
 
     def check_event(self, event: Event) -> Event:
-        """Raises RequestTooComplex."""
+        """Return the event. Raises RequestTooComplex if it is too large."""
         _check(len(event.tuples), self.tuples, "tuples in an event")
         for each in event.tuples:
             self._check_terms(each)

@@ -39,7 +39,7 @@ class SubscriptionIndex(Generic[Key]):
         self.looked_at = 0
         """Pairs of a subscription and an event that passed the bounds."""
         self.pairs = 0
-        """All pairs."""
+        """All pairs of a subscription and an event."""
 
     def __len__(self) -> int:
         return len(self._subscriptions)

@@ -40,7 +40,7 @@ class IngestedBatch(msgspec.Struct, frozen=True):
     """The time of the last commit."""
     files: tuple[File, ...]
     level: int = 0
-    """How often it was merged with its neighbours."""
+    """How many times it was merged with its neighbours."""
 
     @property
     def rows(self) -> int:
@@ -71,12 +71,12 @@ _Kind = TypeVar("_Kind", IngestedBatch, Snapshot)
 
 
 def write(folder: Path, manifest: IngestedBatch | Snapshot) -> None:
-    """From here on its files are there."""
+    """Write a manifest. From here on, its files are valid."""
     write_whole(folder / manifest.name, sealed(msgspec.json.encode(manifest)))
 
 
 def read_batches(folder: Path) -> list[IngestedBatch]:
-    """All batches, retired ones as well. Raises LakeDamaged."""
+    """All batches, including retired ones. Raises LakeDamaged."""
     paths = sorted(path for path in folder.glob("*.json") if _BATCH.fullmatch(path.name))
     return [batch for path in paths if (batch := _read(path, IngestedBatch)) is not None]
 

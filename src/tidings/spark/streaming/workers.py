@@ -1,4 +1,4 @@
-"""Redirects the stderr of Python processes, which has messages at the start of a query, and of crashes, to a file.
+"""Redirects the stderr of Python processes to a file. It has messages at the start of a query, and those of crashes.
 
 Spark copies it to the JVM's System.err. During a job, this is a file beside the job instead of the terminal. Errors of
 a worker come back as errors in any case.

@@ -74,7 +74,7 @@ def manifest_of(out: Path, number: int) -> Manifest | None:
 
 
 class Batches:
-    """Follows the batches of a job. A number may be missing for ever, such as after the job was rescaled."""
+    """Follows the batches of a job. Numbers may be missing permanently, for example after rescaling."""
 
     def __init__(self, out: Path) -> None:
         self._out = out
