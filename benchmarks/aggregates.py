@@ -1,6 +1,6 @@
-"""AVG, COUNT, MIN and MAX over 10,000 sensors by road, under single updates, beside the naive SPU.
+"""Compares AVG, COUNT, MIN and MAX over 10,000 sensors by road, under single updates, with the naive SPU.
 
-Prints one JSON line with one ratio an aggregate: time of an update with the naive SPU / ours.
+Prints one JSON line with a ratio for each aggregate: the time of an update with the naive SPU / ours.
 """
 
 from collections import Counter

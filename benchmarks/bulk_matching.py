@@ -1,9 +1,9 @@
-"""Approximate matching in bulk on Spark: one core beside two, and beside the matcher in one process.
+"""Approximate matching in bulk on Spark: compares one core with two, and both with the matcher in one process.
 
-Prints one JSON line. The events are those of the evaluation's city, and so are the subscriptions, all of whose terms
-are approximate. `speedup_2_cores` is the time of Spark on one core over that on two, each warm: the workers have the
-index. `ratio_to_process` is the time of the library in this process over that of Spark on two cores. Matches are
-compared first: all of them are the same, and their degrees are equal to five digits.
+Prints one JSON line. Events and subscriptions are those of the evaluation's city; all terms of the subscriptions are
+approximate. `speedup_2_cores` is the time of Spark on one core divided by that on two, each warm: the workers have
+built the index. `ratio_to_process` is the time of the library in this process divided by that of Spark on two cores.
+The matches are checked: all must be the same, with degrees that are equal to five digits.
 
     python benchmarks/bulk_matching.py [EVENTS [SUBSCRIPTIONS]]
 """
@@ -33,7 +33,7 @@ Found = dict[tuple[str, str], float]
 
 
 def on_spark(cores: int, path: Path, spec: Spec) -> tuple[Found, float]:
-    """The best of some rounds, after one that makes workers ready."""
+    """The matches, and the seconds of the best round, after one in which the workers build the index."""
     spark = session(f"local[{cores}]", memory="3g")
     events = from_lines(spark, str(path)).repartition(2 * cores).persist()
     events.count()

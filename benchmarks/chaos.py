@@ -78,7 +78,7 @@ def new_broker() -> Broker:
 
 
 def world() -> str:
-    """Sensors, a lattice, and a hub."""
+    """The text of an update that adds sensors, a lattice, and a hub."""
     lines = [f"<urn:s{n}> <urn:value> {n} ." for n in range(20 * GOOD)]
     lines += [
         f"<urn:n{x}-{y}> <urn:next> <urn:n{x + 1}-{y}>, <urn:n{x}-{y + 1}> ."
@@ -91,7 +91,7 @@ def world() -> str:
 
 
 def change(number: int) -> str:
-    """The text of an update. Every second one undoes the one before, except for the sensor."""
+    """The text of an update. Every second one reverses the one before, except for the sensor."""
     sensor, place = number % GOOD, number // 2 * 7 % WIDTH
     edges = f"<urn:n{place}-{place}> <urn:next> <urn:n{place}-{place + 1}> . <urn:x{place}> <urn:to> <urn:hub> ."
     before, after = ("", edges) if number % 2 else (edges, "")

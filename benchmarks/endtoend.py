@@ -68,12 +68,12 @@ _PREPARED = (
 
 
 def road_of(number: int) -> int:
-    """Update n gives the first lamp of one road after another the value n, by which its notification is known."""
+    """The road whose first lamp gets the value n from update n. The value identifies the notification."""
     return number % PAPER_ROADS + 1
 
 
 class Publisher(Protocol):
-    """Sends updates as fast as it may."""
+    """Sends updates as fast as its window allows."""
 
     answered: int
 
@@ -123,7 +123,7 @@ class HttpPublisher:
 
 
 class WebSocketPublisher:
-    """One connection, one prepared update, and a window of its executions in flight."""
+    """A connection with a prepared update, and a window of executions in flight."""
 
     def __init__(self, broker: Broker, lines: Lines, token: str = "") -> None:
         self._lines = lines
@@ -167,7 +167,7 @@ PUBLISHERS: dict[str, Callable[[Broker, Lines, str], Publisher]] = {
 
 
 class Audience:
-    """The subscribers, with their notifications and the times of these, which are parsed after the measurement."""
+    """The subscribers, with the arrival times of their notifications, which are parsed after the measurement."""
 
     def __init__(self, address: Address, lines: Lines, token: str = "") -> None:
         self._texts = subscriptions()
@@ -190,7 +190,7 @@ class Audience:
         return len(self._heard)
 
     def absorb(self) -> dict[int, float]:
-        """Add the notifications to the answers; the times of the notifications, by the number of the update."""
+        """Add the notifications to the answers. Returns their arrival times by the number of the update."""
         arrivals = {}
         for arrival, message in self._heard:
             notification = orjson.loads(message).get("notification")
@@ -208,7 +208,7 @@ class Audience:
         return arrivals
 
     def check(self, address: Address, lines: Lines) -> None:
-        """Check that first answers and notifications add up to the present answers of the queries."""
+        """Check that the first answers and the notifications add up to the present answers of the queries."""
         line = Line(address, split_http)
         lines.add(line)
         answers: list[bytes] = []
@@ -234,7 +234,7 @@ def http_request(path: str, kind: str, text: str, token: str = "") -> bytes:
 
 
 class Course:
-    """Rounds of updates through one kind of publisher; their rates, and how late their notifications came."""
+    """Rounds of updates through one kind of publisher, with their rates and the latencies of notifications."""
 
     def __init__(self, name: str, audience: Audience, lines: Lines) -> None:
         self.rates: list[float] = []
@@ -244,7 +244,7 @@ class Course:
         self._lines = lines
 
     def run(self, publisher: Publisher, first: int) -> None:
-        """A round at full load, and one at half of it."""
+        """Run a round at full load, and one at half of that."""
         self.rates.append(self._full_load(publisher, range(first, first + UPDATES)))
         self._half_load(publisher, range(first + UPDATES, first + 2 * UPDATES), self.rates[-1] / 2)
 
@@ -276,7 +276,7 @@ class Course:
         return len(numbers) / seconds
 
     def _half_load(self, publisher: Publisher, numbers: range, rate: float) -> None:
-        """An open loop: each update is sent at its scheduled time, however long others take."""
+        """An open loop: each update is due at its scheduled time, regardless of how long others take."""
         poll = self._lines.poll
         packets = [publisher.packet(number) for number in numbers]
         wanted = publisher.answered + len(numbers)
@@ -294,7 +294,7 @@ class Course:
         self.latencies += late
 
     def _arrivals(self, numbers: range) -> dict[int, float]:
-        """When the notification of each update that has one came; there is no other."""
+        """The arrival times of the notifications. Checks that exactly the expected ones have arrived."""
         expected = {number for number in numbers if road_of(number) in _NOTIFYING}
         self._lines.poll_until(lambda: len(self._audience) >= len(expected), f"{len(expected)} notifications")
         self._lines.settle()
@@ -354,7 +354,7 @@ def _measure(broker: Broker, engine: Engine) -> dict[str, Any]:
     for _ in range(_ROUNDS):
         for name, course in courses.items():
             engines[name].append(_bare(engine, name, range(first, first + UPDATES)))
-            publisher = PUBLISHERS[name](broker, lines, "")  # a fresh one: no broker keeps idle connections for ever
+            publisher = PUBLISHERS[name](broker, lines, "")  # a new one, because the broker closes idle connections
             course.run(publisher, first)
             publisher.close()
             first += 2 * UPDATES
@@ -374,7 +374,7 @@ def compared(rates: list[float], to: list[float]) -> float:
 
 
 def _bare(engine: Engine, name: str, numbers: range) -> float:
-    """Updates a second of the engine alone, on the core that the broker has otherwise, in the form of a publisher."""
+    """Updates a second of the engine alone, on the broker's core, as texts or prepared like those of a publisher."""
     template = engine.core.prepare_template(_PREPARED)
     os.sched_setaffinity(0, {broker_core()})
     engine.timing.reset()

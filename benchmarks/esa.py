@@ -1,10 +1,10 @@
-"""The ESA index on Spark, on two cores: a dump of a wiki that is made up, beside scikit-learn on the same pages.
+"""Building the ESA index on Spark, on two cores, from a generated dump of a wiki, compared with scikit-learn.
 
-Prints one JSON line. `pages_per_s` is warm: a small dump was built before. It is the whole build, from the dump to the
-arrays that are served. `ratio_to_sklearn` is the time of scikit-learn over ours: it reads the same dump with the same
-parser and the same terms, counts them (CountVectorizer), weighs them and prunes each term in numpy, on the one core
-that it uses. `relate_cold_ms` is a phrase nobody has asked about, `relate_warm_us` one that was. Vectors of terms are
-compared first.
+Prints one JSON line. `pages_per_s` is for the whole build, from the dump to the finished arrays, measured warm, after a
+small dump. `ratio_to_sklearn` is the time of scikit-learn divided by ours: it reads the same dump with the same parser
+and the same terms, counts them (CountVectorizer), and computes weights and prunes terms in numpy, on the one core that
+it uses. `relate_cold_ms` is the time to relate a new phrase, `relate_warm_us` that for a cached one. The vectors of
+terms are compared first.
 
     python benchmarks/esa.py [PAGES]
 """
@@ -48,7 +48,7 @@ def vocabulary() -> list[str]:
 
 
 def made_up(number: int) -> Iterator[str]:
-    """Pages as they are: most are short, some long; words after Zipf, around a theme; links, templates, references."""
+    """Realistic pages: most are short, some long; words by Zipf's law, around a theme; links, templates, references."""
     chance = random.Random(2)
     words = vocabulary()
     weights = list(np.cumsum(1.0 / np.arange(10, _WORDS + 10)))
@@ -86,7 +86,7 @@ def build(spark: SparkSession, path: Path, out: Path) -> tuple[Index, float]:
 
 
 def theirs(path: Path) -> tuple[dict[str, Vector], float]:
-    """The same index with scikit-learn and numpy: vectors of terms over pages in their order."""
+    """The same index with scikit-learn and numpy: for each term, a vector over the pages in order."""
     start = time.perf_counter()
     texts = (spoken(page.wikitext) for piece in pieces(path) for page in pages(piece) if isinstance(page, Page))
     kept = (terms for text in texts if len(terms := counted(text)) >= _HOW.shortest)

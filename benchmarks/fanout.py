@@ -1,9 +1,9 @@
-"""One update notified to many WebSocket subscribers, beside mosquitto sending messages of that size to as many (QoS 0).
+"""Compares notifications of an update to many WebSocket subscribers with mosquitto: equal sizes and numbers, QoS 0.
 
-Prints one JSON line: `ratio_100` and `ratio_1000` (messages delivered a second, Tidings / mosquitto; more is better),
-the rates themselves (`tidings_100`, `mosquitto_100`, …), the same with `_alone` when nothing is published before all
-that was has arrived, and `message_bytes`. Both brokers have the same core and the same receiver and take turns. The
-publisher is never more than a window ahead of what has arrived.
+Prints one JSON line: `ratio_100` and `ratio_1000` (delivered messages a second, Tidings / mosquitto; more is better),
+the rates themselves (`tidings_100`, `mosquitto_100`, …), and `message_bytes`. With `_alone`, each message is published
+only after all before it have arrived. Both brokers have the same core and the same receiver, and take turns. The
+publisher is never more than a window ahead of the messages that have arrived.
 """
 
 import socket
@@ -40,15 +40,15 @@ from tidings.bench.workloads.city import NS, subscribe_lamp, update_lamp
 SIZES = (100, 1000)
 WINDOW = 32
 _ROUNDS = 5
-_MESSAGES = 200_000  # delivered a round; a quarter of it when publications are alone
-_WITNESSES = 10  # subscribers whose messages are looked into
+_MESSAGES = 200_000  # delivered messages of a round; a quarter of that with `_alone`
+_WITNESSES = 10  # subscribers whose messages are checked
 _TOPIC = b"lamp"
 _TOOL = Path(__file__).resolve().parent.parent / "scripts" / "tool"
 
 
 @dataclass
 class Contender:
-    """A broker with its subscribers, and its own way to publish number 1, 2, 3, …"""
+    """A broker with its subscribers. `publication` makes message number 1, 2, 3, …, and `number` reads its number."""
 
     name: str
     process: psutil.Process
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _compete(name: str, ours: Contender, theirs: Contender, window: int, publications: int) -> dict[str, float]:
-    """Rounds in turns, and their medians. Neighbours are compared: they met the same machine."""
+    """Run rounds in turns. Returns the medians of the rates, and of the ratios of consecutive rounds."""
     rates: dict[str, list[float]] = {ours.name: [], theirs.name: []}
     for number in range(_ROUNDS):
         for contender in (ours, theirs) if number % 2 == 0 else (theirs, ours):
@@ -89,7 +89,7 @@ def _compete(name: str, ours: Contender, theirs: Contender, window: int, publica
 
 
 def _probe(contender: Contender) -> int:
-    """One publication: how long a message is."""
+    """Publish one message, and return its size."""
     witness = contender.subscribers[0]
     heard: list[bytes] = []
     witness.hear = heard.append
@@ -100,7 +100,7 @@ def _probe(contender: Contender) -> int:
 
 
 def _round(contender: Contender, window: int, publications: int) -> float:
-    """Messages a second, when all have come to everyone and, where they are looked into, in order."""
+    """Messages a second. Checks that all subscribers get all messages, and that the witnesses get them in order."""
     first = contender.published + 1
     heard: dict[Line, list[bytes]] = {
         line: [] for line in contender.subscribers[:: max(1, len(contender.subscribers) // _WITNESSES)]
@@ -126,7 +126,7 @@ def _round(contender: Contender, window: int, publications: int) -> float:
 
 
 def _deliver(contender: Contender, window: int, publications: int) -> float:
-    """Publish, at most a window ahead of what has arrived, until all has arrived; the seconds from first to last."""
+    """Publish, at most a window ahead of the arrivals, until all messages have arrived. Returns the seconds."""
     first = contender.published + 1
     packets = [contender.publication(number) for number in range(first, first + publications)]
     lines, publisher, size = contender.lines, contender.publisher, len(contender.subscribers)
@@ -149,7 +149,7 @@ def _deliver(contender: Contender, window: int, publications: int) -> float:
 
 @contextmanager
 def tidings_contender(size: int) -> Iterator[Contender]:
-    """Everyone subscribes to the same lamp, S_LAMP(1,1); number n gives it the value n."""
+    """All clients subscribe to the same lamp, S_LAMP(1,1). Message n gives it the value n."""
     with tidings("--memory") as broker:
         publisher, *subscribers = open_websockets(broker.websocket, size + 1)
         lines = Lines((publisher, *subscribers))
@@ -166,7 +166,7 @@ def tidings_contender(size: int) -> Iterator[Contender]:
 
 
 def _sequence(message: bytes) -> int:
-    """Sequence numbers count from the first answer, 0; with each comes the value that was published."""
+    """The sequence of a notification, which counts from the first answer, 0. Checks the value that it has."""
     notification = orjson.loads(message)["notification"]
     number: int = notification["sequence"]
     (row,) = notification["addedResults"]["results"]["bindings"]
@@ -178,7 +178,7 @@ def _sequence(message: bytes) -> int:
 
 @contextmanager
 def mosquitto_contender(size: int, message_bytes: int) -> Iterator[Contender]:
-    """Everyone subscribes to the same topic; message n begins with n."""
+    """All clients subscribe to the same topic. Message n begins with n."""
     program = subprocess.run([_TOOL, "mosquitto"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     address = Address("127.0.0.1", _free_port())
     with tempfile.TemporaryDirectory() as folder:
@@ -209,7 +209,7 @@ def mosquitto_contender(size: int, message_bytes: int) -> Iterator[Contender]:
 
 
 def _mqtt_connect(client: str) -> bytes:
-    """MQTT 3.1.1, a clean session, and no keep-alive."""
+    """A CONNECT of MQTT 3.1.1 with a clean session, and without keep-alive."""
     return _mqtt_packet(0x10, _mqtt_string(b"MQTT") + b"\x04\x02\0\0" + _mqtt_string(client.encode()))
 
 
@@ -234,7 +234,7 @@ def _mqtt_number(message: bytes) -> int:
 
 
 def _free_port() -> int:
-    """A port for a peer that cannot choose one itself."""
+    """A free port, for a peer that cannot choose one itself."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,8 +1,8 @@
-"""How long the loop stands still while a first answer is found that a plan has to remember: DISTINCT, groups, windows.
+"""How long first answers block the event loop, for plans that have state: DISTINCT, groups, windows.
 
-Prints one JSON line: for each query the seconds until the first answer (`distinct`, …), the longest that the loop stood
-still meanwhile (`distinct_still`), and that by the seconds (`distinct_ratio`; less is better). Updates that concern the
-query go on all the time; the rows that were told are those of a fresh answer, by their number.
+Prints one JSON line: for each query the seconds until the first answer (`distinct`, …), the longest time that the event
+loop is blocked meanwhile (`distinct_still`), and that divided by the seconds (`distinct_ratio`; less is better).
+Updates that concern the query go on all the time. The number of rows is checked against a new answer.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ WHERE {{ <urn:s{0}> <urn:value> ?v }}"""
 
 
 class Reader:
-    """A client that waits for its first answer."""
+    """A client that waits for its first answer, and counts its rows."""
 
     def __init__(self) -> None:
         self.rows: int | None = None
-        """In its answer, as far as it was told."""
+        """The number of rows of its answer, after all notifications so far; None before the first answer."""
         self.error: TidingsError | None = None
 
     def deliver(self, subscriber: Subscriber, sequence: int, parcel: Parcel) -> None:
@@ -57,7 +57,7 @@ class Reader:
 
 
 async def measured(text: str) -> tuple[float, float]:
-    """Seconds until the first answer, and the longest that the loop stood still."""
+    """The seconds until the first answer, and the longest time that the event loop was blocked."""
     engine = Engine()
     broker = Broker(engine, Policy(seconds=300.0), clock=lambda: time.time_ns() // 1000, monotonic=time.monotonic)
     async with broker:

@@ -1,4 +1,4 @@
-"""The cost of an update must not depend on how many subscriptions there are.
+"""The time of an update by the number of subscriptions, on which it must not depend.
 
 Prints one JSON line with `lamps` (S_LAMP subscriptions to 1k, 10k, 100k and 1M lamps), `joins` (S_ROAD-like joins up to
 100k roads) and `ranges` (range filters with up to 100k thresholds), each with `us_per_update` by size, `growth` (the
@@ -61,13 +61,13 @@ def subscribe_road(number: int) -> str:
 
 
 def sensors(size: int) -> Iterator[Quad]:
-    """Few sensors, whose values move between the thresholds of many subscriptions."""
+    """A few sensors, whose values move between the thresholds of many subscriptions."""
     for number in range(100):
         yield _iri(f"LAMP_{number}"), _iri("hasDimmingValue"), _number(size // 2), ""
 
 
 def subscribe_range(number: int) -> str:
-    """One of many thresholds; who subscribes is told of a lamp only when its value crosses it."""
+    """A subscription with one of many thresholds. It is notified only when the value of a lamp crosses that."""
     return f"PREFIX ns: <{NS}> SELECT ?lamp {{ ?lamp ns:hasDimmingValue ?d FILTER(?d > {number}) }}"
 
 
@@ -84,7 +84,7 @@ KINDS: dict[str, tuple[Callable[[int], Iterator[Quad]], Callable[[int], str], li
 
 
 def updates(kind: str, size: int, number: int) -> list[str]:
-    """One round of updates, spread over the data; each notifies one subscription or two."""
+    """A round of updates, spread over the data. Each causes one notification."""
     texts = []
     for each in range(_UPDATES):
         if kind == "ranges":
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def _run_apart(kind: str, size: int) -> dict[str, Any]:
-    """Each size in a process of its own, so that none inherits the memory of another."""
+    """Measure a size in a process of its own, so that it does not inherit the memory of another."""
     output = subprocess.run([sys.executable, __file__, kind, str(size)], stdout=subprocess.PIPE, check=True).stdout
     result: dict[str, Any] = orjson.loads(output.splitlines()[-1])
     return result

@@ -1,8 +1,8 @@
-"""The city of the dashboard while thousands of lamps change every second: what a frame takes.
+"""The time of a frame of the dashboard's city while thousands of lamps change every second.
 
-Prints one JSON line with `changes_per_s`, the rows of the page's answers that changed; `frames_per_s`; and `frame_ms`,
-the processor time of the page's main thread for each frame that is to be shown, which may be 16.7 ms at 60 frames a
-second; with `idle_frame_ms` for the city by itself. The browser draws without a graphics card, in other threads.
+Prints one JSON line with `changes_per_s`, the changed rows of the page's answers; `frames_per_s`; and `frame_ms`, the
+processor time of the page's main thread for each frame at 60 frames a second, which should be below 16.7 ms; with
+`idle_frames_per_s` and `idle_frame_ms` without updates. The browser draws without a graphics card, in other threads.
 """
 
 import subprocess
@@ -33,13 +33,13 @@ _COUNT = """() => {
 
 
 def _busy(session: CDPSession) -> float:
-    """Seconds of the processor that the main thread has taken."""
+    """The processor time of the main thread, in seconds."""
     metrics: list[dict[str, Any]] = session.send("Performance.getMetrics")["metrics"]
     return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
 
 
 def _look(page: Page, session: CDPSession, broker: httpx.Client, *, publish: bool) -> tuple[float, float, float]:
-    """Updates, frames and busy seconds, each by the second."""
+    """Updates, frames and processor seconds, each for a second."""
     updates = 0
     busy, shown, start = _busy(session), page.evaluate("() => window.shown"), time.perf_counter()
     while (now := time.perf_counter() - start) < _SECONDS:

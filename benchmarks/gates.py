@@ -1,11 +1,11 @@
-"""Updates and notifications by every gate, beside the WebSocket gate, at one broker and in one run.
+"""Compares updates and notifications through every gate with those through the WebSocket gate, at one broker.
 
 Prints one JSON line: for each gate, `<gate>` is `{"updates": …, "told": …, "updates_ratio": …, "told_ratio": …,
-"updates_busy": …}`. `updates` are updates a second, 32 of them in work, each answered when it is on disk; `told` are
-changes a second, one after the other, from publishing one to having been told of it; `…_ratio` is the same in units of
-the WebSocket gate, the median of the rounds (more is better); `updates_busy` are updates for each second that the
-broker's processor was busy, which leaves out how slow the client is. With `mqtt`, `mapped` are messages a second to a
-topic that means an update. The gates take turns; their clients are those of the tests.
+"updates_busy": …}`. `updates` are updates a second, 32 of them in flight, each answered when it is on disk. `told` are
+changes a second, one after the other, each from its publication to its notification. `…_ratio` is a rate divided by
+that of the WebSocket gate, the median of the rounds (more is better). `updates_busy` are updates for each second of the
+broker's processor time, regardless of how slow the client is. `mapped` are messages a second to an MQTT topic that is
+mapped to an update. The gates take turns; their clients are those of the tests.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ _PROFILE = {
 
 
 async def in_windows(count: int, work: Callable[[int], Awaitable[None]]) -> float:
-    """Seconds for so many calls, some of them at a time."""
+    """The seconds for `count` calls, with WINDOW of them at a time."""
     numbers = iter(range(count))
 
     async def some() -> None:
@@ -73,7 +73,7 @@ async def in_windows(count: int, work: Callable[[int], Awaitable[None]]) -> floa
 
 
 async def updates(driver: Driver, broker: Broker) -> tuple[float, float]:
-    """Updates a second, and for each second that the broker was busy."""
+    """Updates a second, and updates for each second of the broker's processor time."""
     process = psutil.Process(broker.process.pid)
     async with driver.client(broker, World()) as client:
         await client.publish("first", "state")
@@ -83,7 +83,7 @@ async def updates(driver: Driver, broker: Broker) -> tuple[float, float]:
 
 
 async def changes_told(driver: Driver, broker: Broker) -> float:
-    """Changes a second, one after the other."""
+    """Changes a second, each published after the notification of the one before."""
     async with driver.client(broker, World()) as client:
         subscription = await client.subscribe()
         start = time.perf_counter()
@@ -98,25 +98,25 @@ async def changes_told(driver: Driver, broker: Broker) -> float:
 
 
 async def mapped(driver: MqttDriver, folder: Path) -> float:
-    """Messages a second to a topic that means an update, until all of them are on disk."""
+    """Messages a second to a topic that is mapped to an update, until all of them are on disk."""
     profile = folder / "lamps.jsap"
     profile.write_text(json.dumps(_PROFILE))
     async with driver.around() as flags:
         with serving(folder, *flags, "--mqtt-profile", str(profile)) as broker:
             give_core(broker)
-            async with driver.client(broker, World()) as client:  # until the gate is there
+            async with driver.client(broker, World()) as client:  # waits until the gate is open
                 start = time.perf_counter()
                 for number in range(MESSAGES):
                     payload = json.dumps({"power": number})
                     client.publisher.client.publish(f"city/lamp/{number % 100}", payload, 1)
-                    if (number + 1) % BATCH == 0:  # mosquitto keeps 1,000 messages for a client, and drops others
+                    if (number + 1) % BATCH == 0:  # mosquitto queues 1,000 messages for a client, and drops others
                         while not broker.query(f"SELECT ?lamp {{ ?lamp <{EXAMPLE}power> {number} }}"):
                             await asyncio.sleep(0.01)
                 return MESSAGES / (time.perf_counter() - start)
 
 
 def give_core(broker: Broker) -> None:
-    """The broker has one core, with all its threads, and we have the other."""
+    """Give the broker, with all its threads, one core, and this process another."""
     for thread in psutil.Process(broker.process.pid).threads():
         os.sched_setaffinity(thread.id, {broker_core()})
     take_client_core()
@@ -146,7 +146,7 @@ async def main() -> None:
 
 
 def _figures(own: dict[str, list[float]], beside: dict[str, list[float]]) -> dict[str, Any]:
-    """Medians, and medians of the ratios of each round."""
+    """The medians of the rates, and of the ratios of the rounds."""
     figures = {name: rounded(statistics.median(own[name]), 0) for name in ("updates", "told")}
     ratios = {
         f"{name}_ratio": rounded(statistics.median(a / b for a, b in zip(own[name], beside[name], strict=True)))

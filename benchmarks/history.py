@@ -1,12 +1,12 @@
-"""The history lake on Spark, on two cores: a log of a million changes taken in, the graph of some commits taken out
-again, and the road join over cities of one, three and ten million quads, beside the engine that has them in memory.
+"""The history lake on Spark, on two cores: ingests a log of a million changes, restores the graph after some commits,
+and compares the road join over cities of one, three and ten million quads with the engine, which has them in memory.
 
-Prints one JSON line. `ingest_changes_per_s` is warm: a small log was taken in before. `asof_s` is the graph after the
-last commit, counted, warm, without a snapshot; `asof_half_s` after half of them. `history_ratio` is, by size, the time
-of Spark over that of the engine for the lamps and their values of all roads; `history_ratio_loading` if the engine has
-to be given the quads first, as it has to be for a graph of the past; `history_ratio_one_road` for one road, which the
-engine finds by an index. `speedup_2_cores` is one core over two. What comes out is compared first: graphs with the fold
-of the log, answers with the engine's.
+Prints one JSON line. `ingest_changes_per_s` is measured warm, after a small log. `asof_s` is the time to restore and
+count the graph after the last commit, warm, without a snapshot; `asof_half_s` after half of the commits.
+`history_ratio` is, by size, the time of Spark divided by that of the engine, for the lamps of all roads and their
+values; for `history_ratio_loading`, the engine first loads the quads, as it has to for a graph of the past;
+`history_ratio_one_road` is for one road, which the engine finds by an index. `speedup_2_cores` is the time on one core
+divided by that on two. The results are checked: graphs against the fold of the log, answers against the engine's.
 
     python benchmarks/history.py [CHANGES [MILLIONS …]]
 """
@@ -46,7 +46,7 @@ CHANGES = 1_000_000
 SIZES = [1.0, 3.0, 10.0]
 """Millions of quads."""
 _CITY = 334_000
-"""Quads of the city of the paper, about."""
+"""The approximate number of quads of the paper's city."""
 _ROUNDS = 3
 _MEMORY = "6g"
 _LAMPS = (
@@ -58,7 +58,7 @@ _NEVER = Upkeep(snapshot_every=1 << 60)
 
 
 def city_life(changes: int) -> Iterator[Entry]:
-    """30,000 lamps whose dozen properties change a few at a time."""
+    """Commits for 30,000 lamps with a dozen properties, of which a few change at a time."""
     chance = random.Random(1)
     values: dict[tuple[str, str], str] = {}
     seq, instant, made = 0, 1_700_000_000_000_000, 0
@@ -79,7 +79,7 @@ def city_life(changes: int) -> Iterator[Entry]:
 
 
 def lake_of(folder: Path, quads: Iterator[Quad]) -> Lake:
-    """A lake with one commit: the quads."""
+    """A lake with one commit that adds these quads."""
     lake = Lake.make(folder)
     path = lake.fresh("changes", 1)
     path.mkdir()
@@ -100,7 +100,7 @@ def _shuffled(schema: pa.Schema) -> pa.Schema:
 
 
 def join_over_history(spark: SparkSession, lake: Lake, rounds: int = _ROUNDS) -> dict[str, float]:
-    """Seconds, the best of some rounds, for each query; the answers were those of the engine."""
+    """The seconds for each query, the best of some rounds. Checks the answers against the engine's."""
     start = time.perf_counter()
     store = travel.store(spark, lake, 1)
     times = {"loading": time.perf_counter() - start}
@@ -152,7 +152,7 @@ def main() -> None:
 
 
 def _in_and_out(folder: Path, changes: int) -> dict[str, float]:
-    """A log into a lake, and graphs out of it."""
+    """Ingest a log into a lake, and restore graphs from it."""
     log = write_log(folder / "data", city_life(changes))
     small = write_log(folder / "small", city_life(max(1, changes // 5)))
     say(f"{changes:,} changes written; Spark starts")

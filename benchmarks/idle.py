@@ -1,6 +1,6 @@
-"""What 10,000 connected WebSocket subscribers cost a broker that has nothing to tell them, each with a lamp of its own.
+"""The memory of a broker for 10,000 idle WebSocket subscribers, each with a lamp of its own.
 
-Prints one JSON line: `bytes_per_subscriber` (resident memory of the broker, with all of them less with one) and
+Prints one JSON line: `bytes_per_subscriber` (resident memory of the broker with all of them minus that with one) and
 `connect_s` (seconds from the first connection to the last first answer).
 """
 
@@ -35,7 +35,7 @@ def main() -> None:
         document = Path(folder) / "lamps.nt"
         document.write_text("".join(_lamp(number) for number in range(SUBSCRIBERS + 1)))
         with tidings("--memory", "--load", str(document), "--client-connections", str(2 * SUBSCRIBERS)) as broker:
-            # One that comes first: what the first of a kind costs is no subscriber's.
+            # The first subscriber is not measured: it includes costs that occur only once.
             (publisher,) = open_websockets(broker.websocket, 1)
             lines = Lines((publisher,))
             subscribe(lines, [(publisher, subscribe_lamp(0, SUBSCRIBERS), "first")])
@@ -65,7 +65,7 @@ def _connect(lines: Lines, subscribers: list[Line]) -> list[Line]:
 
 
 def _check(lines: Lines, publisher: Line, subscribers: list[Line]) -> None:
-    """Each is still there and is told of its own lamp, and of no other."""
+    """Check that each subscriber is still connected, and is notified of its own lamp only."""
     lines.settle()
     check(all(line.received == 1 for line in subscribers), "one answer for each subscriber")
     heard: list[bytes] = []

@@ -2,8 +2,8 @@
 
 Prints one JSON line with `lamp` and `road`, each with `ups`, `sps`, `tps`, `lhr_percent`, `notifications`, `nl_min_ms`,
 `nl_max_ms`, `ratio_to_plain_store` (our updates per second with all subscriptions / pyoxigraph's plain update of the
-same texts without any), `e2e`, and `ratio_to_naive` (what naive SPUs take to bring all answers up to date after an
-update / what ours take; the update itself is the same for both).
+same texts without any), `e2e`, and `ratio_to_naive` (the time of naive SPUs to update all answers after an update / the
+time of ours; the update itself is the same for both).
 """
 
 import gc
@@ -76,7 +76,7 @@ def _experiment(name: str, engine: Engine, queries: dict[int, str], peer: pyoxig
 
 
 def _timed(engine: Engine, text: str, latencies: list[float]) -> None:
-    """One update; if it notifies anybody, the time from its commit to the last notification."""
+    """Execute an update. If there are notifications, record the time from its commit to the last of them."""
     timing = engine.timing
     before = timing.lutt + timing.booster + timing.notify
     if engine.apply(text, now=NOW).notifications:
@@ -84,7 +84,7 @@ def _timed(engine: Engine, text: str, latencies: list[float]) -> None:
 
 
 def _check(name: str, engine: Engine, queries: dict[int, str]) -> tuple[float, int, float]:
-    """The paper's own updates: hit rate, notifications and triples an update, and every answer afterwards right."""
+    """Check the paper's own updates: hit rate, notifications and triples of each update, and all answers afterwards."""
     lhr, notified, triples = EXPECTED[name]
     answers = {number: _answer(engine, text) for number, text in queries.items()}
     engine.timing.reset()
@@ -114,7 +114,7 @@ def _answer(engine: Engine, text: str) -> Counter[Any]:
 
 
 def _naive(name: str) -> float:
-    """Seconds that naive SPUs take after an update, over a few of the same updates."""
+    """The seconds that naive SPUs take after an update, the mean over a few of the same updates."""
     engine = Engine(Core(our_city().store), naive=True, clock=time.perf_counter)
     for text in subscriptions():
         engine.subscribe(text, now=NOW)

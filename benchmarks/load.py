@@ -1,7 +1,7 @@
-"""Loading the city from an N-Triples document, beside pyoxigraph's `bulk_load` of the same bytes.
+"""Compares loading the city from an N-Triples document with pyoxigraph's `bulk_load` of the same bytes.
 
-Prints one JSON line: `ratio_load` (ours / pyoxigraph, less is better) and `bytes_per_quad` (resident memory of a
-process that holds nothing else, after loading less before).
+Prints one JSON line: `ratio_load` (ours / pyoxigraph, less is better) and `bytes_per_quad` (the growth of resident
+memory by loading, in a process of its own).
 """
 
 import gc
@@ -50,7 +50,7 @@ def _bytes_per_quad(document: bytes) -> float:
 
 
 def _hold(path: str) -> None:
-    """In a process of its own: load a document and print the bytes that each quad takes."""
+    """Load a document, in a process of its own, and print the bytes for each quad."""
     with Path(path).open("rb") as warm:
         list(parse_rdf(warm.read(100_000).rsplit(b"\n", 1)[0], RdfFormat.N_TRIPLES))
     gc.collect()

@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing two peers in turns, loading the city into both, and printing the JSON line."""
+"""Shared by the benchmarks: timing two peers in turns, loading the city into both, and printing the JSON line."""
 
 import gc
 import json
@@ -23,7 +23,7 @@ NOW = 1_700_000_000_000_000
 
 
 def say(text: str) -> None:
-    """Progress goes to standard error: standard output ends in one JSON line."""
+    """Print progress to standard error, because standard output ends with one JSON line."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -36,7 +36,7 @@ def rounded(figure: float, digits: int = 3) -> float:
 
 
 def per_call(work: Callable[[Any], object], inputs: Sequence[Any]) -> float:
-    """Seconds a call, over all inputs."""
+    """The mean seconds of a call, over all inputs."""
     start = time.perf_counter()
     for each in inputs:
         work(each)
@@ -46,7 +46,7 @@ def per_call(work: Callable[[Any], object], inputs: Sequence[Any]) -> float:
 def duel(
     ours: Callable[[Any], object], theirs: Callable[[Any], object], rounds: Iterable[Sequence[Any]]
 ) -> tuple[float, float]:
-    """The best seconds a call of both peers, each doing the same rounds of work in turns."""
+    """The seconds for a call of each peer in its best round. Both do the same rounds of work, in turns."""
     mine: list[float] = []
     other: list[float] = []
     for inputs in rounds:

@@ -1,6 +1,6 @@
-"""Queries over the city, text to last row, beside pyoxigraph on the same data.
+"""Compares queries over the city, from the text to the last row, with pyoxigraph on the same data.
 
-Prints one JSON line with one ratio a query (ours / pyoxigraph, less is better).
+Prints one JSON line with a ratio for each query (ours / pyoxigraph, less is better).
 """
 
 from collections import Counter

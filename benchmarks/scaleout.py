@@ -1,11 +1,11 @@
-"""Subscriptions on Spark, on two cores: a thousand SPUs, each with its own state, and a log that concerns them all.
+"""Subscriptions on Spark, on two cores: a thousand SPUs, each in its own unit, and a log that concerns all of them.
 
-Prints one JSON line. `matched_rows_per_s` is what the units were given in a second, the median over batches, warm: the
-first six do not count. `matched_rows_per_s_shared` is the same with units as they are cut by default, 64 subscriptions
-of a plan together. `batch_ms_p50` is the time of a batch of ten commits. `speedup_2_cores` is the throughput of two
-cores over that of one. `register_s` is what the driver needs to register a hundred thousand subscriptions, `admit_s`
-what the job needs to have them begin. `route_us` is what it takes to read a change and to find its units, `unit_us`
-what a unit takes for a row, both in one process. What was told is compared with what one engine tells first.
+Prints one JSON line. `matched_rows_per_s` is the number of rows that the units get in a second, the median over
+batches, warm: the first six do not count. `matched_rows_per_s_shared` is the same with units of the default size, 64
+subscriptions of a plan. `batch_ms_p50` is the time of a batch of ten commits. `speedup_2_cores` is the throughput of
+two cores divided by that of one. `register_s` is the time of the driver to register a hundred thousand subscriptions,
+`admit_s` that of the job to begin them. `route_us` is the time to read a change and find its units, `unit_us` the time
+of a unit for a row, both in one process. The notifications are checked against those of one engine.
 
     python benchmarks/scaleout.py [COMMITS [SUBSCRIPTIONS [MANY]]]
 """
@@ -39,7 +39,7 @@ MANY = 100_000
 BATCH = 20_000
 _NS = "http://example.org/city#"
 _WARM = 6
-"""Batches that do not count."""
+"""The number of first batches that do not count."""
 
 
 def _lamp(number: int) -> str:
@@ -55,7 +55,7 @@ def query_of(lamp: int) -> str:
 
 
 def life(lamps: int, commits: int) -> Iterator[Entry]:
-    """The lamps are put up in one commit, and dimmed one after the other ever after."""
+    """One commit adds all lamps; each further commit dims the next lamp."""
     instant = 1_700_000_000_000_000
     start: dict[Quad, int] = {}
     for lamp in range(lamps):
@@ -74,7 +74,7 @@ def life(lamps: int, commits: int) -> Iterator[Entry]:
 
 
 class Requests:
-    """Everybody, from the beginning."""
+    """All subscriptions, which begin with the first commit."""
 
     def __init__(self, count: int) -> None:
         self._requests: dict[str, SubscriptionRequest] | None = {
@@ -87,7 +87,7 @@ class Requests:
 
 
 def run(folder: Path, log: Path, count: int, settings: Settings, cores: int) -> tuple[float, float, Path]:
-    """Rows a second and seconds a batch, warm, and where it was told."""
+    """Rows a second and seconds for a batch, warm, and the folder of the output."""
     spark = session(f"local[{cores}]", partitions=cores)
     out = folder / "out"
     StreamJob(spark, str(log), folder / "checkpoint", out, settings=settings).run(Requests(count))
@@ -100,7 +100,7 @@ def run(folder: Path, log: Path, count: int, settings: Settings, cores: int) -> 
 
 
 def check_told(out: Path, log: Iterator[Entry], count: int) -> None:
-    """Everybody was told what one engine tells."""
+    """Check that all subscribers get the notifications that one engine gives."""
     engine = Engine()
     spuids = {engine.subscribe(query_of(n), now=0)[0].id: f"spu{n}" for n in range(count)}
     expected: dict[str, list[object]] = {spuid: [(0, 0, [], [])] for spuid in spuids.values()}
@@ -150,7 +150,7 @@ def main() -> None:
 
 
 def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
-    """Microseconds to route a change, and for a unit to take a row, without Spark."""
+    """The microseconds to route a change, and those of a unit for a row, without Spark."""
     router, units = Router(), {}
     for n in range(count):
         router.enter(n, Member(f"spu{n}", query_of(n)))
@@ -175,7 +175,7 @@ def _alone(log: Path, count: int, commits: int) -> tuple[float, float]:
 
 
 def _many(folder: Path, many: int) -> tuple[float, float]:
-    """Seconds to register so many, and to have them begin."""
+    """The seconds to register many subscriptions, and to begin them."""
     log = write_log(folder / "data", life(100, 50))
     spark = session("local[2]", partitions=2)
     times: list[float] = []

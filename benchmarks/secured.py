@@ -1,4 +1,4 @@
-"""A broker with security beside one without: `endtoend.py --secured` runs this."""
+"""Compares a broker with security with one without: `endtoend.py --secured`."""
 
 import gc
 import statistics
@@ -24,7 +24,7 @@ update = ["*"]
 
 
 class Side:
-    """A broker with its audience, and what was measured there."""
+    """A broker with its audience and its measurements."""
 
     def __init__(self, broker: Broker, token: str) -> None:
         self.broker = broker
@@ -44,7 +44,7 @@ class Side:
         publisher.close()
 
     def close(self) -> dict[str, float]:
-        """Updates a second, once all answers are right."""
+        """Check all answers, and return the updates a second."""
         self.audience.check(self.broker.http, self.lines)
         self.lines.close()
         return {name: rounded(statistics.median(course.rates), 0) for name, course in self.courses.items()}
@@ -56,7 +56,7 @@ def side_by_side(durability: str, turns: int) -> dict[str, Any]:
         document, policy = Path(folder) / "city.nt", Path(folder) / "security.toml"
         document.write_bytes(city_document())
         policy.write_text(_POLICY)
-        load = ("--load", str(document), "--ping", "600")  # one side is not listened to while it is the other's turn
+        load = ("--load", str(document), "--ping", "600")  # the client does not read one side during the other's turn
         secure = ("--security", str(policy), "--audit-log", f"{folder}/audit.jsonl")
         with (
             tidings(*log_options(folder, "plain", durability), *load) as plain,
@@ -84,7 +84,7 @@ def side_by_side(durability: str, turns: int) -> dict[str, Any]:
 
 
 def _token(broker: Broker) -> str:
-    """The token of a new client."""
+    """Register a client, and return its token."""
     address = f"http://{broker.http.host}:{broker.http.port}"
     wanted = {"register": {"client_identity": "city", "grant_types": ["client_credentials"]}}
     made = httpx.post(f"{address}/oauth/register", json=wanted).raise_for_status().json()["credentials"]

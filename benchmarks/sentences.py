@@ -1,10 +1,10 @@
-"""The sentence transformer of the backend `minilm`: what it costs, and how well it agrees with people.
+"""The sentence transformer of the backend `minilm`: its time, its memory, and its agreement with people's judgements.
 
-Prints one JSON line. Times are those of the processor. `phrase_ms` is a new phrase among others that come with it, and
-`phrase_alone_ms` one that comes alone. `events_per_s_cold` and `events_per_s_warm` have, for each backend, the median
-over rounds by turns: events a second against 10,000 subscriptions of the city, while their words are new, and once they
-were seen. `weights_mb` and `vectors_mb` are the memory of the weights and of all the vectors that are kept. With a file
-of word pairs, `spearman` has the correlation of cosines with judgements of people, for each set.
+Prints one JSON line. Times are processor times. `phrase_ms` is the time for a new phrase among others, and
+`phrase_alone_ms` for one that is computed alone. `events_per_s_cold` and `events_per_s_warm` have, for each backend,
+the median over rounds in turns of events a second against 10,000 subscriptions of the city: with new words, and with
+words that were seen before. `weights_mb` and `vectors_mb` are the memory of the weights and of a full cache of vectors.
+With a file of word pairs, `spearman` has the correlation of cosines with people's judgements, for each set.
 
     python benchmarks/sentences.py [ROUNDS] [PAIRS]
 """
@@ -36,7 +36,7 @@ def taken(work: Callable[[], object]) -> float:
 
 
 def phrases() -> list[str]:
-    """Terms of one to four words."""
+    """The terms of the vocabularies for calibration, of one to four words."""
     found = {
         text
         for name in CALIBRATION
@@ -47,7 +47,7 @@ def phrases() -> list[str]:
 
 
 def of_phrases(together: SentenceVectors, alone: SentenceVectors) -> dict[str, float]:
-    """Milliseconds a phrase."""
+    """The milliseconds for a phrase, together with others and alone."""
     texts = phrases()
     both = taken(lambda: together.vectors(texts)), taken(lambda: [alone.vectors([text]) for text in texts])
     check(bool((together.vectors(texts) == alone.vectors(texts)).all()), "a vector depends on the company")

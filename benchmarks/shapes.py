@@ -34,9 +34,9 @@ from tidings.model.zset import ZSet
 
 SHAPES: tuple[Shape, ...] = PATHS + JOINS + SUMMARIES + NESTED + MIXED + SPREAD + ORDER + IDIOMS + CLOCK
 MANY = 10
-"""From so many rows for an update on, the time for each row is printed."""
+"""If an update notifies at least this many rows, the time for each row is printed."""
 PORTION = 1000
-"""Triples of each commit while a store with a subscription is loaded."""
+"""The triples of each commit, if a store is loaded after the subscription."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Watcher:
         self._hear(self.engine.absorb(ZSet.change(added=quads), now=NOW))
 
     def apply(self, text: str) -> float:
-        """Let the clock advance, then execute an update; its seconds until the notification."""
+        """Let the clock advance, then execute an update. Returns the seconds until the notification."""
         self._now += self._passing
         start = time.process_time()
         tick = self.engine.tick(self._now) if self._passing else NOTHING
@@ -90,7 +90,7 @@ class Watcher:
                 self.rows += abs(weight)
 
     def evaluated(self) -> tuple[Counter[Any], float]:
-        """The answer in full, and the seconds that it takes."""
+        """The answer by full evaluation, and the seconds for that."""
         start = time.process_time()
         rows = Counter(self.engine.first_answer(self._text, now=self._now))
         return rows, time.process_time() - start
@@ -100,7 +100,7 @@ class Watcher:
 
 
 def measured(shape: Shape, size: int, *, explain: bool = False) -> Measured:
-    """What its updates take on average, after a third of them, which make it ready."""
+    """The mean time of updates, after the first third of them, which is for warming up."""
     watcher = Watcher(shape, size)
     gc.collect()
     gc.freeze()

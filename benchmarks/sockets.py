@@ -1,8 +1,8 @@
-"""What the benchmarks of a whole broker share: brokers in processes of their own, and many connections in one loop.
+"""Shared by the benchmarks of a whole broker: brokers in processes of their own, and many connections in one loop.
 
-A receiver slower than the broker would measure itself, and one that is faster for one peer than for the other would be
-unfair: so one loop reads the connections of all protocols, and parses only length headers, except for connections with
-a function `hear`, which gets their messages. The broker has one core, and the client another.
+The receiver must not be slower than the broker, or faster for one peer than for the other. So one loop reads the
+connections of all protocols, and parses only length headers, except for connections with a function `hear`, which gets
+their messages. The broker has one core, and the client another.
 """
 
 import os
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 TIDINGS = (sys.executable, "-m", "tidings", "serve", "--http-port", "0", "--ws-port", "0")
 
 _CHUNK = 1 << 16
-_BATCH = 200  # connections being opened at a time: fewer than any listener's backlog
+_BATCH = 200  # connections that are opened at a time: fewer than the backlog of any listener
 _HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -39,12 +39,12 @@ _ACCEPTED = b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="  # the answer to that key in RFC 645
 _TEXT, _CLOSE, _PING, _PONG = 0x81, 0x88, 0x89, 0x8A
 
 Split = Callable[[bytes], tuple[list[tuple[int, int]], list[bytes], int]]
-"""The whole messages at the front of some bytes (where each begins and ends), the answers they ask for at once
-(to a ping), and how far that got."""
+"""From some bytes: the ranges of the complete messages at the beginning, answers to send at once (to pings), and where
+the rest begins."""
 
 
 def split_websocket(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
-    """Text frames as servers send them: unmasked and in one piece (RFC 6455, 5.2)."""
+    """Text frames of a server, which are unmasked and not fragmented (RFC 6455, 5.2)."""
     messages: list[tuple[int, int]] = []
     answers: list[bytes] = []
     at, end = 0, len(data)
@@ -72,7 +72,7 @@ def split_websocket(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], in
 
 
 def split_mqtt(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
-    """Packets of any type (MQTT 3.1.1, 2.2); a message is what follows the length."""
+    """Packets of any type (MQTT 3.1.1, 2.2). A message is the part after the length."""
     messages: list[tuple[int, int]] = []
     at, end = 0, len(data)
     while at + 2 <= end:
@@ -90,7 +90,7 @@ def split_mqtt(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
 
 
 def split_http(data: bytes) -> tuple[list[tuple[int, int]], list[bytes], int]:
-    """Answers with a Content-Length; a message is the whole of one, with its head."""
+    """Answers with a Content-Length. A message is a whole answer, with its head."""
     messages: list[tuple[int, int]] = []
     at = 0
     while (body := data.find(b"\r\n\r\n", at) + 4) > 3:
@@ -109,7 +109,7 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 def websocket_frame(payload: bytes, kind: int = _TEXT) -> bytes:
-    """A client's frame. Its mask is zero: the payload stays as it is, at the cost of any mask for the broker."""
+    """A client's frame. Its mask is zero, which leaves the payload unchanged; the broker unmasks it like any other."""
     size = len(payload)
     head = bytes((kind, 0x80 | size)) if size < 126 else bytes((kind, 0xFE)) + size.to_bytes(2, "big")
     check(size < 1 << 16, "a frame of less than 64 kB")
@@ -128,12 +128,12 @@ class Address:
 
 
 class Line:
-    """One connection, and what has come over it."""
+    """A connection, with the number of messages received over it."""
 
     __slots__ = ("_rest", "_split", "hear", "received", "socket")
 
     def __init__(self, address: Address, split: Split) -> None:
-        # Blocking: it is only read when there is something, and what is sent fits into the kernel's buffers.
+        # Blocking: it is read only when data has arrived, and sent data fits into the kernel's buffers.
         self.socket = socket.create_connection((address.host, address.port), timeout=PATIENCE)
         self.socket.settimeout(None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -146,7 +146,7 @@ class Line:
         self.socket.sendall(data)
 
     def read(self) -> int:
-        """Read the arrived bytes; the number of messages that they complete."""
+        """Read the bytes that have arrived. Returns the number of messages that they complete."""
         data = self.socket.recv(_CHUNK)
         check(bool(data), "the broker keeps the connection")
         if self._rest:
@@ -162,7 +162,7 @@ class Line:
         return len(messages)
 
     def read_head(self) -> bytes:
-        """The head of the answer to an upgrade; what follows it, if anything, is kept for `read`."""
+        """The head of the answer to an upgrade. Bytes after it are kept for `read`."""
         data = b""
         while b"\r\n\r\n" not in data:
             more = self.socket.recv(_CHUNK)
@@ -187,7 +187,7 @@ class Lines:
         self._epoll.register(line.socket.fileno(), select.EPOLLIN)
 
     def remove(self, line: Line) -> None:
-        """Close it."""
+        """Remove and close a connection."""
         self._epoll.unregister(line.socket.fileno())
         self._lines.pop(line.socket.fileno()).socket.close()
 
@@ -204,7 +204,7 @@ class Lines:
             check(time.monotonic() < deadline or done(), f"{what} within {PATIENCE:.0f} s")
 
     def settle(self, seconds: float = 0.2) -> None:
-        """Read until nothing comes for some time, so that unwanted messages would have arrived."""
+        """Read until no more messages arrive for some time, so that unexpected ones would have arrived."""
         before = -1
         while before != self.received:
             before = self.received
@@ -217,7 +217,7 @@ class Lines:
 
 
 def open_websockets(address: Address, count: int) -> list[Line]:
-    """Connections over which WebSocket frames can be sent at once."""
+    """New WebSocket connections, after the handshake."""
     handshake = _HANDSHAKE.format(path=address.path, host=address.host, port=address.port).encode()
     opened: list[Line] = []
     for start in range(0, count, _BATCH):
@@ -234,7 +234,7 @@ def open_websockets(address: Address, count: int) -> list[Line]:
 def subscribe(
     lines: Lines, subscribers: Sequence[tuple[Line, str, str]], more: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Leave a query with its alias on each connection, and wait until all have their first answer; `more` are members
+    """Subscribe on each connection to a query with an alias, and wait for all first answers; `more` are further members
     of each request."""
     wanted = lines.received + len(subscribers)
     for line, text, alias in subscribers:
@@ -254,7 +254,7 @@ class Broker:
         return int(self.process.memory_info().rss)
 
     def await_rest(self, seconds: float = 0.5) -> None:
-        """Wait until the broker and its forks are idle, so that work left over from a start or a load is done."""
+        """Wait until the broker and its forks are idle, so that all work after a start or a load is done."""
         deadline, before = time.monotonic() + PATIENCE, -1.0
         while (busy := self._busy_with_forks()) > before + seconds / 20:
             check(time.monotonic() < deadline, "the broker comes to rest")
@@ -272,7 +272,7 @@ def busy_seconds(process: psutil.Process) -> float:
 
 @contextmanager
 def tidings(*arguments: str) -> Iterator[Broker]:
-    """Tidings, started and greeted, and at the end stopped."""
+    """A broker, which is started, and stopped at the end."""
     with started((*TIDINGS, *arguments), stdout=subprocess.PIPE) as process:
         greeting = _greeting(process)
         http = re.search(r"http://([\d.]+):(\d+)", greeting)
@@ -287,7 +287,7 @@ def tidings(*arguments: str) -> Iterator[Broker]:
 
 
 def _greeting(process: subprocess.Popen[bytes]) -> str:
-    """What a broker says on its standard output until it has named both of its addresses."""
+    """The standard output of a broker, until it has printed both of its addresses."""
     assert process.stdout is not None
     said = b""
     deadline = time.monotonic() + PATIENCE
@@ -302,7 +302,7 @@ def _greeting(process: subprocess.Popen[bytes]) -> str:
 
 @contextmanager
 def started(command: Sequence[str], stdout: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[bytes]]:
-    """A process on the brokers' core, told to stop at the end and made to if it does not."""
+    """A process on the brokers' core. At the end, it is terminated, and killed if it does not stop."""
     process = subprocess.Popen(command, stdout=stdout)
     try:
         os.sched_setaffinity(process.pid, {broker_core()})  # it has no threads yet; they inherit it
@@ -324,12 +324,12 @@ def broker_core() -> int:
 
 
 def take_client_core() -> None:
-    """This process is the client; without a second core it shares the brokers'."""
+    """Run this process on the client's core; without a second core, it shares the brokers'."""
     os.sched_setaffinity(0, {_CORES[-1]})
 
 
 def allow_open_files(count: int) -> None:
-    """For this process and the brokers it starts."""
+    """Raise the limit of open files for this process and the brokers that it starts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft >= count:
         return

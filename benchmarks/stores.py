@@ -1,4 +1,4 @@
-"""SPARQL servers to measure with, each on free ports and in a folder of its own, as `scripts/tool` finds or gets it."""
+"""SPARQL servers for benchmarks, found or installed by `scripts/tool`, each on free ports in a folder of its own."""
 
 import shutil
 import socket
@@ -17,12 +17,13 @@ from tidings.bench.targets.started.virtuoso import GRANT, configuration
 _ROOT = Path(__file__).parents[1]
 _PATIENCE = 120.0
 _BUFFERS = 100_000
-"""Pages of 8 KB that Virtuoso keeps in memory: the whole city fits."""
+"""Pages of 8 KB that Virtuoso keeps in memory, enough for the whole city."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a store is, and the parameters that have it take some graph for its default graph."""
+    """The addresses of a store, with parameters for updates (`parameters`) and queries (`asked`) that select a graph in
+    place of the default graph."""
 
     query: str
     update: str
@@ -31,7 +32,7 @@ class Place:
 
 
 def in_graph(query: str, update: str, graph: str) -> Place:
-    """A store of which one graph stands for the default graph."""
+    """A store in which one graph is used in place of the default graph."""
     return Place(query, update, {"using-graph-uri": graph}, {"default-graph-uri": graph})
 
 
@@ -45,7 +46,7 @@ def oxigraph(folder: str) -> Iterator[Place]:
 
 @contextmanager
 def fuseki(folder: str) -> Iterator[Place]:
-    """With TDB2 on disk."""
+    """Fuseki with TDB2 on disk."""
     port = _free_port()
     (Path(folder) / "store").mkdir()
     command = [_tool("java"), "-Xmx2g", "-jar", _tool("fuseki"), "--localhost", f"--port={port}", "--tdb2",
@@ -88,7 +89,7 @@ def _free_port() -> int:
 
 @contextmanager
 def _running(command: list[str], folder: str, query: str) -> Iterator[None]:
-    """Until it answers, and until it has ended."""
+    """Run a server within this context. Waits until it answers, and at the end, until it has stopped."""
     with (
         (Path(folder) / "store.log").open("wb") as log,
         subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process,

@@ -1,7 +1,8 @@
-"""From the text of an update to its exact delta, applied, beside pyoxigraph's plain update of the same text.
+"""Compares updates, from the text to the applied exact delta, with pyoxigraph's plain update of the same text.
 
-Prints one JSON line: `ratio_delete_insert`, `ratio_insert_data`, `ratio_road` (ours / pyoxigraph, less is better), and
-for one value replaced 200,000 times `churn_slowdown` (last thousand / first thousand) and `churn_rss_growth_mb`.
+Prints one JSON line: `ratio_delete_insert`, `ratio_insert_data`, `ratio_road` (ours / pyoxigraph, less is better); and
+for one value that is replaced 200,000 times, `churn_slowdown` (last thousand / first thousand) and
+`churn_rss_growth_mb`.
 """
 
 import gc
@@ -32,7 +33,7 @@ def main() -> None:
 
 
 def _workloads() -> dict[str, list[list[str]]]:
-    """Texts in rounds; no text occurs twice, and every one of them changes something."""
+    """The texts of each workload in rounds. No text occurs twice, and each one changes something."""
     lamps = [
         update_lamp(road, 1 + number % 10, f"v{number}") for number, road in enumerate(list(range(1, 311)) * _ROUNDS)
     ]
@@ -54,7 +55,7 @@ def _in_rounds(texts: list[str]) -> list[list[str]]:
 
 
 def _check_agreement(core: Core, peer: pyoxigraph.Store) -> None:
-    """Each kind of update gives the delta that can be worked out by hand, and the same state in both stores."""
+    """Check that each kind of update has the expected delta, and gives the same state in both stores."""
     delta = core.update(update_lamp(7, 3, "first"), now=NOW)
     peer.update(update_lamp(7, 3, "first"))
     check((len(list(delta.added())), len(list(delta.removed()))) == (1, 1), "U_LAMP replaces one value")
@@ -67,7 +68,8 @@ def _check_agreement(core: Core, peer: pyoxigraph.Store) -> None:
 
 
 def _check_state(core: Core, peer: pyoxigraph.Store) -> None:
-    """Whatever was updated is the same in both; all else only has to be there, as pyoxigraph rewrites literals."""
+    """Check that updated values are the same in both stores. Of the others, only the number is compared, because
+    pyoxigraph rewrites literals."""
     check(len(core.store) == len(peer), "both stores hold as many triples")
     for name in ("hasDimmingValue", "note"):
         ours = set(core.store.default.uses(f"<{NS}{name}>"))
@@ -76,7 +78,7 @@ def _check_state(core: Core, peer: pyoxigraph.Store) -> None:
 
 
 def _churn(core: Core) -> tuple[float, float]:
-    """One value replaced over and over: it must leave neither memory nor slower look-ups behind."""
+    """Replace one value many times: this must neither leak memory nor make look-ups slower."""
 
     def thousand(start: int) -> float:
         texts = [update_lamp(1, 1, f"churn{start + number}") for number in range(1000)]
@@ -89,7 +91,7 @@ def _churn(core: Core) -> tuple[float, float]:
     gc.collect()
     growth = resident_mb() - before
     check(len(list(core.store.default.objects(f"<{NS}LAMP_1_1>", f"<{NS}hasDimmingValue>"))) == 1, "one value is left")
-    # The best of three neighbouring thousands on either end: one of them may have met a busy machine.
+    # The best of three thousands at either end, because the machine may have been busy during one of them.
     first, last = min(times[:3]), min(times[-3:])
     say(f"churn: {first * 1e6:.1f} µs at first, {last * 1e6:.1f} µs at last, {growth:+.1f} MB")
     return last / first, growth

@@ -1,9 +1,9 @@
-"""A broker whose dashboard somebody has open, and the same broker without: what `endtoend.py --watched` runs.
+"""Compares a broker while a page of its dashboard is open with the same broker without: `endtoend.py --watched`.
 
-The page is open in a real browser, which has the core of the client and the lowest priority. `operations` asks for all
-figures every two seconds; `query` is subscribed to the lamps of a road, as others are. `everything` is subscribed to
-every lamp there is, and so is told of every update, as one in ten updates tells anybody else: that is what one more
-subscriber costs, whoever it is.
+The page is open in a real browser, on the core of the client, with the lowest priority. `operations` requests all
+figures every two seconds. `query` is subscribed to the lamps of a road, as other subscribers are. `everything` is
+subscribed to all lamps, and gets a notification of every update, while only one in ten updates notifies another
+subscriber. So it shows the cost of any one subscriber more.
 """
 
 import gc
@@ -36,7 +36,7 @@ _TOOL = Path(__file__).parents[1] / "scripts" / "tool"
 
 
 class Watching:
-    """Rounds at full load, watched or not, and what was measured."""
+    """Runs rounds at full load, with or without an open page, and collects the rates."""
 
     def __init__(self, broker: Broker, page: Page) -> None:
         self._broker = broker
@@ -49,7 +49,7 @@ class Watching:
         broker.await_rest()
 
     def run(self, seen: str, name: str) -> None:
-        """A round of one kind of publisher, while a page is open, or none."""
+        """Run a round with one kind of publisher, while the page `seen` is open; empty for no page."""
         self._look_at(seen)
         publisher = PUBLISHERS[name](self._broker, self.lines, "")
         course = Course(f"{seen or 'nobody looks'}, {name}", self.audience, self.lines)
@@ -100,7 +100,7 @@ def watched(durability: str, turns: int) -> dict[str, Any]:
 
 @contextmanager
 def _browser() -> Iterator[Page]:
-    """A page of a browser that gives way to everybody else."""
+    """A page of a browser whose processes have the lowest priority."""
     found = subprocess.run([_TOOL, "chromium"], capture_output=True, text=True, check=False)
     check(found.returncode == 0, f"there is a browser: {found.stderr}")
     with sync_playwright() as playwright:

@@ -1,8 +1,8 @@
-"""Two agents that know nothing of each other work on one task, by way of the graph.
+"""Two agents that do not know each other work on one task, through the graph.
 
-    planner   writes tasks, watches results                    worker   watches tasks that nobody has done, does them
+    planner   writes tasks, watches results                    worker   watches tasks without a result, does them
 
-They are plain programs here, with the client of the official SDK; any other agent uses the same tools.
+Here they are plain programs with the client of the official SDK; any other agent uses the same tools.
 
     python examples/agents/hand_over.py [http://127.0.0.1:8000/mcp]
 """
@@ -31,7 +31,7 @@ async def call(agent: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def added(agent: Client, name: str, sparql: str) -> AsyncIterator[list[str]]:
-    """Rows that come, one by one; what was there already is told as well."""
+    """The rows that are added to an answer, one by one, beginning with those of the first answer."""
     watch = await call(agent, "watch", name=name, sparql=sparql, everything=True)
     cursor = None
     async with agent.listen(resource_subscriptions=[watch["resource"]]) as events:
@@ -45,7 +45,7 @@ async def added(agent: Client, name: str, sparql: str) -> AsyncIterator[list[str
 
 
 async def update(agent: Client, sparql: str) -> None:
-    """Look first what it would do, then do it."""
+    """Try an update with a dry run, then execute it."""
     tried = await call(agent, "update", sparql=PREFIX + sparql)
     if tried["removed"]:
         raise RuntimeError("that would remove something")

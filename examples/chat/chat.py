@@ -1,11 +1,11 @@
-"""A chat in the terminal, made of three agents that are linked to the updates and queries of `chat.jsap`.
+"""A chat in the terminal, made of three agents with the updates and queries of `chat.jsap`.
 
     Sender    a producer                  SEND
     Receiver  an aggregator   SENT     -> SET_RECEIVED
     Remover   an aggregator   RECEIVED -> REMOVE
 
-Nobody talks to anybody: a message is a few triples, and each agent waits for those that concern it. The store has what
-was sent and is not yet received.
+The agents do not talk to each other: a message is a few triples, and each agent subscribes to those that concern it.
+The store has the messages that are not received yet.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def person(name: str) -> str:
 
 
 class Chat:
-    """One user: its agents, for `async with`. `show` is called with every line that the user should see."""
+    """The agents of one user, as an async context manager. It calls `show` with every line for the user."""
 
     def __init__(self, profile: dict[str, Any] | Path, me: str, show: Show) -> None:
         self.me, self._iri, self._show = me, person(me), show
@@ -54,7 +54,7 @@ class Chat:
     async def __aenter__(self) -> "Chat":
         try:
             await self._app.producer("REGISTER")(person=self._iri, name=self.me)
-            # Received in an earlier life, from senders who have been away since: not to be shown again.
+            # Messages that this user received in an earlier run, and whose senders were away since: not shown again.
             self._shown = {str(row["message"]) for row in await self._app.query("RECEIVED")}
             await self._app.__aenter__()
         except BaseException:
@@ -66,7 +66,7 @@ class Chat:
         await self._app.close()
 
     async def wait(self) -> None:
-        """Until something goes wrong that waiting does not mend."""
+        """Wait until an error occurs from which the agents cannot recover."""
         await self._app.wait()
 
     @property
@@ -76,7 +76,7 @@ class Chat:
     # -- agents -------------------------------------------------------------------------------------------------
 
     async def send(self, to: str, text: str) -> bool:
-        """The Sender. Nothing is sent to somebody who was never here."""
+        """The Sender. It sends nothing to a user who was never in the chat."""
         done = await self._send(sender=self._iri, receiver=person(to), text=text)
         if done is not None and not done.added:
             self._show(f"  nobody called {harmless(to)} was ever here")
@@ -96,7 +96,8 @@ class Chat:
         return {"message": row["message"]}
 
     def _arrived(self, change: Change) -> None:
-        """Messages of mine that are no longer under way. Only those that were received: a broker may forget."""
+        """Show that own messages have arrived. It shows only those that were received, because a broker without a log
+        may lose others."""
         for row in change.removed:
             if str(row["message"]) in self._received:
                 self._received.remove(str(row["message"]))
@@ -108,14 +109,14 @@ class Chat:
                 self._show(f"  {harmless(row['name'])} is here for the first time")
         if any(row["person"] == self._iri for row in self._users.rows):
             return None
-        return {"person": self._iri, "name": self.me}  # the broker has forgotten everything
+        return {"person": self._iri, "name": self.me}  # the broker has lost everything
 
 
 # -- the terminal -----------------------------------------------------------------------------------------------
 
 
 async def obey(chat: Chat, line: str, show: Show) -> bool:
-    """Do what a line says; False if it says to leave."""
+    """Execute a line of input. Returns False for the command to leave."""
     match line.strip().split(maxsplit=1):
         case [] | ["@"]:
             pass
@@ -134,7 +135,7 @@ async def obey(chat: Chat, line: str, show: Show) -> bool:
 
 
 async def talk(profile: dict[str, Any], me: str) -> None:
-    """A user at the terminal."""
+    """Run the chat for a user at the terminal."""
     terminal = Terminal(f"{me}> ")
     async with Chat(profile, me, terminal.show) as chat:
         terminal.show(f"  You are {me}. Here are or were: {', '.join(map(harmless, chat.users)) or 'nobody yet'}")
@@ -152,7 +153,7 @@ async def talk(profile: dict[str, Any], me: str) -> None:
 
 
 async def demonstrate(profile: dict[str, Any]) -> None:
-    """Alice and Bob, scripted; each waits for the mark that the other has got the message."""
+    """A scripted chat of Alice and Bob. Each waits for the mark that the other has received the message."""
     marks: asyncio.Queue[str] = asyncio.Queue(100)
 
     def showing(name: str) -> Show:
@@ -204,7 +205,7 @@ def profile_for(http: str, ws: str) -> dict[str, Any]:
 
 @contextmanager
 def own_broker() -> Iterator[tuple[str, str]]:
-    """A broker for as long as this lasts: where it takes updates, and where subscriptions."""
+    """Run a broker within this context. Yields its addresses for updates and for subscriptions."""
     command = [sys.executable, "-m", "tidings", "serve", "--memory", "--http-port", "0", "--ws-port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
@@ -232,7 +233,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.demo and (not options.me or set(options.me) & set(" \t@") or harmless(options.me) != options.me):
         parser.error("say who you are, in one word: --me alice")
-    logging.getLogger("tidings.client").addHandler(logging.NullHandler())  # whose place is behind the prompt
+    logging.getLogger("tidings.client").addHandler(logging.NullHandler())  # log lines would disturb the prompt
     try:
         if options.demo:
             with own_broker() as (http, ws):

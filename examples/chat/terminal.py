@@ -1,4 +1,4 @@
-"""A terminal that shows lines while somebody types: what is typed so far stays at the bottom, behind the prompt."""
+"""A terminal that shows lines while the user types; the typed text stays at the bottom, after the prompt."""
 
 import asyncio
 import sys
@@ -10,17 +10,17 @@ from typing import Any
 try:
     import readline
     import termios
-except ImportError:  # not a POSIX system: it works all the same, without the comfort
+except ImportError:  # not a POSIX system: the terminal works, with less comfort
     readline = termios = None  # type: ignore[assignment]
 
 
 def harmless(text: str) -> str:
-    """A text from elsewhere without what a terminal would obey: escapes, line breaks, changes of direction."""
+    """A text without characters that control a terminal: escapes, line breaks, changes of direction."""
     return "".join(character if character.isprintable() else "·" for character in text)
 
 
 class Terminal:
-    """Reads lines in a thread, as `input` knows no other way. Without a terminal it is plain lines in and out."""
+    """Reads lines in a thread, because `input` blocks. Without a terminal, it reads and prints plain lines."""
 
     def __init__(self, prompt: str) -> None:
         self._prompt = prompt if sys.stdin.isatty() and sys.stdout.isatty() else ""
@@ -35,7 +35,7 @@ class Terminal:
             print(line, flush=True)
 
     async def lines(self, unless: "asyncio.Future[None]") -> AsyncIterator[str]:
-        """The lines that are typed, until the end of the input or until something else is done."""
+        """The typed lines, until the end of the input, or until the future `unless` is done."""
         loop = asyncio.get_running_loop()
         typed: asyncio.Queue[str | None] = asyncio.Queue(1)
         wanted = threading.Semaphore(0)  # the next prompt comes when the last line has been dealt with
@@ -70,7 +70,7 @@ class Terminal:
             yield line
 
     def close(self) -> None:
-        """Leave the terminal as it was: somebody may still be reading from it, behind a prompt."""
+        """Restore the terminal, because the thread may still be reading from it, with a prompt."""
         if self._typing and self._prompt:
             print("\r\x1b[K", end="", flush=True)
         if self._settings is not None and termios is not None:

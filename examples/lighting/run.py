@@ -1,7 +1,7 @@
-"""Smart lighting: people walk along roads, and lamps go on and off around them.
+"""Smart lighting: people walk along roads, and lamps near them go on and off.
 
-python examples/lighting/run.py                                  a broker of its own, for half a minute
-python examples/lighting/run.py --http http://localhost:8000     at a broker that runs already
+python examples/lighting/run.py                                  with a broker of its own, for half a minute
+python examples/lighting/run.py --http http://localhost:8000     with a broker that is running
 """
 
 import asyncio
@@ -51,7 +51,7 @@ def arguments() -> Namespace:
 
 @contextmanager
 def broker_of_our_own() -> Iterator[str]:
-    """Its HTTP address; it ends with us."""
+    """Start a broker, which is stopped at the end. Yields its HTTP address."""
     with subprocess.Popen(SERVE, stdout=subprocess.PIPE, text=True, process_group=0) as process:
         assert process.stdout is not None
         try:
@@ -65,7 +65,7 @@ def broker_of_our_own() -> Iterator[str]:
 
 
 class Story:
-    """What happens, in lines, with the time of the street in front."""
+    """Prints the events, each with the time in the street."""
 
     def __init__(self, factor: float) -> None:
         self._factor = factor

@@ -1,11 +1,11 @@
-"""The MQTT Adapter: from topics and payloads, whose meaning nobody can tell, to observations.
+"""The MQTT Adapter: turns topics and payloads, which have no semantics by themselves, into observations.
 
     #  (MQTT)  ─┐
                 ├─ the observations of the topic, the number in the payload ─> UPDATE_VALUE
     TOPICS     ─┘
 
-Nothing that comes is fatal: topics without a mapping and payloads without a number are counted. Either broker may go
-away and come back; values wait in a queue for the one, and the other is connected to again.
+No message is fatal: the adapter counts topics without a mapping and payloads without a number. Both brokers may
+restart: values wait in a queue for the broker, and the adapter connects to the MQTT broker again.
 """
 
 import asyncio
@@ -22,31 +22,31 @@ from patience import Patient
 from tidings.client import Application, Change, Refused
 
 MOST_WAITING = 10_000
-"""Values on their way to the broker; when there are more, the oldest is dropped."""
+"""The most values that wait for the broker; when there are more, the oldest is dropped."""
 LONGEST_PAYLOAD = 65_536
 _LARGEST_EXPONENT = 30
-_SEARCH_SECONDS = 0.1  # patterns come from elsewhere, and some never end
+_SEARCH_SECONDS = 0.1  # patterns are data from others, and the search for some takes very long
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 
 
 @dataclass(slots=True)
 class Counters:
-    """What became of the messages. One message may have several values."""
+    """Counts messages and values. A message may have several values."""
 
     messages: int = 0
     published: int = 0
     unchanged: int = 0
-    """Published, but the same value as before: nobody is told."""
+    """Published values that were the same as before, and so caused no notification."""
     unknown: int = 0
     malformed: int = 0
     dropped: int = 0
     refused: int = 0
     bad_patterns: int = 0
     connections: int = 0
-    """To the MQTT broker: one, and one more after each restart."""
+    """Connections to the MQTT broker: one, and one more after each restart."""
     complaints: deque[str] = field(default_factory=lambda: deque(maxlen=5))
-    """The last few things that went wrong, in words."""
+    """The last few different errors, as texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Mapping:
 
 
 class Adapter:
-    """For `async with`, around its application's: subscribed to both brokers as long as it lasts."""
+    """An async context manager, within that of its application. It is subscribed to both brokers within the context."""
 
     def __init__(self, app: Application) -> None:
         self._mqtt = app.profile.extended["mqtt"]
@@ -78,12 +78,12 @@ class Adapter:
 
     @property
     def topics(self) -> frozenset[str]:
-        """Those that have a meaning."""
+        """The topics with a mapping."""
         return frozenset(self._mappings)
 
     @property
     def waiting(self) -> int:
-        """Values that the broker has not got yet."""
+        """How many values wait for the broker."""
         return self._values.qsize()
 
     # -- mappings -----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Adapter:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def take(self, topic: str, payload: bytes) -> None:
-        """A message has come."""
+        """Process a message."""
         self.counters.messages += 1
         mappings = self._mappings.get(topic)
         if mappings is None:
@@ -157,7 +157,8 @@ class Adapter:
 
 
 def extract(pattern: regex.Pattern[str], payload: bytes) -> Decimal | None:
-    """The number where a pattern matches: its first group, or all of it. A decimal comma is understood."""
+    """The number that a pattern matches, with its first group or as a whole; a decimal comma is allowed. None if there
+    is none."""
     if len(payload) > LONGEST_PAYLOAD:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A connection to an MQTT broker that ends cleanly, at whatever moment its task is cancelled."""
+"""A connection to an MQTT broker that ends cleanly, even if its task is cancelled at any moment."""
 
 import asyncio
 import errno
@@ -9,7 +9,7 @@ from typing import Any
 import aiomqtt
 
 MOST_WAITING = 10_000
-"""Messages that have come and are not yet taken; when there are more, they are dropped."""
+"""The most messages that wait to be processed; further ones are dropped."""
 
 
 async def end(*tasks: asyncio.Task[None]) -> None:
@@ -23,7 +23,7 @@ async def end(*tasks: asyncio.Task[None]) -> None:
 
 
 def forgive_closed_sockets(loop: asyncio.AbstractEventLoop) -> None:
-    """Say nothing when the MQTT client has the loop watch a socket that was closed in between: it connects anew."""
+    """Ignore the error when the MQTT client lets the loop watch a socket that is closed already: it connects again."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -35,10 +35,10 @@ def forgive_closed_sockets(loop: asyncio.AbstractEventLoop) -> None:
 
 @asynccontextmanager
 async def mqtt_connected(host: str, port: int) -> AsyncIterator[aiomqtt.Client]:
-    """Raises MqttError when the broker goes away, or is not there.
+    """A connected client. Raises MqttError if the broker is not reachable, or the connection breaks.
 
-    The client's own context manager leaves the socket behind if it is cancelled while it connects, and forgets about a
-    cancellation if it cannot say goodbye to the broker.
+    The client's own context manager leaks the socket if it is cancelled while it connects, and loses a cancellation if
+    it cannot disconnect from the broker.
     """
     client = aiomqtt.Client(host, port, max_queued_incoming_messages=MOST_WAITING)
     opening = asyncio.ensure_future(client.__aenter__())
@@ -49,6 +49,4 @@ async def mqtt_connected(host: str, port: int) -> AsyncIterator[aiomqtt.Client]:
         with suppress(aiomqtt.MqttError):
             await opening
             await client.__aexit__(None, None, None)
-            await anext(
-                client.messages
-            )  # raises how the connection ended; asyncio complains if nobody has looked at it
+            await anext(client.messages)  # raises the error of the connection; asyncio warns if it is never retrieved

@@ -1,4 +1,4 @@
-"""What was observed, asked later: SPARQL over the history of the big store, as tables and as charts of its values.
+"""Queries past observations: SPARQL over the history of the big store, as tables and as charts of its values.
 
 python examples/mqtt/observed.py lake --every minute --charts charts
 """
@@ -36,9 +36,9 @@ except ImportError as error:
 Row: TypeAlias = dict[str, Any]
 
 MOST_ROWS = 10_000
-"""Of an answer: the latest."""
+"""The most rows of an answer; the latest are kept."""
 EVERY = {"day": 10, "hour": 13, "minute": 16, "second": 19}
-"""How much of an instant, as 2026-11-15T12:20:29.742357Z, says in which day it is, which hour, …"""
+"""How many characters of an instant such as 2026-11-15T12:20:29.742357Z give its day, its hour, …"""
 PREFIXES = """
 PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX time: <http://www.w3.org/2006/time#>
 PREFIX qudt: <http://qudt.org/1.1/schema/qudt#>
@@ -59,12 +59,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def figures(state: DataFrame, every: str) -> list[Row]:
-    """Count, mean, least and most of each observation and hour, say, by the instants at which they were stored."""
+    """Count, mean, least and greatest value of each observation for each day, hour, …, by the instants of storing."""
     return _asked(state, FIGURES.format(observed=OBSERVED, length=EVERY[every], limit=MOST_ROWS))
 
 
 def readings(state: DataFrame) -> list[Row]:
-    """The values, with the instants at which they were stored."""
+    """The values with the instants at which they were stored."""
     return _asked(state, READINGS.format(observed=OBSERVED, limit=MOST_ROWS))
 
 
@@ -76,7 +76,7 @@ def _asked(state: DataFrame, text: str) -> list[Row]:
 
 
 def by_unit(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """What cannot be compared, apart."""
+    """The rows grouped by unit, because values of different units cannot be compared."""
     for unit, own in groupby(sorted(rows, key=lambda row: row["unit"]), key=lambda row: row["unit"]):
         yield unit.rpartition("#")[2], list(own)
 

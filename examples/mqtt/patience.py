@@ -1,4 +1,4 @@
-"""A producer that waits for a broker that is away, as aggregators do."""
+"""A producer that waits for a broker that is not reachable, as aggregators do."""
 
 import asyncio
 from typing import Any
@@ -11,7 +11,8 @@ _BUSY = {429, 503}
 
 
 class Patient(Producer):
-    """Tries until it is done: at least once, as nobody knows what became of an update whose answer was lost."""
+    """Repeats an update until it succeeds. It is executed at least once, because the answer to an attempt may get
+    lost."""
 
     waits = 0
 

@@ -1,4 +1,4 @@
-"""The whole example: sensors, an MQTT broker, a broker, a store, the agents between them, and a table of what they see.
+"""The whole example: sensors, an MQTT broker, a broker, a store, the agents between them, and a table of observations.
 
 python examples/mqtt/run.py --seconds 20
 """
@@ -37,7 +37,7 @@ except ImportError as error:
 
 _CATCH_UP_SECONDS = 60.0
 _VALUES_BETWEEN = 10
-"""How many come before the next server is taken away."""
+"""How many values arrive before the next server is stopped."""
 STORED = """
 PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX time: <http://www.w3.org/2006/time#>
 SELECT (COUNT(?instant) AS ?n) (MIN(STR(?stamp)) AS ?first) (MAX(STR(?stamp)) AS ?last) WHERE {
@@ -50,7 +50,7 @@ SELECT DISTINCT ?observation ?value WHERE { ?observation sosa:hasResult ?quantit
 
 
 class Overview:
-    """A consumer of OBSERVATIONS_VALUES: what the Web application of the paper is there."""
+    """A consumer of OBSERVATIONS_VALUES, in place of the Web application of the paper."""
 
     def __init__(self, app: Application, adapter: Adapter) -> None:
         self._consumer = app.consumer("OBSERVATIONS_VALUES")(self._changed)
@@ -64,11 +64,11 @@ class Overview:
 
     @property
     def values(self) -> set[tuple[str, str]]:
-        """What was observed last."""
+        """The present values of observations."""
         return _values(self._consumer.rows)
 
     async def sees(self, most: float) -> None:
-        """Until so many values have come."""
+        """Wait until `most` values have arrived."""
         while self.changes.total() < most:
             self._news.clear()
             await self._news.wait()
@@ -97,7 +97,7 @@ def local(iri: str) -> str:
 
 
 async def watch(table: Overview, console: Console, seconds: float, values: float) -> None:
-    """Show the table until the time is over, or so many values have come."""
+    """Show the table until the time is over, or `values` values have arrived."""
     live = Live(table, console=console, refresh_per_second=4) if console.is_terminal else nullcontext()
     with live, suppress(TimeoutError):
         async with asyncio.timeout(seconds):
@@ -107,7 +107,7 @@ async def watch(table: Overview, console: Console, seconds: float, values: float
 
 
 async def disturb(mqtt: Server, monitor: Server, store: Server, table: Overview) -> None:
-    """Take one server after the other away, and bring it back; values come before each, and after it."""
+    """Restart the servers one after the other, and wait for values before and after each restart."""
     for server, how in ((mqtt, signal.SIGTERM), (monitor, signal.SIGKILL), (store, signal.SIGKILL)):
         await table.sees(table.changes.total() + _VALUES_BETWEEN)
         await server.restart(how, away=0.5)
@@ -116,7 +116,7 @@ async def disturb(mqtt: Server, monitor: Server, store: Server, table: Overview)
 
 @asynccontextmanager
 async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
-    """A task that ends when it is done, or when this is."""
+    """A task that is cancelled at the end of this context, unless it is done."""
     task = asyncio.create_task(work)
     try:
         yield task
@@ -125,7 +125,7 @@ async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task
 
 
 async def catch_up(store: Server, table: Overview) -> None:
-    """Until the store has what was seen last, or for some time."""
+    """Wait until the store has the present values, for a limited time."""
     async with Endpoint(f"http://{HOST}:{store.port}/query") as endpoint:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CATCH_UP_SECONDS):
@@ -163,7 +163,7 @@ async def run(seconds: float, values: float, *, restarts: bool, lake: Path | Non
                     else:
                         await watch(table, console, seconds, values)
                 await catch_up(store, table)
-            stored = await stored_in(store)  # nobody stores anything any more
+            stored = await stored_in(store)  # after the last write to the store
             console.print("{n} time-stamped values in the store, from {first} to {last}".format(**stored))
             if lake is not None:
                 console.print(await ingest(store, lake), soft_wrap=True)
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--restarts", action="store_true", help="restart each server on the way, to see what happens")
     parser.add_argument("--lake", type=Path, metavar="DIR", help="keep the history of the store here; needs Spark")
     for name in ("tidings.client", "mqtt"):
-        logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows how it goes
+        logging.getLogger(name).addHandler(logging.NullHandler())  # the table shows the state
     arguments = parser.parse_args()
     if arguments.lake is not None and arguments.lake.exists():
         parser.error(f"{arguments.lake} is there already, and the store of each run is a new one")

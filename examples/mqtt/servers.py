@@ -1,4 +1,4 @@
-"""The servers that the example needs, each a process of its own on ports that are free: started, restarted, stopped."""
+"""Starts, restarts and stops the servers of the example, each in a process of its own on free ports."""
 
 import asyncio
 import json
@@ -22,11 +22,11 @@ _TRIES = 5
 
 Ports: TypeAlias = tuple[int, ...]
 Launch: TypeAlias = Callable[[Path, Ports], Awaitable[tuple[Process, Ports]]]
-"""Starts a process in a folder, on these ports if there are any, and returns when it listens."""
+"""Starts a process in a folder, on these ports or on free ones if there are none, and returns when it listens."""
 
 
 class Server:
-    """A process, for `async with`. Started again, it listens where it did before."""
+    """A server process, as an async context manager. After a restart, it has the same ports."""
 
     def __init__(self, launch: Launch, folder: Path) -> None:
         self._launch = launch
@@ -36,7 +36,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The port of mosquitto, and that of a broker for HTTP; the one for WebSockets comes after it in `ports`."""
+        """The port of mosquitto, or the HTTP port of a broker; its port for WebSockets is the next one in `ports`."""
         return self.ports[0]
 
     async def start(self) -> None:
@@ -86,7 +86,7 @@ def profile_for(mqtt: Server, monitor: Server, store: Server) -> dict[str, Any]:
 
 
 async def ingest(store: Server, lake: Path) -> str:
-    """Take all that a store has committed into a lake; what is said of it. Raises RuntimeError, TimeoutError."""
+    """Ingest the log of a store into a lake. Returns the last line of output. Raises RuntimeError, TimeoutError."""
     command = ("-m", "tidings", "history", "ingest", "--log", f"http://{HOST}:{store.port}", "--lake", str(lake))
     process = await create_subprocess_exec(sys.executable, *command, stdout=DEVNULL, stderr=PIPE)
     try:
@@ -99,11 +99,11 @@ async def ingest(store: Server, lake: Path) -> str:
     return said.decode().splitlines()[-1]
 
 
-# -- how they are launched --------------------------------------------------------------------------------------
+# -- launching --------------------------------------------------------------------------------------------------
 
 
 async def tidings(folder: Path, ports: Ports) -> tuple[Process, Ports]:
-    """A broker, which keeps what is published in its folder."""
+    """Start a broker, with its data in the folder."""
     http, ws = ports or (0, 0)
     options = ("--data", "data", "--http-port", str(http), "--ws-port", str(ws))
     async with _starting(folder, sys.executable, "-m", "tidings", "serve", *options) as process:
@@ -118,7 +118,8 @@ async def tidings(folder: Path, ports: Ports) -> tuple[Process, Ports]:
 
 
 async def mosquitto(folder: Path, ports: Ports) -> tuple[Process, Ports]:
-    """An MQTT broker. It does not choose a port by itself, and the one chosen for it may be gone a moment later."""
+    """Start an MQTT broker. It cannot choose a port itself, and a free port may be taken before it starts: then this
+    tries another one."""
     program = await _program("mosquitto")
     for _ in range(_TRIES):
         (port,) = ports or (_free_port(),)
@@ -138,7 +139,7 @@ async def mosquitto(folder: Path, ports: Ports) -> tuple[Process, Ports]:
 
 @asynccontextmanager
 async def _starting(folder: Path, *command: str) -> AsyncIterator[Process]:
-    """A process that has to be up in time; if that goes wrong, there is none."""
+    """Start a process, which has to be ready within this context and a time limit; otherwise it is killed."""
     with (folder / "stderr").open("ab") as complaints:
         process = await create_subprocess_exec(*command, cwd=folder, stdout=PIPE, stderr=complaints)
     try:
@@ -160,7 +161,7 @@ async def _end(process: Process, how: signal.Signals) -> None:
 
 
 async def _program(name: str) -> str:
-    """Where a program is; the first time, this may get it from a package repository."""
+    """The path of a program. The first call may install it from a package repository."""
     tool = await create_subprocess_exec(ROOT / "scripts" / "tool", name, stdout=PIPE)
     out, _ = await tool.communicate()
     if tool.returncode:

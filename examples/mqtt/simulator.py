@@ -1,4 +1,4 @@
-"""Sensors of several makes, each with a payload of its own, and some that are broken."""
+"""Simulates sensors of several kinds, each with its own format of payloads, some of them broken."""
 
 import asyncio
 import random
@@ -8,13 +8,13 @@ from typing import TypeAlias
 import aiomqtt
 from mqtt_client import mqtt_connected
 
-_ANSWER_SECONDS = 1.0  # a broker that has gone does not say so to who waits for its answer
+_ANSWER_SECONDS = 1.0  # a client that waits for an answer does not notice that the broker has gone
 
 Message: TypeAlias = tuple[str, bytes]
 
 
 def readings(chance: random.Random) -> Iterator[Message]:
-    """One round of messages: the topics of the profile, nonsense now and then, and a topic that nobody knows."""
+    """A round of messages: for the topics of the profile, for an unknown topic, and sometimes nonsense."""
 
     def near(mean: float, spread: float) -> float:
         return round(chance.gauss(mean, spread), 1)
@@ -35,7 +35,7 @@ def readings(chance: random.Random) -> Iterator[Message]:
 
 
 async def simulate(host: str, port: int, *, pause: float = 0.5, seed: int | None = None) -> None:
-    """Publish rounds of readings until cancelled, also after the MQTT broker was away."""
+    """Publish rounds of readings until cancelled, even if the MQTT broker restarts."""
     chance = random.Random(seed)
     while True:
         try:

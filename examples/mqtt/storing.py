@@ -1,4 +1,4 @@
-"""The Big Data Storing Service, an aggregator: every new value of an observation, with its time, into another store."""
+"""The Big Data Storing Service, an aggregator: writes every new value of an observation, with its time, to a store."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from tidings.client import Aggregator, Application, Row
 
 
 def storing_service(app: Application) -> Aggregator:
-    """From OBSERVATIONS_VALUES to STORE_OBSERVATION, whose store is another one and may be away for a while."""
+    """An aggregator from OBSERVATIONS_VALUES to STORE_OBSERVATION, which goes to another store. This may be away."""
 
     @app.aggregator("OBSERVATIONS_VALUES", "STORE_OBSERVATION")
     def store(row: Row) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The Topics Manager, a producer: says which observation the values of a topic belong to, and how to read them."""
+"""The Topics Manager, a producer: maps each topic to an observation, with a pattern that reads its values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,21 +11,21 @@ MEMBERS = ("observation", "unit", "location", "comment", "label", "pattern")
 
 
 class TopicsManager:
-    """Adds mappings: those of the profile at the start, others whenever there are some."""
+    """Adds mappings to the graph: those of the profile at the start, and others later."""
 
     def __init__(self, app: Application) -> None:
         self._profile = app.profile
         self._add = Patient(app, app.profile.update("ADD_OBSERVATION"))
 
     async def start(self) -> int:
-        """Add what the profile knows; how many these are."""
+        """Add the mappings of the profile. Returns their number."""
         known = list(mappings(self._profile))
         for topic, mapping in known:
             await self.add(topic, mapping)
         return len(known)
 
     async def add(self, topic: str, mapping: Mapping[str, Any]) -> None:
-        """An observation that is there already is replaced; it has no value then until the next one comes."""
+        """Add an observation, or replace it; a replaced one has no value until the next one arrives."""
         await self._add(topic=topic, **{name: mapping[name] for name in MEMBERS if name in mapping})
 
 

@@ -1,7 +1,7 @@
-"""Sarah looks for a parking spot: her car asks in its words, garages publish in theirs, and a broker matches them.
+"""Sarah looks for a parking spot: her car and the garages use different words, and a broker matches them.
 
-python examples/parking/run.py                                  a broker of its own
-python examples/parking/run.py --http http://localhost:8000     at a broker that runs already, with the extra matching
+python examples/parking/run.py                                  with a broker of its own
+python examples/parking/run.py --http http://localhost:8000     with a broker that is running, with the extra matching
 """
 
 import asyncio
@@ -29,7 +29,7 @@ EVENTS: tuple[dict[str, Any], ...] = (
     {"@id": CITY + "lee", "type": "car park", "parking vacancy": 40, "town": "Cork"},
     {"@id": CITY + "ring-road", "type": "traffic jam", "vehicles": 210, "town": "Galway"},
 )
-"""What sensors of garages and streets say, each in its own words."""
+"""The events of sensors in garages and streets, each with its own words."""
 GARAGE = """
 PREFIX : <http://city.example/>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
@@ -38,7 +38,7 @@ INSERT DATA {
     :spanish-arch a :Garage ; :town "Galway" ; :freieStellplaetze 12 .
 }
 """
-"""A garage that is in the graph; only the label of its property is in English."""
+"""A garage in the graph; only the label of its property is in English."""
 SARAH = "MATCHING ?garage {empty parking slot~ > 0, city~ = galway~}"
 PATIENCE = 60.0
 
@@ -51,7 +51,7 @@ def arguments() -> Namespace:
 
 @contextmanager
 def broker_of_our_own() -> Iterator[str]:
-    """Its HTTP address; it ends with us."""
+    """Start a broker, which is stopped at the end. Yields its HTTP address."""
     with subprocess.Popen(SERVE, stdout=subprocess.PIPE, text=True, process_group=0) as process:
         assert process.stdout is not None
         try:
@@ -64,7 +64,7 @@ def broker_of_our_own() -> Iterator[str]:
 
 
 async def drive(http: str) -> None:
-    """Subscribe, let the garages publish, and hear of the spots that are free."""
+    """Subscribe, publish the events of the garages, and print the notifications of free spots."""
     ws = await subscribe_address(http, seconds=10)
     async with connect(ws) as connection, httpx.AsyncClient(timeout=PATIENCE) as garages:
         heard = aiter(await connection.subscribe(SARAH))

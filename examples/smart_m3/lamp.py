@@ -1,4 +1,4 @@
-"""Two knowledge processors and a lamp: one switches it, the other is told.
+"""Two knowledge processors and a lamp: one switches it, the other gets notifications.
 
 python examples/smart_m3/lamp.py [PORT]
 """

@@ -1,4 +1,4 @@
-"""A knowledge processor (KP) in a page, as the libraries of Smart-M3 do it: a connection for each request.
+"""A knowledge processor (KP) in few lines. Like the libraries of Smart-M3, it opens a connection for each request.
 
     kp = KnowledgeProcessor("kp", "127.0.0.1", 10010)
     await kp.join()
@@ -6,7 +6,7 @@
     async with kp.subscribed([(LAMP, None, None)]) as subscription:
         print(subscription.first, await subscription.next())
 
-A node is a URI, a `Literal`, a `Blank`, or None for whatever there is.
+A node is a URI, a `Literal`, a `Blank`, or None for any node.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class Literal(str):
 
 
 class Blank(str):
-    """A new node, by a tag for this message."""
+    """A new blank node, identified by a tag within a message."""
 
 
 Node: TypeAlias = "str | Literal | Blank | None"
@@ -38,7 +38,7 @@ Row: TypeAlias = dict[str, str]
 
 
 class Refused(Exception):
-    """A request was refused. `status` is the code in Smart-M3, `code` that of the broker."""
+    """The broker refused a request. `status` is the code of Smart-M3, `code` that of the broker."""
 
     def __init__(self, status: str, code: str, words: str) -> None:
         super().__init__(f"{status}: {words}")
@@ -48,7 +48,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """A message of the broker: its kind, and the elements of its parameters."""
+    """A message of the broker, with its kind and the elements of its parameters."""
 
     kind: str
     parameters: dict[str, ElementTree.Element]
@@ -69,21 +69,21 @@ class Answer:
 
 
 class Wire:
-    """One connection: messages out, messages in."""
+    """A connection that sends and receives messages."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
         self.writer = writer
 
     async def next(self) -> Answer:
-        """Raises IncompleteReadError: the broker has closed the connection."""
+        """The next message. Raises IncompleteReadError if the broker closes the connection."""
         document = await self.reader.readuntil(END)
         root = ElementTree.fromstring(document)
         found = {each.get("name", ""): each for each in root.iter("parameter")}
         return Answer(root.findtext("message_type", ""), found)
 
     async def ask(self, message: str) -> Answer:
-        """Raises Refused."""
+        """Send a message, and return the answer. Raises Refused."""
         self.writer.write(message.encode())
         answer = await self.next()
         if (status := answer.text("status")) != "m3:Success":
@@ -111,7 +111,7 @@ class KnowledgeProcessor:
     port: int
     space: str = "X"
     credentials: str = "XYZZY"
-    """A token, if the broker asks who you are."""
+    """A token, for a broker with security."""
     longest: int = 1 << 26
     _node: str = ""
     _numbers: Iterable[int] = field(default_factory=count)
@@ -126,14 +126,14 @@ class KnowledgeProcessor:
         await self._ask("LEAVE")
 
     async def insert(self, triples: Sequence[Triple]) -> dict[str, str]:
-        """The URIs that blank nodes have got, by their tags."""
+        """Insert triples. Returns the URIs of new blank nodes by their tags."""
         return _bnodes(await self._ask("INSERT", _graph("insert_graph", triples), _parameter("confirm", "TRUE")))
 
     async def remove(self, triples: Sequence[Triple]) -> None:
         await self._ask("REMOVE", _graph("remove_graph", triples), _parameter("confirm", "TRUE"))
 
     async def update(self, insert: Sequence[Triple], remove: Sequence[Triple]) -> dict[str, str]:
-        """Remove, then insert, at once."""
+        """Remove and then insert triples, in one commit."""
         graphs = _graph("insert_graph", insert) + _graph("remove_graph", remove)
         return _bnodes(await self._ask("UPDATE", graphs, _parameter("confirm", "TRUE")))
 
@@ -141,19 +141,19 @@ class KnowledgeProcessor:
         return (await self._ask("QUERY", _patterns(patterns))).triples("results")
 
     async def sparql(self, text: str) -> list[Row]:
-        """A query, or an update."""
+        """Execute a SPARQL query or update."""
         return (await self._ask("QUERY", _sparql(text))).rows("results")
 
     @asynccontextmanager
     async def subscribed(self, question: Sequence[Triple] | str, *more: str) -> AsyncIterator[Subscription]:
-        """To patterns or to SPARQL; `more` are parameters."""
+        """Subscribe to triple patterns or a SPARQL query; `more` are further parameters."""
         asked = _sparql(question) if isinstance(question, str) else _patterns(question)
         async with self.connected() as wire:
             first = await wire.ask(self.message("SUBSCRIBE", asked, *more))
             yield Subscription(wire, first, first.text("subscription_id"))
 
     async def unsubscribe(self, subscription: Subscription) -> None:
-        """Over another connection, as all KPs do it; that of the subscription is told as well."""
+        """End a subscription, over another connection, as all KPs do it. The subscription's connection is told, too."""
         await self._ask("UNSUBSCRIBE", _parameter("subscription_id", subscription.id))
 
     async def _ask(self, kind: str, *parameters: str) -> Answer:

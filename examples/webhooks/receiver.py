@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 OLDEST = 300
-"""Seconds; an older message may be a replay."""
+"""The greatest age of a message in seconds; an older one may be a replay."""
 
 
 def is_genuine(secret: str, headers: Any, body: bytes) -> bool:
@@ -29,7 +29,7 @@ def is_genuine(secret: str, headers: Any, body: bytes) -> bool:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """What comes again is taken, and not shown again: messages come at least once, and in order."""
+    """Messages come at least once, and in order. A repeated message is accepted, but not shown again."""
 
     secret = ""
     last = 0
@@ -48,7 +48,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """What is shown is what changed."""
+        """Log nothing, so that the output has only the changes."""
 
 
 def show(notification: dict[str, Any]) -> None:

@@ -2,13 +2,13 @@
 
 connection    connect, query, update, schedule, prepare, subscribe; read this first
 subscription  a live answer, and its changes
-answers       what a broker says, in types
-terms         RDF terms as strings that know what they are, and Python values
+answers       the answers of a broker as types for applications
+terms         RDF terms as typed strings, and Python values
 endpoint      any SPARQL endpoint over HTTP
 http          HTTP clients for brokers and stores
 login         credentials and tokens, for a broker with security
 trust         certificate authorities and certificates for TLS
-sync          the same without `await`
+sync          the client without `await`
 jsap          application profiles
 agents        producers, consumers, aggregators
 """

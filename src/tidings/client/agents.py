@@ -1,4 +1,4 @@
-"""Agents of an application: producers, consumers and aggregators, each linked to primitives of its profile by name.
+"""Agents of an application: producers, consumers and aggregators, each bound to primitives of its profile by name.
 
     app = Application("lighting.jsap")
 
@@ -8,10 +8,10 @@
 
     app.run()
 
-A *producer* is linked to an update, a *consumer* to a query, an *aggregator* to a pair of them: it answers what changes
-in the one with the other. A combinatorial aggregator looks at one added row at a time and remembers nothing; a
-sequential one gets whole changes, and a state of its own to remember them in. All agents of an application share their
-connections, one for each broker; updates go to any SPARQL endpoint that the profile names.
+A *producer* has an update, a *consumer* has a query, and an *aggregator* has both: it responds to changes of the query
+with updates. A combinatorial aggregator gets one added row at a time and has no state; a sequential one gets whole
+changes, and has a state. All agents of an application share their connections, one for each broker; updates go to any
+SPARQL endpoint that the profile names.
 """
 
 import asyncio
@@ -41,21 +41,21 @@ S = TypeVar("S")
 A = TypeVar("A", bound="Consumer")
 Values: TypeAlias = Mapping[str, Any]
 Updates: TypeAlias = Values | Iterable[Values] | None
-"""What an aggregator answers with: the values of one update, of several, or nothing."""
+"""The result of an aggregator's rule: the values of one update, of several, or None."""
 Rule: TypeAlias = Callable[[Row], Updates | Awaitable[Updates]]
 StatefulRule: TypeAlias = Callable[[S, Change], Updates | Awaitable[Updates]]
 Listener: TypeAlias = Callable[[Change], Awaitable[None] | None]
 
 
 class Producer:
-    """Linked to an update: `await producer(lamp=IRI("…"), status="ON")`."""
+    """Publishes an update of the profile: `await producer(lamp=IRI("…"), status="ON")`."""
 
     def __init__(self, application: "Application", primitive: Primitive) -> None:
         self._application = application
         self.primitive = primitive
 
     async def __call__(self, **values: Any) -> Committed | None:
-        """Publish. Brokers say what it did, plain SPARQL endpoints do not."""
+        """Publish the update. Brokers return what it did, plain SPARQL endpoints do not (None)."""
         primitive = self.primitive
         return await self._application.endpoint(primitive).update(
             primitive.bind(values),
@@ -64,7 +64,7 @@ class Producer:
         )
 
     async def later(self, *, at: Any = None, delay: Any = None, **values: Any) -> Scheduled:
-        """Publish at an instant, or after a delay in seconds, unless it is called off."""
+        """Schedule the update for an instant, or after a delay in seconds."""
         primitive = self.primitive
         return await self._application.endpoint(primitive).schedule(
             primitive.bind(values),
@@ -76,7 +76,7 @@ class Producer:
 
 
 class Consumer:
-    """Linked to a query: hands every change of its answer to a listener. `rows` is the answer as it is."""
+    """Subscribes to a query of the profile, and passes each change to a listener. `rows` is the present answer."""
 
     def __init__(
         self, application: "Application", primitive: Primitive, values: Values, listener: Listener | None = None
@@ -92,7 +92,7 @@ class Consumer:
         return [] if self._live is None else self._live.rows
 
     async def subscribe(self) -> Subscription:
-        """The live answer; the first change is the whole of it."""
+        """Subscribe, unless that is done; the first change is the whole answer."""
         if self._live is None:
             primitive = self.primitive
             connection = await self._application.connection(primitive)
@@ -104,7 +104,7 @@ class Consumer:
         return self._live
 
     async def run(self) -> None:
-        """Until the subscription ends."""
+        """Pass on changes until the subscription ends."""
         async for change in await self.subscribe():
             await self.changed(change)
 
@@ -114,7 +114,7 @@ class Consumer:
 
 
 class Aggregator(Consumer):
-    """Linked to a query and an update: combinatorial, one added row at a time."""
+    """A combinatorial aggregator: its rule gets one added row at a time."""
 
     def __init__(
         self, application: "Application", query: Primitive, update: Primitive, values: Values, rule: Rule
@@ -134,9 +134,9 @@ class Aggregator(Consumer):
             await self._insist(values)
 
     async def _insist(self, values: Values) -> None:
-        """Publish, however often it takes while nobody is there: a rule must not miss what its query told it.
+        """Publish, and repeat that until the broker is reachable, so that no result of the rule is lost.
 
-        An update whose outcome got lost is sent again, so it may be carried out twice."""
+        An update whose outcome is unknown is sent again, so it may be executed twice."""
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -150,7 +150,7 @@ class Aggregator(Consumer):
 
 
 class SequentialAggregator(Aggregator, Generic[S]):
-    """Sequential: whole changes, and a state that its rule may change."""
+    """A sequential aggregator: its rule gets whole changes, and a state that it may modify."""
 
     def __init__(
         self,
@@ -170,8 +170,8 @@ class SequentialAggregator(Aggregator, Generic[S]):
 
 
 class Application:
-    """The agents of a profile. `async with` has them at work; `run` does so until it is interrupted. `publisher` is
-    a name for the log: whose updates these are. `credentials` are shown to the broker of the profile."""
+    """The agents of a profile. They work within `async with`, or until `run` is interrupted. `publisher` is the name
+    that the log records for their updates. `credentials` are shown to the broker of the profile."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Application:
         return Producer(self, self.profile.update(update))
 
     def consumer(self, query: str, /, **values: Any) -> Callable[[Listener], Consumer]:
-        """Decorates a function that is called with every change, the first answer included."""
+        """Decorates a function that is called with every change, beginning with the first answer."""
         primitive = self.profile.query(query)
         return lambda listener: self._add(Consumer(self, primitive, values, listener))
 
@@ -213,12 +213,12 @@ class Application:
     def sequential(
         self, query: str, update: str, /, *, state: S, **values: Any
     ) -> Callable[[StatefulRule[S]], SequentialAggregator[S]]:
-        """Decorates a function from the state and a change to the values of updates; it may change the state."""
+        """Decorates a function from the state and a change to the values of updates; it may modify the state."""
         pair = self.profile.query(query), self.profile.update(update)
         return lambda rule: self._add(SequentialAggregator(self, *pair, values, rule, state))
 
     async def query(self, name: str, /, **values: Any) -> Answer:
-        """Ask a query of the profile once."""
+        """The answer to a query of the profile, without a subscription."""
         primitive = self.profile.query(name)
         return await self.endpoint(primitive).query(
             primitive.bind(values), default_graphs=primitive.dataset.default, named_graphs=primitive.dataset.named
@@ -233,7 +233,7 @@ class Application:
     # -- connections --------------------------------------------------------------------------------------------
 
     async def connection(self, primitive: Primitive) -> Connection:
-        """The connection to the broker of a query, shared by all whose broker it is."""
+        """The connection to the broker of a query. All agents with that broker share it."""
         address = primitive.ws
         if address not in self._connections:
             shown = self.profile.oauth.shown_at(address, self._credentials)
@@ -242,7 +242,7 @@ class Application:
         return await self._connections[address]
 
     def endpoint(self, primitive: Primitive) -> Endpoint:
-        """Where an update or a query is sent, in the way that the profile says."""
+        """The HTTP endpoint of an update or a query, with the method that the profile specifies."""
         http = primitive.http
         key = f"{http.method} {http.url}"
         if key not in self._endpoints:
@@ -260,7 +260,7 @@ class Application:
     # -- life ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Application":
-        """Have all agents subscribed and at work."""
+        """Subscribe all agents, and start them."""
         try:
             await asyncio.gather(*(agent.subscribe() for agent in self._agents))
         except BaseException:
@@ -276,7 +276,7 @@ class Application:
         await self.close()
 
     async def wait(self) -> None:
-        """Until an agent fails, or all have ended. Raises what it failed with."""
+        """Wait until an agent fails, or all have ended. Raises the error of an agent that failed."""
         if self._tasks:
             done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:

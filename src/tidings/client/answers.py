@@ -1,4 +1,4 @@
-"""What a broker answers, in types for applications: rows by name, with RDF terms or with plain Python values."""
+"""The answers of a broker as types for applications: rows by name, with RDF terms or with plain Python values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ Cells: TypeAlias = tuple[RdfTerm | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """An update that was carried out: the commit that has it, when (microseconds since 1970), and what it changed."""
+    """An executed update: its commit, its time (microseconds since 1970), and how many quads it added and removed."""
 
     sequence: int
     time: int
@@ -33,14 +33,14 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """An update that will be carried out: its name, by which it can be cancelled, and when."""
+    """A scheduled update: the id by which it can be cancelled, and its time (microseconds since 1970)."""
 
     id: str
     time: int
 
 
 def when(at: datetime | int | None, delay: timedelta | float | None) -> dict[str, float]:
-    """An instant (in microseconds since 1970, if it is a number) or a delay (in seconds) as the protocol has it."""
+    """An instant (a number is in microseconds since 1970) or a delay (a number is in seconds), as in the protocol."""
     if (at is None) == (delay is None):
         raise ValueError("an update is scheduled for an instant or after a delay: one of the two")
     if at is not None:
@@ -51,7 +51,7 @@ def when(at: datetime | int | None, delay: timedelta | float | None) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class Answer(Sequence[Row]):
-    """The answer to a query: a sequence of rows. Variables that are unbound in a row are not in it."""
+    """The answer to a query: a sequence of rows. A row does not contain its unbound variables."""
 
     variables: tuple[str, ...]
     cells: tuple[Cells, ...]
@@ -78,7 +78,7 @@ class Answer(Sequence[Row]):
         return (named(self.variables, cells) for cells in self.cells)
 
     def __bool__(self) -> bool:
-        """Whether ASK was answered with yes; for other queries, whether there is any row."""
+        """The answer to ASK; for other queries, whether there is any row."""
         return bool(self.cells) if self.boolean is None else self.boolean
 
     def values(self) -> list[dict[str, Any]]:
@@ -86,12 +86,12 @@ class Answer(Sequence[Row]):
         return [valued(self.variables, cells) for cells in self.cells]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The rows as a DataFrame of Python values, if pandas is there. Decimals are floats in it."""
+        """The rows as a DataFrame of Python values, if pandas is installed. Decimals become floats."""
         return frame(self.variables, self.cells)
 
 
 def answer_of(document: ResultsDocument) -> Answer:
-    """Raises NotUnderstood."""
+    """The answer in a results document. Raises NotUnderstood."""
     try:
         return Answer.of(document.result())
     except ResultsSyntaxError as error:
@@ -99,7 +99,7 @@ def answer_of(document: ResultsDocument) -> Answer:
 
 
 def cells_of(row: Iterable[Term | None]) -> Cells:
-    """A row in the types of applications."""
+    """A row with the terms of `tidings.client.terms`."""
     return tuple([None if term is None else from_term(term) for term in row])
 
 
@@ -125,7 +125,7 @@ def frame(variables: tuple[str, ...], rows: Sequence[Cells]) -> "pandas.DataFram
 
 
 def _reckoned(values: list[Any]) -> list[Any]:
-    """What pandas can reckon with: decimals, which it takes for any objects, as floats if all values are numbers."""
+    """A column with floats in place of decimals, if all its values are numbers. For pandas, decimals are objects."""
     bound = [value for value in values if value is not None]
     if not any(isinstance(value, Decimal) for value in bound):
         return values
@@ -133,5 +133,5 @@ def _reckoned(values: list[Any]) -> list[Any]:
         return values
     try:
         return [None if value is None else float(value) for value in values]
-    except OverflowError:  # an integer that no float reaches
+    except OverflowError:  # an integer that is too large for a float
         return values

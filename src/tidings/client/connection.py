@@ -1,4 +1,4 @@
-"""A connection to a broker that mends itself: requests, prepared updates, subscriptions.
+"""A connection to a broker that restores itself: requests, prepared updates, subscriptions.
 
     async with connect("ws://localhost:9000/subscribe") as broker:
         await broker.update("INSERT DATA { <lamp> <power> 40 }")
@@ -6,8 +6,8 @@
             async for change in lamps:
                 print(change.added, change.removed, lamps.rows)
 
-When the socket breaks it is opened again, with growing pauses, and subscriptions go on where they were. A query that
-was under way is asked again; an update is not, because nobody knows whether it was carried out.
+If the socket breaks, the connection opens it again, with growing pauses, and resumes the subscriptions. It sends a
+query that was under way again; but not an update, because it does not know whether the broker has executed it.
 """
 
 import asyncio
@@ -48,12 +48,11 @@ def connect(
     trust: Trust = SYSTEM,
     credentials: Shown | None = None,
 ) -> "Connection":
-    """A connection to a broker, for `async with`; also at an `http://` address, from which the other one is learnt.
+    """A connection to a broker, for `async with`. At an `http://` address, it finds the WebSocket address.
 
-    `timeout` is for one answer. `patience` is how long a broken connection is tried to be mended; None is for ever.
-    `wait` is how long a broker that is not there yet is waited for; None is for ever. `publisher` is a name for the
-    log: whose updates these are. `trust` is for TLS: whom to believe. `credentials` are for a broker that asks who
-    somebody is.
+    `timeout` is for one answer. `patience` is how many seconds it tries to restore a broken connection, and `wait` how
+    many it waits for a broker that is not up yet; None is without a limit. `publisher` is the name that the log records
+    for updates. `trust` is for TLS. `credentials` are for a broker with security.
     """
     return Connection(
         url, timeout=timeout, patience=patience, wait=wait, publisher=publisher, trust=trust, credentials=credentials
@@ -61,7 +60,7 @@ def connect(
 
 
 class Connection:
-    """See the top of this module."""
+    """A connection; see the docstring of this module."""
 
     def __init__(
         self,
@@ -105,7 +104,7 @@ class Connection:
         await self.close()
 
     async def close(self) -> None:
-        """End the connection; subscriptions end with it, and live on at the broker for its grace time."""
+        """Close the connection, and end its subscriptions. The broker keeps them for its grace time."""
         tasks = [task for task in (self._keeper, self._renewer) if task is not None]
         for task in tasks:
             task.cancel()
@@ -136,7 +135,7 @@ class Connection:
         self._broken.set()
 
     async def _keep(self) -> None:
-        """Whenever the socket breaks, open it again and take up the subscriptions."""
+        """Whenever the socket breaks, open it again, and resume the subscriptions."""
         while True:
             await self._broken.wait()
             try:
@@ -149,7 +148,7 @@ class Connection:
                 raise
 
     def _give_up(self, error: TidingsError) -> None:
-        """The connection stays broken: whoever waits, or asks later, hears of it."""
+        """Leave the connection broken: all requests and subscriptions get the error."""
         self._failure = error
         self._up.set()
         for subscription in self._subscriptions.values():
@@ -183,7 +182,7 @@ class Connection:
         default_graphs: Iterable[str] = (),
         named_graphs: Iterable[str] = (),
     ) -> Answer:
-        """The answer to a query. `bindings` are values for variables of the text."""
+        """The answer to a query. `bindings` are values for its variables."""
         content = _request(text, bindings, default_graphs, named_graphs)
         while True:
             try:
@@ -200,7 +199,7 @@ class Connection:
         using_graphs: Iterable[str] = (),
         using_named_graphs: Iterable[str] = (),
     ) -> Committed:
-        """Carry out an update. It is durable when this returns."""
+        """Execute an update. It is durable when this returns."""
         return await self.publish(_request(text, bindings, using_graphs, using_named_graphs))
 
     async def schedule(
@@ -211,23 +210,23 @@ class Connection:
         delay: timedelta | float | None = None,
         bindings: Mapping[str, Any] | None = None,
     ) -> Scheduled:
-        """Have an update carried out at an instant, or after a delay (in seconds, if it is a number)."""
+        """Schedule an update for an instant, or after a delay (a number is in seconds)."""
         accepted = await self._publish(_request(text, bindings, (), ()) | when(at, delay), DelayedAccepted)
         return Scheduled(accepted.delayed, accepted.time)
 
     async def cancel(self, scheduled: Scheduled | str) -> None:
-        """Call a scheduled update off."""
+        """Cancel a scheduled update."""
         name = scheduled if isinstance(scheduled, str) else scheduled.id
         await self.ask("cancel", {"delayed": name}, Cancelled)
 
     async def prepare(self, text: str) -> "Prepared":
-        """An update that is sent once; then only the values of its variables are."""
+        """Send the text of an update once; each execution then sends only the values of its variables."""
         prepared = Prepared(self, text)
         await prepared.check()
         return prepared
 
     async def publish(self, content: dict[str, Any]) -> Committed:
-        """Carry out an update of the protocol, in the name of the publisher."""
+        """Execute an update, given as the content of its message, in the name of the publisher."""
         done = await self._publish(content, UpdateDone)
         return Committed(done.sequence, done.time, done.added, done.removed)
 
@@ -235,14 +234,14 @@ class Connection:
         return await self.ask("update", content | self._signature, expected)
 
     async def ask(self, kind: str, content: dict[str, Any], expected: type[T]) -> T:
-        """The answer to any request of the protocol. Raises NotUnderstood if it is of another kind than expected."""
+        """The answer to any request of the protocol. Raises NotUnderstood if it has another type than expected."""
         answer = await self._answer(await self._within(self.linked()), kind, content)
         if not isinstance(answer, expected):
             raise NotUnderstood(f"the answer to {kind} is of another kind: {type(answer).__name__}")
         return answer
 
     async def _answer(self, link: Link, kind: str, content: dict[str, Any], alias: str | None = None) -> answers.Answer:
-        """The answer; if another token is all that is wanted, to the same request with that."""
+        """The answer to a request. If the broker refuses the token and there is another, sends the request again."""
         try:
             return await self._within(link.send(kind, content, alias))
         except Refused as error:
@@ -259,11 +258,11 @@ class Connection:
 
     @property
     def connected(self) -> bool:
-        """Whether the socket is open right now; if it is not, it is being mended, or cannot be."""
+        """Whether the socket is open now. If not, the connection is being restored, or has failed."""
         return self._link is not None and self._link.is_open and self._failure is None
 
     async def linked(self) -> Link:
-        """The link, as soon as there is one."""
+        """The link. Waits until there is one."""
         await self._up.wait()
         if self._failure is not None:
             raise self._failure
@@ -280,7 +279,7 @@ class Connection:
         default_graphs: Iterable[str] = (),
         named_graphs: Iterable[str] = (),
     ) -> Subscription:
-        """Subscribe to a query. The first change is the whole answer; `rows` has it already."""
+        """Subscribe to a query. The first change is the whole answer; `rows` has it when this returns."""
         subscription = Subscription(_request(text, bindings, default_graphs, named_graphs), self._unsubscribe)
         await self._begin(await self.linked(), subscription, subscription.request)
         return subscription
@@ -295,7 +294,7 @@ class Connection:
 
     def _notified(self, notification: Notification | Unsubscribed) -> None:
         spuid = notification.spuid
-        if isinstance(notification, Unsubscribed):  # nobody asked for it: the broker has ended the subscription
+        if isinstance(notification, Unsubscribed):  # without a request: the broker has ended the subscription
             ended = self._subscriptions.pop(spuid, None)
             if ended is not None:
                 ended.fail(MayNotSubscribe(notification.reason or "the broker ended the subscription"))
@@ -313,13 +312,13 @@ class Connection:
     async def _unsubscribe(self, subscription: Subscription) -> None:
         spuid = subscription.spuid
         if spuid is not None and self._subscriptions.pop(spuid, None) is not None and self._failure is None:
-            with suppress(ConnectionLost):  # nobody takes it up again: the broker releases it after its grace time
+            with suppress(ConnectionLost):  # then the broker ends it after its grace time, as it is not resumed
                 await self.ask("unsubscribe", {"spuid": spuid}, Unsubscribed)
         subscription.ended()
 
 
 class Prepared:
-    """An update whose variables are bound call by call: `await prepared(lamp=IRI("…"), power=40)`."""
+    """A prepared update; each call binds its variables: `await prepared(lamp=IRI("…"), power=40)`."""
 
     def __init__(self, connection: Connection, text: str) -> None:
         self._connection = connection
@@ -329,7 +328,7 @@ class Prepared:
         self.variables: tuple[str, ...] = ()
 
     async def check(self) -> None:
-        """Have it at the broker: what is prepared belongs to a socket, and goes with it."""
+        """Prepare the update at the broker, again for each new socket: with a socket, its prepared updates end."""
         link = await self._connection.linked()
         if self._link is not link:
             kept = await self._connection.ask("prepare", {"sparql": self._text}, answers.Prepared)
@@ -337,7 +336,7 @@ class Prepared:
             self.variables = kept.variables
 
     async def __call__(self, **values: Any) -> Committed:
-        """Carry it out with some variables bound."""
+        """Execute it with some variables bound."""
         await self.check()
         content = {"prepared": self._name, "bindings": {name: to_json(value) for name, value in values.items()}}
         return await self._connection.publish(content)

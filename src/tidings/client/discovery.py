@@ -1,6 +1,6 @@
-"""Finds a broker: its address for subscriptions from its HTTP address, and waits until it is up.
+"""Finds the WebSocket address of a broker from its HTTP address, and waits until a broker is up.
 
-The service description of the broker has the address. Waiting means trying again, with growing pauses.
+The broker's service description contains that address. To wait, the client tries again, with growing pauses.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ async def persist(
     passing: Callable[[TidingsError], bool] = is_passing,
     told: Callable[[TidingsError], None] = lambda _: None,
 ) -> T:
-    """The outcome of an attempt, which is repeated for so many seconds (None is for ever) while what keeps it from
-    succeeding may pass. `told` hears once that it is not there yet."""
+    """Repeat an attempt until it succeeds, for some seconds (None: without limit), as long as its errors are `passing`.
+    `told` is called once, with the first error."""
     loop = asyncio.get_running_loop()
     begun, pause = loop.time(), _FIRST_PAUSE
     while True:
@@ -50,17 +50,19 @@ async def persist(
 
 
 def is_absent(error: TidingsError) -> bool:
-    """Whether nobody was there, so that nothing was sent: it can be sent again, whatever it is."""
+    """Whether no connection was made, so that nothing was sent: any request can be sent again."""
     return isinstance(error, CannotConnect)
 
 
 def say_waiting(error: TidingsError) -> None:
-    """For who has been asked to wait: what for."""
+    """Log what the client waits for."""
     log.warning("%s; waiting for it", error)
 
 
 async def subscribe_address(url: str, seconds: float, trust: Trust = SYSTEM) -> str:
-    """A `ws://` address as it is, and the one that an `http://` address leads to. Raises CannotConnect."""
+    """The WebSocket address: a `ws://` address itself, or the one that is found at an `http://` address.
+
+    Raises CannotConnect."""
     if url.startswith(("ws://", "wss://")):
         return url
     if not url.startswith(("http://", "https://")):
@@ -77,7 +79,7 @@ async def subscribe_address(url: str, seconds: float, trust: Trust = SYSTEM) -> 
 
 
 def _with_credentials(found: str, asked: str) -> str:
-    """The password that the address had is good for the other one as well, if it is the same machine's."""
+    """The found address with the password of the given one, if both are of the same host and equally encrypted."""
     there, here = urlsplit(found), urlsplit(asked)
     credentials, at, _ = here.netloc.rpartition("@")
     if not at or there.hostname != here.hostname or (here.scheme == "https") != (there.scheme == "wss"):

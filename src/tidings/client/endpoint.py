@@ -1,4 +1,4 @@
-"""Any SPARQL 1.1 endpoint, over HTTP: queries and updates, without subscriptions.
+"""A client for any SPARQL 1.1 endpoint over HTTP: queries and updates, without subscriptions.
 
 async with Endpoint("http://localhost:8000/query", "http://localhost:8000/update") as store:
     answer = await store.query("SELECT * WHERE { ?s ?p ?o } LIMIT 5")
@@ -27,10 +27,10 @@ _JSON = "application/sparql-results+json"
 
 
 class Endpoint:
-    """Queries go to one address, updates to another; `method` is GET (for queries), POST of the bare text, or
-    URLENCODED_POST of a form. `wait` is for how many seconds a store that is not there yet is waited for; None is for
-    ever. `publisher` is a name for the log of a broker: whose updates these are. `credentials`
-    are shown where queries go, and where updates go only if that is the same host and port."""
+    """An endpoint with an address for queries and one for updates. `method` is GET (for queries), POST of the plain
+    text, or URLENCODED_POST of a form. `wait` is how many seconds the client waits for a store that is not up yet; None
+    is without a limit. `publisher` is the name that the log of a broker records for updates. `credentials` are shown at
+    the address for queries; at that for updates only if scheme, host and port are the same."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Endpoint:
         default_graphs: Iterable[str] = (),
         named_graphs: Iterable[str] = (),
     ) -> Answer:
-        """The answer to SELECT or ASK."""
+        """The answer to a SELECT or an ASK."""
         form = {
             "query": bound(text, bindings) if bindings else text,
             "default-graph-uri": list(default_graphs),
@@ -90,7 +90,7 @@ class Endpoint:
         using_graphs: Iterable[str] = (),
         using_named_graphs: Iterable[str] = (),
     ) -> Committed | None:
-        """Carry out an update. Brokers say what it did; of plain stores there is nothing to hear but that it worked."""
+        """Execute an update. A broker returns what it did; for a plain store, None means that it succeeded."""
         form = {
             "update": bound(text, bindings) if bindings else text,
             "using-graph-uri": list(using_graphs),
@@ -101,7 +101,7 @@ class Endpoint:
             response = msgspec.json.decode(answer)["response"]
             return Committed(response["sequence"], response["time"], response["added"], response["removed"])
         except (msgspec.DecodeError, KeyError, TypeError):
-            return None  # not one of ours; the status said that it was done
+            return None  # not a broker; the status says that the update succeeded
 
     async def schedule(
         self,
@@ -113,7 +113,7 @@ class Endpoint:
         using_graphs: Iterable[str] = (),
         using_named_graphs: Iterable[str] = (),
     ) -> Scheduled:
-        """Have a broker carry out an update later; plain stores do not know how."""
+        """Schedule an update at a broker. Raises NotUnderstood for a plain store, which cannot do that."""
         form: dict[str, Any] = {
             "update": bound(text, bindings) if bindings else text,
             "using-graph-uri": list(using_graphs),
@@ -128,7 +128,7 @@ class Endpoint:
             raise NotUnderstood(f"{self.update_url} does not know how to delay an update") from error
 
     async def _send(self, url: str, form: dict[str, Any], accept: str) -> bytes:
-        """The answer to a request in one of the three ways of the SPARQL Protocol."""
+        """Send a request by one of the three methods of the SPARQL Protocol."""
         kind = "query" if "query" in form else "update"
         headers = headers_of(accept, self._publisher if kind == "update" else None)
         if self._method == "GET" and kind == "query":

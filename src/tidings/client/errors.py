@@ -1,14 +1,14 @@
 """Errors of a client; branches of the tree in `model/errors.py`.
 
 TidingsError
-├── Refused              refused               the broker's own code and status, and whatever it said
-├── CannotConnect        cannot_connect   502  nobody answers at the address
+├── Refused              refused               the code, the status and the details that the broker sent
+├── CannotConnect        cannot_connect   502  no connection to the address
 │   └── NotTrusted       not_trusted      502  the certificate at the address is not accepted
-├── BadCredentials       bad_credentials  400  what is to be shown to a broker cannot be read, or is none
+├── BadCredentials       bad_credentials  400  the credentials for a broker cannot be read, or are not valid
 ├── CannotTrust          cannot_trust     400  the files for TLS cannot be read or used
 ├── ConnectionLost       connection_lost  502  the connection broke while an answer was awaited
-├── NoAnswer             no_answer        504  the answer did not come in time
-└── NotUnderstood        not_understood   502  what came is not what the protocol says
+├── NoAnswer             no_answer        504  the answer did not arrive in time
+└── NotUnderstood        not_understood   502  the answer does not follow the protocol
 """
 
 import ssl
@@ -25,7 +25,7 @@ _FOREIGN = range(18, 22)
 
 
 class Refused(TidingsError):
-    """The broker said no. `code` and `status` are those of the broker, `details` is all that it said."""
+    """The broker refused the request. `code` and `status` are the broker's; `details` is its whole error document."""
 
     code = "refused"
 
@@ -49,8 +49,8 @@ class CannotConnect(TidingsError):
 
 
 class NotTrusted(CannotConnect):
-    """`is_foreign` says that no known authority has signed the certificate, rather than that it has expired, or is for
-    another name."""
+    """`is_foreign`: no known authority has signed the certificate. Otherwise it has expired, is for another name, or
+    has another defect."""
 
     code = "not_trusted"
 
@@ -68,7 +68,7 @@ class CannotTrust(BadRequest):
 
 
 class ConnectionLost(TidingsError):
-    """The outcome is not known: the request may have been carried out."""
+    """The outcome is unknown: the broker may have executed the request."""
 
     status = 502
     code = "connection_lost"
@@ -85,17 +85,17 @@ class NotUnderstood(TidingsError):
 
 
 def is_passing(error: TidingsError) -> bool:
-    """Whether it may be better later: nobody was there, or too many were."""
+    """Whether a later attempt may succeed: the broker was not reachable, or overloaded."""
     return isinstance(error, CannotConnect | ConnectionLost | NoAnswer) or (
         isinstance(error, Refused) and error.status in _BUSY
     )
 
 
-# -- why nobody could be reached: libraries hide it below other errors, or in a group ----------------------------------
+# -- the cause of a failed connection, which libraries hide below other errors, or in a group --------------------------
 
 
 def unreachable(who: str, url: str, error: BaseException) -> CannotConnect:
-    """`who` answers nothing at an address: a broker, or nobody at all."""
+    """The error for an address without an answer. The message begins with `who`, such as "no broker"."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -118,7 +118,7 @@ def _reason(causes: list[BaseException]) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error, and what is behind it."""
+    """An error, and its causes, recursively."""
     yield error
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:

@@ -25,7 +25,7 @@ from tidings.client.trust import SYSTEM, Trust
 from tidings.model.errors import AnswerTooLarge
 
 PATIENCE = 60.0
-"""Seconds that an answer may take, unless whoever asks says otherwise."""
+"""Seconds that an answer may take, by default."""
 _CONNECT = 10.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
@@ -34,8 +34,8 @@ log = logging.getLogger("tidings.client")
 
 
 class HttpClient:
-    """A broker by its address, for `with`. `endless` is for answers that go on for ever; `wait` is for how many seconds
-    a broker that is not there yet is waited for; `credentials` are shown to this broker, and to nobody else."""
+    """A context manager for requests to one broker. `endless` is for answers that never end; `wait` is how many seconds
+    the client waits for a broker that is not up yet; `credentials` are shown to this broker only."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class HttpClient:
         self._client.close()
 
     def log_in(self, login: Login) -> None:
-        """Have a token that will do."""
+        """Get a token, unless there is a valid one."""
         with login.turn:
             while (wanted := login.wanted()) is not None:
                 with translated(str(wanted.url)):
@@ -80,12 +80,12 @@ class HttpClient:
                 login.take(wanted, answer)
 
     def json(self, path: str, method: str = "GET", **sent: Any) -> Any:
-        """The document at a path."""
+        """The JSON document at a path."""
         with self.streamed(path, method, **sent) as pieces:
             return decoded(b"".join(pieces), self.url)
 
     def pages(self, path: str, member: str) -> Iterator[dict[str, Any]]:
-        """The items of a list that comes in pages; the first has been asked for when this returns."""
+        """The items of a list that comes in pages. The first page has been read when this returns."""
         return self._items(path, member, self._page(path, member))
 
     def _items(self, path: str, member: str, page: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -112,7 +112,7 @@ class HttpClient:
         accept: str = "application/json",
         publisher: str | None = None,
     ) -> Iterator[Iterator[bytes]]:
-        """The bytes of an answer, as they come; `document` is sent as JSON."""
+        """The bytes of an answer, as they arrive; `document` is sent as JSON."""
         headers = headers_of(accept, publisher)
         request = self._client.build_request(
             method, f"{self.url}{path}", params=params, data=form, json=document, headers=headers
@@ -124,7 +124,7 @@ class HttpClient:
             yield answer.iter_bytes()
 
     def _sent(self, request: httpx.Request) -> httpx.Response:
-        """The answer to a request, as soon as there is a broker."""
+        """Send a request. If no broker answers, try again until `wait` is over."""
         until, pause = time.monotonic() + self._wait, _FIRST_PAUSE
         while True:
             try:
@@ -139,9 +139,9 @@ class HttpClient:
 
 
 class AsyncHttpClient:
-    """For `async with`. `connections` are the most at a time, and are kept: requests wait for one as long as it takes.
-    `endless` is for answers that go on for ever, each over a connection of its own. `credentials` are shown to the
-    broker at the address `broker`, and to nobody else; `auth` is what other servers are shown."""
+    """An async context manager for requests to any address. `connections` is how many it opens and keeps at most; other
+    requests wait without a limit. `endless` is for answers that never end, each over a connection of its own.
+    `credentials` are shown to the broker at the address `broker` only; `auth` is for other servers."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class AsyncHttpClient:
         await self._client.aclose()
 
     async def send(self, method: str, url: str, **sent: Any) -> httpx.Response:
-        """The answer, whole; `sent` is what httpx makes a request of."""
+        """The whole answer to a request; `sent` are arguments for httpx."""
         with translated(url):
             answer = await self._client.request(method, url, **sent)
         if not answer.is_success:
@@ -187,7 +187,7 @@ class AsyncHttpClient:
         return answer
 
     async def send_within(self, most: int, method: str, url: str, **sent: Any) -> httpx.Response:
-        """As `send`, and no more is read than `most` bytes. Raises AnswerTooLarge."""
+        """As `send`, but reads at most `most` bytes. Raises AnswerTooLarge if there are more."""
         content = bytearray()
         with translated(url):
             async with self._client.stream(method, url, **sent) as begun:
@@ -202,7 +202,7 @@ class AsyncHttpClient:
         return answer
 
     async def log_in(self, login: Login) -> None:
-        """Have a token that will do, for whoever shows it elsewhere than over HTTP."""
+        """Get a token, unless there is a valid one. For callers that show it in other ways than over HTTP."""
         async with login.turn:
             while (wanted := login.wanted()) is not None:
                 with translated(str(wanted.url)):
@@ -215,7 +215,7 @@ class AsyncHttpClient:
 
     @asynccontextmanager
     async def streamed(self, url: str, **sent: Any) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The bytes of an answer, as they come from the socket."""
+        """The bytes of an answer as they arrive, without decompression."""
         with translated(url):
             async with self._client.stream("GET", url, **sent) as answer:
                 if not answer.is_success:

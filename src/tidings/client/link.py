@@ -1,6 +1,6 @@
-"""One WebSocket to a broker: requests out, answers matched to them by alias, notifications handed on.
+"""One WebSocket to a broker. A link sends requests, matches answers to them by alias, and passes notifications on.
 
-A link lives as long as its socket. After that, `connection` makes another one.
+A link lives as long as its socket. After that, `connection` opens another one.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ _LOGGER = "tidings"
 logging.getLogger(f"picows.{_LOGGER}").setLevel(logging.DEBUG)  # one step below, picows logs whole handshakes
 
 _GOODBYE = 2.0
-"""Seconds that the other side has to close the connection as well."""
+"""Seconds that `close` waits for the broker to close the connection, too."""
 
 
 class Link(WSListener):
-    """Made by `open_link`. `notified` is called with every notification, `closed` once, with the reason."""
+    """A link, made by `open_link`. It calls `notified` with every notification, and `closed` once, with the reason."""
 
     def __init__(
         self,
@@ -55,18 +55,18 @@ class Link(WSListener):
         self._parts: list[bytes] = []
         self._reason = "the connection was closed"
         self.shown = shown
-        """The token that the broker knows, or learns with the next request."""
+        """The token that the broker has, or gets with the next request."""
         self._next: dict[str, str] = {}
         self.is_open = False
 
     # -- requests -----------------------------------------------------------------------------------------------
 
     def name(self, kind: str) -> str:
-        """An alias for a request that this link has not had yet."""
+        """An alias that this link has not used yet."""
         return f"{kind}-{next(self._numbers)}"
 
     def show(self, token: Token) -> None:
-        """Show another token, with the next request."""
+        """Show another token with the next request."""
         self.shown = token
         self._next = {"authorization": token.header}
 
@@ -83,7 +83,7 @@ class Link(WSListener):
         return answer
 
     async def close(self) -> None:
-        """Say goodbye, and be there until the socket is closed: over TLS, that takes an exchange or two."""
+        """Close the connection, and wait until the socket is closed: over TLS, that takes some round trips."""
         if self.is_open:
             self._transport.send_close(WSCloseCode.OK)
             self._transport.disconnect()
@@ -125,7 +125,7 @@ class Link(WSListener):
         except BadMessage as error:
             raise NotUnderstood(str(error)) from error
         if answer is None or not isinstance(answer.alias, str):
-            return  # something newer than we are: the protocol allows for it
+            return  # a message of a later version, which the protocol allows
         if isinstance(answer, Notification) or (isinstance(answer, Unsubscribed) and answer.reason is not None):
             self._notified(answer)
         waiting = self._waiting.pop(answer.alias, None)
@@ -164,7 +164,7 @@ async def open_link(
                 max_frame_size=_LARGEST,
                 logger_name=_LOGGER,
                 extra_headers=headers,
-                max_redirects=0 if headers else _REDIRECTS,  # what is shown is for nobody else
+                max_redirects=0 if headers else _REDIRECTS,  # credentials are for this address only
             )
     except (OSError, WSError, TimeoutError) as error:
         raise unreachable("no broker", url, error) from error

@@ -1,4 +1,4 @@
-"""Reads HTTP responses for a client: headers, documents, and errors."""
+"""Headers of HTTP requests, and their responses: documents and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from tidings.model.publishers import HEADER, publisher_name
 from tidings.protocol.errors import UNNAMED, Refusal, decode_error
 
 NO_BROKER = "; it may be no broker"
-"""After a status without a reason."""
+"""Follows a status without a reason in the message."""
 
 
 def headers_of(accept: str, publisher: str | None = None) -> httpx.Headers:
@@ -31,7 +31,7 @@ def decoded(document: bytes, url: str) -> Any:
 
 @contextmanager
 def translated(url: str) -> Iterator[None]:
-    """Errors of httpx as those of a client."""
+    """Within this context, errors of httpx become errors of the client."""
     try:
         yield
     except httpx.ConnectTimeout as error:
@@ -45,7 +45,7 @@ def translated(url: str) -> Iterator[None]:
 
 
 def refused(answer: httpx.Response) -> Refused:
-    """What is said about an error: by a broker in JSON, else the first line of whatever it is."""
+    """The error of a response: from the JSON of a broker, otherwise with the first line of the text."""
     found = decode_error(answer.content, answer.status_code)
     if found is not None:
         return Refused(found)

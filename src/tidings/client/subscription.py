@@ -1,9 +1,9 @@
-"""A subscription as its application sees it: a live answer, and the changes that lead to it, one after the other.
+"""A subscription for an application: a live answer, and the sequence of its changes.
 
     rows after = rows before - removed + added
 
-Connections come and go underneath; the application sees one uninterrupted sequence. One that is slower than its
-changes gets them added up: fewer, never wrong.
+The connection may break and be restored; the application sees one uninterrupted sequence. If it reads changes more
+slowly than they arrive, it gets fewer of them, added up.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _MOST_WAITING = 1_000
 
 
 class Change:
-    """What a commit, or several that were added up, did to an answer."""
+    """The change of an answer by a commit, or by several whose changes were added up."""
 
     __slots__ = ("_weights", "commit", "sequence", "time", "variables")
 
@@ -34,10 +34,10 @@ class Change:
         self.variables = variables
         self._weights = weights
         self.sequence = sequence
-        """0 for the first answer, and one more for every change after it, whatever becomes of connections."""
+        """0 for the first answer, and one more for each change after it, even across connections."""
         self.commit = commit
         self.time = time
-        """Of the commit, in microseconds since 1970."""
+        """The time of the commit, in microseconds since 1970."""
 
     @property
     def added(self) -> list[Row]:
@@ -48,7 +48,7 @@ class Change:
         return [named(self.variables, cells) for cells in _repeated(self._weights, -1)]
 
     def added_values(self) -> list[dict[str, Any]]:
-        """As `added`, with plain Python values."""
+        """The added rows with plain Python values."""
         return [valued(self.variables, cells) for cells in _repeated(self._weights, 1)]
 
     def removed_values(self) -> list[dict[str, Any]]:
@@ -70,13 +70,13 @@ def _repeated(weights: Counter[Cells], sign: int) -> Iterable[Cells]:
 
 
 class Subscription:
-    """Made by `Connection.subscribe`. Iterate over it for the changes; `rows` is the answer as it is now."""
+    """A subscription, made by `Connection.subscribe`. Iterating gives its changes; `rows` is the present answer."""
 
     def __init__(self, request: dict[str, Any], end: Callable[["Subscription"], Any]) -> None:
         self.request = request
         self.spuid: str | None = None
         self.sequence = -1
-        """The last number of the broker's, for coming back."""
+        """The sequence of the broker's last notification, for resuming the subscription."""
         self._number = -1
         self.variables: tuple[str, ...] = ()
         self._answer: Counter[Cells] = Counter()
@@ -90,11 +90,11 @@ class Subscription:
 
     @property
     def rows(self) -> list[Row]:
-        """The answer as of the last notification that came."""
+        """The answer after the last notification that has arrived."""
         return [named(self.variables, cells) for cells in self._answer.elements()]
 
     def values(self) -> list[dict[str, Any]]:
-        """The same with plain Python values."""
+        """The answer with plain Python values."""
         return [valued(self.variables, cells) for cells in self._answer.elements()]
 
     def to_pandas(self) -> "pandas.DataFrame":
@@ -117,7 +117,7 @@ class Subscription:
         return self._waiting.popleft()
 
     async def unsubscribe(self) -> None:
-        """End it; changes that came before are still there to be read."""
+        """End the subscription. Changes that have arrived before can still be read."""
         if not self._ended and self._failure is None:
             await self._end(self)
 
@@ -132,12 +132,12 @@ class Subscription:
     # -- for the connection -------------------------------------------------------------------------------------
 
     def take(self, notification: Notification) -> None:
-        """A notification has come. Raises NotUnderstood."""
+        """Apply a notification. Raises NotUnderstood."""
         variables, weights = _read(notification)
         self.spuid, self.sequence = notification.spuid, notification.sequence
         first = self._number < 0
         if self.sequence == 0 and not notification.resumed and not first:
-            # The broker could not tell what was missed, and gave the whole answer: the difference is what was missed.
+            # The broker could not resume, and sent the whole answer: the difference is the change that was missed.
             absorb(weights, ((cells, -weight) for cells, weight in self._answer.items()))
         self.variables = variables
         absorb(self._answer, weights.items())
@@ -152,7 +152,7 @@ class Subscription:
         self._news.set()
 
     def fail(self, error: TidingsError) -> None:
-        """It cannot go on."""
+        """End the subscription with an error."""
         self._failure = error
         self._news.set()
 

@@ -1,4 +1,4 @@
-"""The same client for scripts and notebooks, without `await`: each call returns when it is done.
+"""The client without `await`, for scripts and notebooks: each call blocks until it is done.
 
 with connect("ws://localhost:9000/subscribe") as broker:
     broker.update("INSERT DATA { <lamp> <power> 40 }")
@@ -38,7 +38,7 @@ def connect(
     trust: Trust = SYSTEM,
     credentials: Shown | None = None,
 ) -> "Connection":
-    """A connection to a broker, for `with`, or to be closed by hand."""
+    """A connection to a broker: a context manager, or closed with `close`."""
     return Connection(
         url, timeout=timeout, patience=patience, wait=wait, publisher=publisher, trust=trust, credentials=credentials
     )
@@ -53,7 +53,7 @@ class _Loop:
         self._thread.start()
 
     def wait(self, call: Callable[P, Awaitable[T]], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a coroutine function over there; its outcome."""
+        """Call a coroutine function in that thread, and return its result."""
 
         async def run() -> T:
             return await call(*arguments, **named)
@@ -67,7 +67,7 @@ class _Loop:
 
 
 class Connection:
-    """As `tidings.client.Connection`, call by call."""
+    """`tidings.client.Connection` with blocking calls."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Connection:
         self._loop.wait(self._inner.cancel, scheduled)
 
     def prepare(self, text: str) -> Callable[..., Committed]:
-        """An update that is sent once; call the outcome with the values of its variables."""
+        """Send the text of an update once. The result is a function from the values of its variables to a commit."""
         prepared = self._loop.wait(self._inner.prepare, text)
         return lambda **values: self._loop.wait(prepared, **values)
 
@@ -141,7 +141,7 @@ class Connection:
 
 
 class Subscription:
-    """As `tidings.client.Subscription`; iterating waits for the next change."""
+    """`tidings.client.Subscription` with blocking calls; iterating waits for the next change."""
 
     def __init__(self, loop: _Loop, inner: subscription.Subscription) -> None:
         self._loop = loop
@@ -149,7 +149,7 @@ class Subscription:
 
     @property
     def spuid(self) -> str | None:
-        """Its name at the broker, which may change when a connection is mended."""
+        """Its identifier at the broker, which may change when the connection is restored."""
         return self._inner.spuid
 
     @property
@@ -163,7 +163,7 @@ class Subscription:
         return self._loop.wait(_later(self._inner.to_pandas))
 
     def next(self, timeout: float | None = None) -> Change:
-        """The next change. Raises NoAnswer if none comes in time, StopIteration after the last."""
+        """The next change. Raises NoAnswer if none arrives in time, and StopIteration after the last one."""
         try:
             return self._loop.wait(self._next, timeout)
         except TimeoutError as error:
@@ -194,7 +194,7 @@ class Subscription:
 
 
 def _later(call: Callable[[], T]) -> Callable[[], Awaitable[T]]:
-    """A plain call, to be made in the other thread, where nothing changes meanwhile."""
+    """A plain function as a coroutine function, to be called in the loop's thread, where nothing changes meanwhile."""
 
     async def run() -> T:
         return call()

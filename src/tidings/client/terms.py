@@ -1,8 +1,8 @@
-"""Terms as application developers meet them: strings that know what they are, and the Python values behind them.
+"""RDF terms for applications: strings with the type of the term, and their Python values.
 
-`to_term` and `from_term` lead to the N-Triples strings of `tidings.model.terms` and back, without loss. A term, once
-built, is valid and never changes. Terms are equal if they are the same term; a plain string equals a term that has its
-text, so that `row["name"] == "Alice"` is what it seems.
+`to_term` and `from_term` convert to the N-Triples strings of `tidings.model.terms` and back, without loss. Terms are
+valid and immutable. Two terms are equal if they are the same term. A plain string equals a term with the same text, so
+`row["name"] == "Alice"` works as expected.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from tidings.model.terms import RDF_LANG_STRING, XSD_STRING, Term
 
 
 class _Text(str):
-    """What the three kinds have in common: a text that only equals texts of its own kind, and plain ones."""
+    """The base of the three kinds of terms: a string that equals only strings of its own kind, and plain ones."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class _Text(str):
 
 
 class IRI(_Text):
-    """An IRI. Raises ValueError for characters that no IRI has."""
+    """An IRI. Raises ValueError for characters that an IRI cannot have."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class IRI(_Text):
 
 
 class BNode(_Text):
-    """A blank node, by its label without the `_:`. Raises ValueError for what cannot be a label."""
+    """A blank node, by its label without the `_:`. Raises ValueError for an invalid label."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class BNode(_Text):
 
 
 class Literal(_Text):
-    """A literal: its lexical form as a string, with a datatype, and a language if that is `rdf:langString`."""
+    """A literal: its lexical form as a string, with a datatype; also with a language, if this is `rdf:langString`."""
 
     __slots__ = ("datatype", "language")
     datatype: IRI
@@ -82,7 +82,7 @@ class Literal(_Text):
 
     @property
     def value(self) -> Native:
-        """The Python value; the lexical form itself where Python has no such value, or the form is not well typed."""
+        """The Python value; the lexical form if Python has no such value, or the literal is ill-typed."""
         return str(self) if self.language else values.read(str(self), str(self.datatype))
 
     def __eq__(self, other: object) -> bool:
@@ -109,9 +109,10 @@ RdfTerm: TypeAlias = IRI | BNode | Literal
 
 
 def to_term(value: RdfTerm | Native) -> Term:
-    """The term of one of ours, or of a Python value: a string is a plain literal, an int an `xsd:integer`, and so on.
+    """The N-Triples string of a term, or of a Python value: a `str` is a plain literal, an `int` an `xsd:integer`, and
+    so on.
 
-    Raises ValueError for values that XSD cannot write, TypeError for those that are no values of RDF.
+    Raises ValueError for values that XSD cannot represent, TypeError for types that RDF does not have.
     """
     match value:
         case IRI():
@@ -129,7 +130,7 @@ def to_term(value: RdfTerm | Native) -> Term:
 
 
 def from_term(term: Term) -> RdfTerm:
-    """The inverse of `to_term`, as one of our three kinds."""
+    """The inverse of `to_term`: an IRI, a BNode or a Literal."""
     if terms.is_iri(term):
         return IRI(term[1:-1])
     if terms.is_blank(term):
@@ -139,17 +140,17 @@ def from_term(term: Term) -> RdfTerm:
 
 
 def from_json(value: Mapping[str, Any]) -> RdfTerm:
-    """The term of a value in SPARQL results, `{"type": "uri", "value": …}`. Raises ResultsSyntaxError."""
+    """The term of a JSON object as in SPARQL results, `{"type": "uri", "value": …}`. Raises ResultsSyntaxError."""
     return from_term(term_of_value(value))
 
 
 def to_json(value: RdfTerm | Native) -> dict[str, str]:
-    """A term, or the term of a Python value, as a value in SPARQL results."""
+    """A term, or a Python value, as a JSON object as in SPARQL results."""
     return term_value(to_term(value))
 
 
 def bound(text: str, bindings: Mapping[str, RdfTerm | Native]) -> str:
-    """A SPARQL text with values in the places of variables. Raises BadRequest for variables that it does not have."""
+    """A SPARQL text with values in the places of variables. Raises BadRequest for variables that it cannot bind."""
     template = Template(text)
     given = {name: to_term(value) for name, value in bindings.items()}
     template.check(given)

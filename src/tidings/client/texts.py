@@ -1,13 +1,13 @@
-"""SPARQL texts with variables to be bound: where each stands, and what the text is with terms in their places.
+"""Binds variables in SPARQL texts: finds each occurrence of a variable, and puts terms in their places.
 
-A term can stand wherever the grammar has a term. Three places want more than the term itself, so that a bound variable
-stays a column of the answer:
+In most places, the term replaces the variable. Three places need more, so that a bound variable remains a column of the
+answer, or a valid key:
 
-    SELECT ?x       SELECT (term AS ?x)     in a subquery: AS a name that the text does not have
+    SELECT ?x       SELECT (term AS ?x)     in a subquery: AS a new name
     GROUP BY ?x     GROUP BY (term)
     ORDER BY ?x     ORDER BY (term)
 
-A variable that the text itself assigns (`AS ?x`, `VALUES ?x`), or asks about by name (`BOUND(?x)`), cannot be bound.
+A variable that the text itself assigns (`AS ?x`, `VALUES ?x`), or tests by name (`BOUND(?x)`), cannot be bound.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from tidings.sparql.parser.update import read_update
 
 
 class Place(Enum):
-    """What a variable is where it stands."""
+    """The role of a variable in its place."""
 
     TERM = auto()
     COLUMN = auto()
@@ -42,7 +42,7 @@ _LEADS_TO = {
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A variable where it stands: the number of its token, its characters, and what it is there."""
+    """An occurrence of a variable: the number of its token, its character offsets, and its role."""
 
     name: str
     token: int
@@ -62,9 +62,9 @@ class Template:
         self.names = tuple(dict.fromkeys(occurrence.name for occurrence in self._occurrences))
         fixed = {occurrence.name for occurrence in self._occurrences if occurrence.place is Place.NAME}
         self.variables = tuple(name for name in self.names if name not in fixed)
-        """Those that can be bound."""
+        """The variables that can be bound."""
         self.labels = frozenset(token[2:] for token in tokenize(self.text) if token.startswith("_:"))
-        """The blank nodes of the text."""
+        """The labels of the blank nodes in the text."""
         self._cut()
 
     def _cut(self) -> None:
@@ -81,7 +81,7 @@ class Template:
             raise BadRequest(f"the text has no variable ?{min(unknown)} to be bound; it has {known}")
 
     def filled(self, bindings: Mapping[str, Term]) -> str:
-        """The text with terms in the places of some variables."""
+        """The text with terms in the places of these variables."""
         parts = [self._parts[0].fill(bindings).text]
         for cut, part in zip(self._cuts, self._parts[1:], strict=True):
             parts.append(self._wrapped(cut, bindings.get(cut.name)))
@@ -96,16 +96,16 @@ class Template:
         return f" ({term} AS ?{cut.name if cut.place is Place.COLUMN else self._fresh(cut)}) "
 
     def _fresh(self, cut: Occurrence) -> str:
-        """A name of its own for each place: what a subquery projects is in scope around it."""
+        """A new name for each place, because the names that a subquery projects are in scope around it."""
         name = f"{cut.name}_{cut.token}"
         while name in self.names:
             name += "_"
         return name
 
     def read(self, kind: str, samples: Mapping[str, str], prologue: str = "") -> None:
-        """Parse the text with a token in the places of some variables, so that errors tell places of this very text.
+        """Parse the text with sample tokens in the places of some variables.
 
-        Raises SparqlSyntaxError.
+        Raises SparqlSyntaxError, whose position is one of this text after the prologue.
         """
         cursor = Cursor(prologue + self.text)
         first = sum(1 for token in tokenize(prologue) if token)
@@ -119,7 +119,7 @@ class Template:
 
 
 def occurrences(text: str) -> Iterator[Occurrence]:
-    """Every occurrence of a variable. A clause ends with its group, and brackets hide what is around them."""
+    """All occurrences of variables. A clause ends with its group, and within brackets a variable is a plain term."""
     around: list[int] = []
     brackets = 0
     clause = Place.TERM
@@ -145,7 +145,7 @@ def occurrences(text: str) -> Iterator[Occurrence]:
 
 
 def prologue(text: str, namespaces: Mapping[str, str]) -> str:
-    """The PREFIX lines that a text needs: of prefixes that it uses before it declares them itself, if it ever does."""
+    """The PREFIX lines that a text needs: for the known prefixes that it uses without declaring them before."""
     toks = tokenize(replace_codepoint_escapes(text))
     declared: set[str] = set()
     used: dict[str, None] = {}

@@ -2,7 +2,7 @@
 
     connect("wss://broker:9443/subscribe", trust=Trust(ca="ca.pem"))
 
-The default are the authorities of the system, or those of the file that SSL_CERT_FILE names.
+By default, it trusts the authorities of the system, or those of the file that SSL_CERT_FILE names.
 """
 
 import ssl
@@ -14,8 +14,8 @@ from tidings.client.errors import CannotTrust
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """`ca` is a file of authorities (PEM) instead of the system's; `certificate` and `key` are what the client shows.
-    With `verify` off, whoever answers is believed: for trials only."""
+    """`ca` is a PEM file of authorities, used instead of the system's; `certificate` and `key` are the client's own.
+    Without `verify`, the client accepts any certificate: for trials only."""
 
     ca: str | Path | None = None
     verify: bool = True
@@ -23,7 +23,7 @@ class Trust:
     key: str | Path | None = None
 
     def context(self) -> ssl.SSLContext | None:
-        """For connections; None if nothing was said. Raises CannotTrust."""
+        """The context for connections; None with the default settings. Raises CannotTrust."""
         if self == SYSTEM:
             return None
         try:

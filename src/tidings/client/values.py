@@ -1,7 +1,7 @@
-"""Python values as the lexical forms of XSD datatypes, and back.
+"""Converts Python values to lexical forms of XSD datatypes, and back.
 
-What reads back differs from what was written in two places only: Python's clocks end at the microsecond, so finer
-fractions are cut off, and its dates know no timezone.
+Reading loses information in two cases only: Python's times have microseconds, so finer fractions are cut off, and
+Python's dates have no timezone.
 """
 
 import binascii
@@ -26,7 +26,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def read(lexical: str, datatype: str) -> Native:
-    """The value of a literal; its lexical form where Python has no such value, or the form is not well typed."""
+    """The value of a literal; its lexical form if Python has no such value, or the literal is ill-typed."""
     binary = _BINARY.get(datatype)
     if binary is not None:
         return binary(lexical)
@@ -78,9 +78,9 @@ _BINARY: dict[str, Callable[[str], Native]] = {f"{XSD}hexBinary": _hex, f"{XSD}b
 
 
 def write(value: object) -> tuple[str, str]:
-    """Lexical form and datatype of a value that is not a string.
+    """The lexical form and the datatype of a value that is not a string.
 
-    Raises ValueError for values that XSD cannot write, TypeError for those that are no values of RDF.
+    Raises ValueError for values that XSD cannot represent, TypeError for types that RDF does not have.
     """
     match value:
         case bool():
@@ -117,7 +117,7 @@ def _decimal(value: Decimal) -> str:
 def _date_time(value: datetime) -> str:
     offset = value.utcoffset()
     if offset is not None and (offset % timedelta(minutes=1) or abs(offset) > _FARTHEST):
-        value, offset = _in_utc(value), timedelta(0)  # XSD cannot write such an offset, but the same instant
+        value, offset = _in_utc(value), timedelta(0)  # the same instant, as XSD cannot represent such an offset
     return f"{value.year:04d}-{value.month:02d}-{value.day:02d}T{_clock(value.time())}{_zone(offset)}"
 
 

@@ -1,12 +1,12 @@
-"""Relatedness of phrases from similarity of words: each word looks for its like on the other side, and all must find.
+"""Relatedness of phrases from similarity of words: each word needs a similar one on the other side.
 
     agreement of a word     the greatest similarity of it, or of a term that it is part of, to any on the other side
-    agreement of a side     the weighted harmonic mean over its words: one word that finds nothing spoils a phrase
+    agreement of a side     the weighted harmonic mean over its words: one word without a similar one spoils a phrase
     relatedness             the harmonic mean of both sides, or their arithmetic mean (`even`)
 
-Words that only say that something is an event ("event", "notification") weigh a quarter. Similarity is the cosine of
-word vectors, stretched by a logistic curve; with a thesaurus, what `evidence` makes of both. A description of what
-the other side has a word for is compared by `paraphrases`, if there are any.
+Words that only say that something is an event ("event", "notification") have a quarter of the weight. Similarity is the
+cosine of word vectors, stretched by a logistic curve; with a thesaurus, `evidence` combines the two. `paraphrases`, if
+present, compares descriptions on one side with words on the other.
 """
 
 from collections import OrderedDict, defaultdict
@@ -29,24 +29,24 @@ LIGHT = frozenset(["event", "incident", "occurrence", "report", "notice", "messa
     *("information", "reading", "measurement", "value", "data"),
 }
 _NO_ENDS = STOP | LIGHT
-"""No description begins or ends with one of these."""
+"""A description does not begin or end with one of these."""
 _LIGHT_WEIGHT = 0.25
 _LEAST = 0.02
-"""Agreement of a word that finds nothing: above 0, so that a long phrase survives a word that nobody knows."""
+"""The least agreement of a word. It is above 0, so that one unknown word does not exclude a long phrase."""
 _LIGHT_LEAST = 0.3
-"""And of a light one beside others: "ferry arrived report" is not spoilt by what "ferry arrived event" calls itself."""
+"""The least agreement of a light word beside others: "ferry arrived report" and "ferry arrived event" are related."""
 MOST_WORDS = 32
-"""Of a phrase; a longer text is known by its first ones."""
+"""How many words of a phrase count; those after them are ignored."""
 _TINY = np.float32(1e-9)
 _KEPT = 4_096
-"""Items of which similarities to one set of phrases are kept."""
+"""How many items are cached with their similarities to one set of phrases."""
 
 
 WEIGHTS = Weights()
 
 
 class Stretch(Protocol):
-    """Similarity from cosines."""
+    """A function from cosines to similarities."""
 
     def __call__(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
@@ -65,7 +65,7 @@ class Curve:
 
 
 class Aligned:
-    """A backend of `relatedness`."""
+    """A backend as `relatedness` defines it."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Aligned:
         return _Prepared(self, [self.parts(each) for each in right])
 
     def parts(self, text: str) -> "Parts":
-        """The words of a phrase that count, and the terms that they make."""
+        """The words of a phrase that count, and the terms and descriptions that they form."""
         phrase = spelled(text)
         words = phrase.split()[:MOST_WORDS]
         kept = [place for place, word in enumerate(words) if word not in STOP] or list(range(len(words)))
@@ -114,7 +114,7 @@ class Aligned:
         return Parts(phrase, tuple(items), tuple(tuple(each) for each in covering), tuple(weights))
 
     def _together(self, words: list[str]) -> Iterator[tuple[int, int]]:
-        """Where words stand that are a term together, or may describe one."""
+        """The ranges of words that form a term, or may be a description."""
         for length in LENGTHS if self.thesaurus is not None or self.paraphrases is not None else ():
             for start in range(len(words) - length + 1):
                 several = words[start : start + length]
@@ -132,14 +132,14 @@ class Aligned:
 class Parts:
     phrase: str
     items: tuple[str, ...]
-    """Its words, then the terms and descriptions that some of them make together."""
+    """The words, then the terms and descriptions that some of them form."""
     covering: tuple[tuple[int, ...], ...]
     """For each word, the places of the items that it is part of."""
     weights: tuple[float, ...]
 
 
 class _Prepared:
-    """Phrases made ready. Sums run along the first axis, so that no score depends on which others are computed."""
+    """Phrases, prepared. Sums run along the first axis, so that no score depends on which others are computed."""
 
     def __init__(self, backend: Aligned, right: Sequence[Parts]) -> None:
         self._backend = backend
@@ -184,7 +184,7 @@ class _Prepared:
         return np.asarray(related, np.float32)
 
     def _our_side(self, parts: Parts, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The reciprocal of its agreement with each phrase."""
+        """The reciprocal of the left side's agreement with each phrase."""
         best = np.maximum(rows[:, self._items].max(axis=1, initial=0.0), np.float32(_LEAST))
         loss = np.zeros(self._weights.shape[1], np.float32)
         for places, weight in zip(parts.covering, parts.weights, strict=True):
@@ -196,7 +196,7 @@ class _Prepared:
 
 
 class _Similarities:
-    """Similarities of any item to some; the last entry of an array is 0, for none."""
+    """Similarities of any item to a fixed set; the last entry of each array is 0, for padding."""
 
     def __init__(self, backend: Aligned, items: list[str]) -> None:
         self._backend = backend
@@ -215,7 +215,7 @@ class _Similarities:
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def expect(self, items: Sequence[str]) -> None:
-        """That these will be asked for."""
+        """Prepare for calls of `of` with these items."""
         if self._described is not None and (new := [item for item in items if item not in self._kept]):
             self._described.expect(new)
 
@@ -248,7 +248,7 @@ class _Similarities:
         vector = self._backend.vectors.vector(item)
         cosines = np.zeros(len(self.index), np.float32)
         if vector is not None:
-            # einsum: the same sum for each row, however many there are
+            # einsum: the sum of a row does not depend on the number of rows
             cosines = np.einsum("id,d->i", self._vectors, vector)
         stretched = np.where(cosines > 0, self._backend.curve(cosines), np.float32(0))
         return stretched if self._witness is None else self._witness.similarities(item, cosines, stretched)

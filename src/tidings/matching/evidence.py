@@ -7,13 +7,14 @@
     beyond      some sense is one relation away from both
     explained   the greatest cosine of explanations of their senses, each the mean of its words' vectors
     mentioned   one is a word of an explanation of the other
-    part        one is a part of the other, and not meant by it; this weight is set, not found: Dublin is not Ireland
-    listed      lists of synonyms have one for the other
-    overlap     how much their lists share
-    unlisted    both have lists: this counts against those that are not listed for each other
+    part        one is a part of the other, so they do not mean the same: Dublin is not Ireland. This weight is set by
+                hand, not by regression
+    listed      a thesaurus of synonyms lists one for the other
+    overlap     how much their lists of synonyms overlap
+    unlisted    both have lists of synonyms: counts against words that are not listed for each other
 
-Words that share a sense are as alike as `same` says, whatever else there is. Where the thesaurus does not have one of
-them, there is nothing but the cosine to go by.
+Words that share a sense have at least the similarity `same`, regardless of other evidence. If the thesaurus does not
+have one of the words, the similarity is made of the cosine only.
 """
 
 from collections import defaultdict
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from tidings.matching.synonym_lists import Listed, SynonymLists
 
 _KEPT = 16_384
-"""Explanations whose vectors are kept: 16 MB."""
+"""How many vectors of explanations are cached: 16 MB."""
 
 
 class WordVectors(Protocol):
@@ -38,29 +39,29 @@ class WordVectors(Protocol):
     def dimensions(self) -> int: ...
 
     def vector(self, item: str) -> NDArray[np.float32] | None:
-        """Of length 1; None for what it does not know."""
+        """A vector of length 1; None for an unknown word."""
         ...
 
     def vectors(self, items: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each, of zeros for what it does not know; faster than one after the other."""
+        """A row for each item, zeros for an unknown one; faster than a call for each."""
         ...
 
 
 class Thesaurus(Protocol):
-    """Which words mean the same, which nearly so, and what they mean."""
+    """A thesaurus: senses of words, relations between senses, and explanations of senses."""
 
     def has(self, term: str) -> bool:
-        """Whether some words together are a term."""
+        """Whether the thesaurus has this term, of one or several words."""
         ...
 
     def senses(self, item: str) -> frozenset[str]: ...
 
     def near(self, item: str) -> frozenset[str]:
-        """Senses that are one relation away from one of its own."""
+        """Senses that are one relation away from a sense of the item."""
         ...
 
     def parts(self, item: str) -> frozenset[str]:
-        """Senses that one of its own is a part of, or that are a part of it."""
+        """Senses that a sense of the item is a part of, or that are a part of it."""
         ...
 
     def explained(self, item: str) -> tuple[tuple[str, ...], ...]:
@@ -70,7 +71,7 @@ class Thesaurus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Found by logistic regression on pairs of terms of the vocabularies for calibration: synonyms, and not."""
+    """Found by logistic regression on pairs of terms, synonyms and others, from the vocabularies for calibration."""
 
     cosine: float = 4.0
     near: float = 2.4
@@ -86,8 +87,8 @@ class Weights:
 
 
 class Meanings:
-    """Vectors of explanations, each the mean of its words' vectors, with length 1. Synonyms share explanations, so what
-    was found is kept, up to a bound."""
+    """Vectors of explanations, each the mean of its words' vectors, with length 1. Synonyms share explanations, so the
+    vectors are cached, up to a bound."""
 
     def __init__(self, vectors: WordVectors) -> None:
         self._vectors = vectors
@@ -105,7 +106,7 @@ class Meanings:
         return np.array(found, np.float32).reshape(-1, self._vectors.dimensions)
 
     def _made(self, explained: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray[np.float32] | None]:
-        """The vectors of all words are asked for at once."""
+        """The vectors of some explanations; looks up the vectors of all their words at once."""
         made: dict[tuple[str, ...], NDArray[np.float32] | None] = dict.fromkeys(explained)
         vectors = self._vectors.vectors(list(chain.from_iterable(explained)))
         totals = sums(vectors, [len(words) for words in explained])
@@ -116,7 +117,8 @@ class Meanings:
 
 
 def sums(rows: NDArray[np.float32], sizes: Sequence[int]) -> NDArray[np.float32]:
-    """Of so many rows each, one after the other. A sum for each takes an eighth of the time of `np.add.reduceat`."""
+    """The sums of consecutive groups of rows with these sizes. A call of `np.add.reduce` for each group takes an eighth
+    of the time of `np.add.reduceat`."""
     found = np.empty((len(sizes), rows.shape[1]), np.float32)
     begin = 0
     for place, size in enumerate(sizes):
@@ -126,7 +128,7 @@ def sums(rows: NDArray[np.float32], sizes: Sequence[int]) -> NDArray[np.float32]
 
 
 class Witness:
-    """What a thesaurus says of some items, asked about others."""
+    """The evidence of a thesaurus for a fixed set of items, to be compared with other items."""
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class Witness:
     def similarities(
         self, item: str, cosines: NDArray[np.float32], stretched: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Of an item to each of the others, from their cosines; `stretched`: what these make by themselves."""
+        """The similarity of an item to each of the fixed ones. `stretched`: the similarities by the cosines alone."""
         thesaurus, weights = self._thesaurus, self._weights
         senses, near = thesaurus.senses(item), thesaurus.near(item)
         if not senses:
@@ -193,7 +195,7 @@ def _words(explained: Iterable[Sequence[str]]) -> frozenset[str]:
 
 
 class _Table:
-    """Numbers by what they have."""
+    """Maps keys to the numbers of the items that have them."""
 
     def __init__(self, known: Iterable[tuple[int, Iterable[str]]]) -> None:
         self._numbers: dict[str, set[int]] = defaultdict(set)
@@ -203,5 +205,5 @@ class _Table:
         self._keys = frozenset(self._numbers)
 
     def __getitem__(self, keys: frozenset[str]) -> set[int]:
-        """Those that have any of these; few of these are known at all."""
+        """The numbers of the items with any of these keys, most of which the table does not have."""
         return set().union(*map(self._numbers.__getitem__, keys & self._keys))

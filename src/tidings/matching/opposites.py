@@ -47,19 +47,19 @@ _CLASSES = """
     north south east west
     red orange yellow green blue violet black white brown pink
 """
-"""Of each line, a word rules out all others: vectors find them alike, and they are used to tell things apart."""
+"""In each line, a word rules out all others. Their vectors are similar, but they are used to distinguish things."""
 
 
 class Opposites(Protocol):
     """Knows which words rule each other out."""
 
     def opposites(self, word: str) -> frozenset[str]:
-        """Those of one word, which is in lower case. One of two need not know the other."""
+        """The opposites of a word in lower case. The relation need not be symmetric."""
         ...
 
 
 class BuiltInOpposites:
-    """Those of the list above."""
+    """The opposites of the lists above."""
 
     def __init__(self) -> None:
         self._of = _table(_all_pairs())
@@ -69,7 +69,7 @@ class BuiltInOpposites:
 
 
 class AllOpposites:
-    """What any of several knows."""
+    """The union of several sources of opposites."""
 
     def __init__(self, *known: Opposites) -> None:
         self._known = known
@@ -97,7 +97,7 @@ def _pairs(lines: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(verb: str) -> tuple[str, str, str, str, str]:
-    """In the order: base, third person, participles, noun of the doer."""
+    """The forms of a verb: base, third person, past and present participle, agent noun."""
     stem = verb.removesuffix("e")
     if verb in _IRREGULAR:
         past = _IRREGULAR[verb]

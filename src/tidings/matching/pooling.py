@@ -1,7 +1,8 @@
 """Relatedness of phrases by the mean of their words' vectors: coarser than word by word, and more tolerant.
 
-"empty parking slot" and "parking vacancy" do not agree word for word, but their means are close. This works well for
-names of attributes, which are short; for values, it cannot distinguish "wheat harvested" from "maize harvested".
+"empty parking slot" and "parking vacancy" do not agree word for word, but the means of their vectors are close. This
+works well for names of attributes, which are short; among values, it cannot distinguish "wheat harvested" from "maize
+harvested".
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from tidings.matching.words import spelled
 
 
 class Pooled:
-    """A backend of `relatedness`."""
+    """A backend as `relatedness` defines it."""
 
     def __init__(self, name: str, calibration: Calibration, vectors: WordVectors, curve: Stretch) -> None:
         self.name = name
@@ -49,7 +50,7 @@ class Pooled:
 
 
 class Greatest:
-    """What the most confident of several backends says."""
+    """The greatest relatedness that any of several backends finds."""
 
     def __init__(self, first: Relatedness, *others: Relatedness) -> None:
         self.name = first.name

@@ -21,18 +21,19 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a backend does best with, found by experiment on words that no evaluation uses."""
+    """The best parameters for a backend, found by experiment on words that no evaluation uses."""
 
     threshold: float
     """The match degree (a geometric mean of scores) from which an event counts as a match."""
     attribute_exponent: float = 1.0
     floor: float = 0.0
-    """The least score that meets a predicate: all must be met, however well the others are."""
+    """The least score with which a tuple meets a predicate. A high score of one predicate cannot make up for another
+    below the floor."""
     scoring: Scoring = Scoring.JOINT
 
 
 class Relatedness(Protocol):
-    """Symmetric, and the same each time. Implementations bound what they cache."""
+    """Symmetric and deterministic. Implementations bound their caches."""
 
     @property
     def name(self) -> str:
@@ -60,15 +61,15 @@ Related: TypeAlias = "Callable[[Sequence[str]], Matrix]"
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A backend that can make thousands of phrases ready once, to be asked about others again and again."""
+    """A backend that can prepare thousands of phrases once, and then relate other phrases to them many times."""
 
     def against(self, right: Sequence[str]) -> Related:
-        """What `relate` gives for phrases and these, in an array of its own."""
+        """A function that relates phrases to these, as `relate` does, and returns a new array each time."""
         ...
 
 
 def against(relatedness: Relatedness, right: Sequence[str]) -> Related:
-    """`relate` with its right side given, made ready if the backend can."""
+    """`relate` with a fixed right side, prepared if the backend can do that."""
     if isinstance(relatedness, Preparing):
         return relatedness.against(right)
     return lambda left: relatedness.relate(left, right).copy()

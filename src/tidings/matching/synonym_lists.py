@@ -16,19 +16,19 @@ Numbers = NDArray[np.int32]
 
 
 class SynonymLists(Protocol):
-    """A thesaurus whose words have numbers."""
+    """A thesaurus of synonyms, whose words are numbered."""
 
     def known(self, item: str) -> Numbers:
-        """The numbers of the words that an item may be a form of, in order; none if it has none of them."""
+        """The numbers, in order, of the words that an item may be a form of; empty for an unknown item."""
         ...
 
     def listed(self, item: str) -> Numbers:
-        """The numbers of all words that it lists for these, in order."""
+        """The numbers, in order, of all words that the thesaurus lists for the words of `known`."""
         ...
 
 
 class Listings(NamedTuple):
-    """What is known of an item and each of some others."""
+    """The comparison of an item with each of some others."""
 
     both: NDArray[np.bool_]
     """Whether both have a list."""
@@ -38,7 +38,7 @@ class Listings(NamedTuple):
 
 
 class Listed:
-    """The lists of some items, asked about others."""
+    """The lists of synonyms of a fixed set of items, to be compared with other items."""
 
     def __init__(self, lists: SynonymLists, items: Sequence[str]) -> None:
         self._lists = lists
@@ -59,14 +59,14 @@ class Listed:
 
 
 class _Holders:
-    """Which of some items have a number."""
+    """Maps numbers to the items that have them."""
 
     def __init__(self, numbers: Numbers, items: NDArray[np.intp]) -> None:
         order = np.argsort(numbers, kind="stable")
         self._numbers, self._items = numbers[order], items[order]
 
     def of(self, numbers: Numbers) -> NDArray[np.intp]:
-        """The items that have any of these, as often as they have one."""
+        """The items that have any of these numbers, each once for each number."""
         begin, end = np.searchsorted(self._numbers, numbers), np.searchsorted(self._numbers, numbers, "right")
         sizes = end - begin
         steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -74,7 +74,7 @@ class _Holders:
 
 
 def _held(found: Sequence[Numbers]) -> tuple[NDArray[np.float32], _Holders]:
-    """How many numbers each item has, and which have which."""
+    """How many numbers each item has, and a map from numbers to items."""
     sizes = np.array([len(each) for each in found], np.intp)
     numbers = np.concatenate([np.zeros(0, np.int32), *found])
     return sizes.astype(np.float32), _Holders(numbers, np.repeat(np.arange(len(found)), sizes))

@@ -1,12 +1,12 @@
 """Vectors of phrases from a sentence transformer: the forward pass of BERT, in numpy.
 
-    x        word + place of each piece of a phrase, normed
+    x        word + position embedding of each token of a phrase, normalised
     x        norm(x + attention(x)), then norm(x + feed(x)), for each layer
-    vector   the mean of x over the pieces of the phrase, with length 1
+    vector   the mean of x over the tokens of the phrase, with length 1
 
-The pieces of many phrases go through the layers as rows of one array; only in attention do they see each other, and
-there those of their own phrase alone. A phrase begins with a block of rows of its own, and products run block by block,
-each of the same shape: so its vector is the same to the last bit, whichever phrases come with it.
+The tokens of many phrases go through the layers as rows of one array; attention is within each phrase. Each phrase
+begins with a new block of rows, and products are computed block by block, all of the same shape. So the vector of a
+phrase is the same to the last bit, whichever phrases are computed with it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,19 +21,19 @@ from scipy.special import erf
 Floats = NDArray[np.float32]
 
 _ROWS = 4
-"""Of a block: what most phrases of one or two words have, with the marks where they begin and end."""
+"""Rows of a block: enough for most phrases of one or two words, with the tokens for their beginning and end."""
 _PRODUCTS = 2**18
-"""Of numbers, in what is multiplied at once. OpenBLAS gives larger ones to several threads, which wait for each other
-busily: on a machine with other work, that took 5 to 30 times the time of the processor."""
+"""The most multiplications in a product that is computed at once. OpenBLAS divides larger ones among threads that
+busy-wait for each other; on a machine with other work, that took 5 to 30 times the processor time."""
 _TOGETHER = 2_048
-"""Rows that go through the layers together: 40 MB of what lies between them."""
+"""How many rows go through the layers together: 40 MB of intermediate results."""
 
 
 class Dense:
-    """x · weight + bias; the weight in parts, some columns each."""
+    """x · weight + bias. The weight is divided into parts of some columns each."""
 
     def __init__(self, weight: Floats, bias: Floats) -> None:
-        """Raises ValueError if they do not go together."""
+        """Raises ValueError if their shapes do not fit together."""
         if weight.shape[1:] != bias.shape:
             raise ValueError(f"a weight of {weight.shape} has a bias of {bias.shape}")
         self._bias = bias
@@ -54,7 +54,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """Rows with mean 0 and variance 1, then scaled and shifted."""
+    """Layer normalisation: rows with mean 0 and variance 1, then scaled and shifted."""
 
     scale: Floats
     shift: Floats
@@ -69,7 +69,7 @@ class Norm:
 @dataclass(frozen=True, slots=True)
 class Layer:
     attended: Dense
-    """Queries, keys and values beside each other."""
+    """Gives the queries, keys and values of a row beside each other."""
     gathered: Dense
     after_attention: Norm
     widened: Dense
@@ -81,7 +81,7 @@ class Layer:
 class Encoder:
     words: Floats
     places: Floats
-    """With that of the kind of text, of which there is one."""
+    """Position embeddings, with the token type embedding added, as there is only one type."""
     norm: Norm
     layers: tuple[Layer, ...]
     heads: int
@@ -92,11 +92,11 @@ class Encoder:
 
     @property
     def longest(self) -> int:
-        """Pieces that a phrase may have."""
+        """The most tokens that a phrase may have."""
         return len(self.places)
 
     def encode(self, phrases: Sequence[Sequence[int]]) -> Floats:
-        """A row for each phrase, which is given as the numbers of its pieces; none is empty."""
+        """The vectors of phrases, a row for each. A phrase is a sequence of token numbers, and is not empty."""
         found = np.empty((len(phrases), self.dimensions), np.float32)
         order = sorted(range(len(phrases)), key=lambda place: len(phrases[place]))
         for places in _portions(order, [len(each) for each in phrases]):
@@ -104,7 +104,7 @@ class Encoder:
         return found
 
     def _encoded(self, phrases: list[Sequence[int]]) -> Floats:
-        """Of phrases that do not get shorter."""
+        """The vectors of phrases that are sorted by length, the shortest first."""
         runs = [_Run(size, len(list(same))) for size, same in groupby(map(len, phrases))]
         rows = np.zeros((sum(run.rows for run in runs), self.dimensions), np.float32)
         begin = 0
@@ -131,7 +131,7 @@ class Encoder:
 
 
 class _Run(NamedTuple):
-    """Phrases of one size."""
+    """Phrases of the same number of tokens."""
 
     size: int
     phrases: int
@@ -142,7 +142,8 @@ class _Run(NamedTuple):
 
 
 def encoder_of(weights: Mapping[str, Floats], layers: int, heads: int, epsilon: float) -> Encoder:
-    """From weights as they are called in files. Raises KeyError, and ValueError for shapes that do not go together."""
+    """An encoder from weights, by their names in model files. Raises KeyError for a missing one, and ValueError for
+    shapes that do not fit together."""
 
     def dense(*names: str) -> Dense:
         weight = np.concatenate([weights[f"{name}.weight"].T for name in names], axis=1)
@@ -177,7 +178,7 @@ def _padded(size: int) -> int:
 
 
 def _portions(order: list[int], sizes: list[int]) -> Iterator[list[int]]:
-    """Of so many rows together, or of one phrase."""
+    """The phrases in portions of at most `_TOGETHER` rows, or of one longer phrase."""
     portion: list[int] = []
     rows = 0
     for place in order:
@@ -192,7 +193,7 @@ def _portions(order: list[int], sizes: list[int]) -> Iterator[list[int]]:
 
 
 def _by_phrase(rows: Floats, runs: list[_Run]) -> Iterator[Floats]:
-    """Views of the phrases of each size, by phrase and piece."""
+    """A view for each run, by phrase and token."""
     begin = 0
     for run in runs:
         end = begin + run.rows

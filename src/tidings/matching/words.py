@@ -1,6 +1,6 @@
 """Normalises phrases: `ParkingSpace_Status`, "parking-space status" and "Parking space  status" become the same.
 
-Many attributes come from programs, so words are also split where programs join them.
+Many attributes come from programs, so `spelled` also splits words where programs join them.
 """
 
 import re
@@ -13,7 +13,7 @@ _APART = re.compile(r"[\s_\-‐-―/:;|]+")
 
 @lru_cache(maxsize=65_536)
 def spelled(text: str) -> str:
-    """The one spelling of a phrase: words in lower case, one space between them."""
+    """The normalised spelling of a phrase: words in lower case, one space between them."""
     parts = unicodedata.normalize("NFKC", text)
     return _APART.sub(" ", _SEAMS.sub(" ", parts)).strip().casefold()
 

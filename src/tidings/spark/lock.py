@@ -11,7 +11,7 @@ from tidings.spark.errors import LakeInUse, LakeUnusable
 
 @contextmanager
 def locked(folder: Path, name: str = "lock") -> Iterator[None]:
-    """Hold a lock of a folder; it goes with the process, however that ends. Raises LakeInUse."""
+    """Hold a lock of a folder. It ends with the process, even if that is killed. Raises LakeInUse."""
     lock = _lock(folder, name)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Checks whether the master of Spark answers: without this, Spark itself would report nothing for minutes."""
+"""Checks whether the Spark master answers. Without this check, Spark would report nothing for minutes."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def check_master(master: str, patience: float = PATIENCE) -> None:
 
 
 def _addresses(master: str) -> Iterator[tuple[str, int]]:
-    """Where to connect to; of several masters of `spark://A:1,B:2` one has to be there."""
+    """The addresses of a master; there are several in `spark://A:1,B:2`, one of which has to answer."""
     kind, _, rest = master.partition("://")
     for each in rest.split(",") if kind == "spark" else [rest] if kind == "k8s" else []:
         url = urlsplit(each if "://" in each else f"{kind}://{each}")
@@ -41,7 +41,7 @@ def _addresses(master: str) -> Iterator[tuple[str, int]]:
 
 
 def _silence(host: str, port: int, patience: float) -> str | None:
-    """Why nobody can be reached, or None if somebody can."""
+    """Why an address cannot be reached; None if it can."""
     try:
         socket.create_connection((host, port), patience).close()
     except TimeoutError:

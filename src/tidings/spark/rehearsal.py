@@ -1,6 +1,6 @@
-"""Does a little of everything that Spark is used for, so that its JVM loads the classes for it.
+"""Runs small examples of all the jobs, so that the JVM loads their classes (see `class_archive`).
 
-python -m tidings.spark.rehearsal FOLDER OPTIONS      in a JVM with these options
+python -m tidings.spark.rehearsal FOLDER OPTIONS      with a JVM with these options
 """
 
 import sys
@@ -29,7 +29,7 @@ QUERY = "SELECT ?o (COUNT(*) AS ?n) WHERE { ?s <urn:p> ?o OPTIONAL { ?s <urn:q> 
 
 
 def rehearse(spark: SparkSession, folder: Path) -> None:
-    """Take a log in, ask for the past, and follow a subscription."""
+    """Ingest a log into a lake, query its history, and run a subscription."""
     data = folder / "data"
     _write_log(data)
     lake = Lake.make(folder / "lake")
@@ -59,7 +59,7 @@ def _main(folder: Path, options: str) -> None:
     rehearse(spark, folder)
     spark.stop()
     assert process.stdin is not None
-    process.stdin.close()  # by which the JVM knows that it is to end
+    process.stdin.close()  # this tells the JVM to end
     sys.exit(process.wait())
 
 

@@ -1,4 +1,4 @@
-"""The one place that makes a Spark session: settings that were measured, a Java that runs, and errors in words.
+"""The one place that makes a Spark session: with measured settings, a suitable Java, and clear errors.
 
 `local[*]` unless another master is named: `spark://host:7077`, `yarn`, `k8s://…`. There, workers need this package:
 give Spark its wheel (`spark.submit.pyFiles`), or install it on every machine.
@@ -30,11 +30,11 @@ log = logging.getLogger("tidings")
 
 LOCAL = "local[*]"
 STARTS = 10
-"""How often a query is started if Spark finds its Python workers late."""
+"""How often a query is started, if Spark gives up Python workers that start slowly."""
 _FULL = 52
-"""The exit code of a Spark whose memory is full."""
+"""The exit code of a JVM whose memory was full."""
 _LAST_WORDS = 5.0
-"""Seconds that a JVM may take to end."""
+"""Seconds to wait for the end of a JVM."""
 _MEMORY = re.compile(r"[1-9][0-9]{0,8}[kmgt]b?", re.IGNORECASE)
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 
@@ -48,15 +48,15 @@ SETTINGS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # The older encoding has no statistics, by which files are passed over.
+    # The older encoding has no statistics, which Spark uses to skip files.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Pages are written with their checksum anyway; without this, a changed byte may be read as data.
+    # Pages have checksums; without this, Spark does not verify them, and reads corrupted bytes as data.
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
     "spark.driver.maxResultSize": "0",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
     "spark.sql.streaming.metricsEnabled": "false",
-    # Else more than half of the calls of the JVM that a query is made with say where in Python its columns are made.
+    # Otherwise, more than half of the JVM calls for a query only record where in Python its columns are made.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
@@ -71,10 +71,10 @@ def session(
     options: str | None = None,
     **settings: str,
 ) -> SparkSession:
-    """The session of this process, made if there is none. Raises NoJava, SparkFailed, OutOfMemory.
+    """The session of this process; makes it if there is none. Raises NoJava, SparkFailed, OutOfMemory.
 
-    `memory`, as 4g, is that of this process's JVM and of each worker. `patience` is how many seconds a master may take
-    to answer. `options` are those of the JVM, instead of the archive of its classes.
+    `memory`, such as 4g, is for this process's JVM and for each executor. `patience` is how many seconds a master may
+    take to answer. `options` are those of the JVM, instead of the archive of its classes.
     """
     if (made := running()) is not None:
         return made
@@ -97,13 +97,13 @@ def session(
 
 
 def running() -> SparkSession | None:
-    """The session that this process has already."""
+    """The session of this process, if it has one."""
     return SparkSession.getActiveSession()
 
 
 @contextmanager
 def _home(home: Path) -> Iterator[None]:
-    """The Java by which Spark starts its JVM. What this process starts later finds its own, as this one did."""
+    """Within this context, JAVA_HOME is the Java with which Spark starts its JVM."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:
@@ -116,7 +116,7 @@ def _home(home: Path) -> Iterator[None]:
 
 
 def _prepare(master: str) -> None:
-    """What Spark reads from the environment when its JVM is started."""
+    """Set the environment variables that Spark reads when it starts its JVM."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -128,21 +128,21 @@ def _driver(options: str) -> dict[str, str]:
 
 
 def _local(master: str, partitions: int | None) -> dict[str, str]:
-    """On one machine, as many partitions as cores; elsewhere, Spark's own idea of it."""
+    """The settings for one machine, with as many partitions as cores; elsewhere, Spark's own default."""
     result = {}
     if master.startswith("local"):
-        # Every task of a small shuffle costs some 10 ms: 200 of them, two seconds for nothing.
+        # Every task of a small shuffle costs some 10 ms: Spark's default of 200 tasks would cost two seconds.
         result["spark.sql.shuffle.partitions"] = str(partitions or max(2, os.cpu_count() or 2))
         result["spark.driver.host"] = "127.0.0.1"
-        result["spark.driver.memory"] = "2g"  # where all of Spark is in one process, 1 GB spills at a million changes
+        result["spark.driver.memory"] = "2g"  # all of Spark is in one process; with 1 GB, a million changes spill
     elif partitions:
         result["spark.sql.shuffle.partitions"] = str(partitions)
     return result
 
 
 def _lent(master: str) -> dict[str, str]:
-    """Who this process is to brokers, for workers elsewhere; those on this machine inherit it. Spark shows no value
-    whose name has `token` or `secret` in it."""
+    """The credentials for brokers, for workers on other machines; those on this machine inherit them. Spark redacts
+    values whose names contain `token` or `secret`."""
     if master.startswith("local"):
         return {}
     return {f"spark.executorEnv.{name}": os.environ[name] for name in PASSED_ON if os.environ.get(name)}
@@ -166,14 +166,14 @@ def _explained(master: str, error: Exception) -> TidingsError:
 
 
 def adopt(spark: SparkSession) -> None:
-    """Make a session that of this thread as well: what was registered with it is looked for by thread."""
+    """Make a session the active one of this thread, too: Spark looks up registered data sources by thread."""
     jvm: Any = spark.sparkContext._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """What goes wrong in Spark or in its JVM, as errors of ours."""
+    """Within this context, errors of Spark and of its JVM become errors of Tidings."""
     try:
         yield
     except (PySparkException, Py4JError, ConnectionResetError, ConnectionRefusedError, EOFError) as error:
@@ -181,10 +181,10 @@ def translated() -> Iterator[None]:
 
 
 def started_again(query: Callable[[], None]) -> None:
-    """Run a streaming query to its end, and again if Spark gave up a Python worker that was slow to start.
+    """Run a streaming query to its end. Start it again if Spark gave up a Python worker that was slow to start.
 
-    Spark waits ten seconds for the process that plans the batches of a source, whatever is set; a busy machine takes
-    longer. Its checkpoint says what has been done by then, which is mostly nothing.
+    Spark always waits ten seconds for the process that plans the batches of a source; on a busy machine, that is too
+    short. The query goes on from its checkpoint.
     """
     for start in range(1, STARTS):
         try:
@@ -195,13 +195,13 @@ def started_again(query: Callable[[], None]) -> None:
 
 
 def stop(made: SparkSession) -> None:
-    """End a session. Its JVM may have ended before it: whoever used it was told so."""
+    """Stop a session. Its JVM may have ended before; the caller that used it got that error."""
     with suppress(Py4JError, OSError):
         made.stop()
 
 
 def _ending(error: Exception) -> TidingsError | None:
-    """How the JVM ended, if it has, or is about to: it does so by itself when its memory is full."""
+    """The error for a JVM that has ended, or is about to end: it ends by itself when its memory is full."""
     if isinstance(error, PySparkException | Py4JJavaError) and "SparkContext was shut down" not in str(error):
         return None
     process: Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)

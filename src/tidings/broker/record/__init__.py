@@ -1,16 +1,17 @@
-"""The store of record: an endpoint behind the broker that gets every commit before any client is told of it.
+"""The store of record: an endpoint behind the broker that gets every commit before any client hears of it.
 
-seam            what the broker needs of such a store
-intents         what it was asked for and may not have, and what it had lately, across restarts
-delivery        THE STORY: commits on their way to it, in order
-outage          what happens while it is away, refuses, or has forgotten
-giving_back     what it had before, as far as it takes it
-reconciliation  changes that others made there, as one commit
-mirror          a broker whose graph is in memory and there
-context_mode    a broker whose graph is there, and only contexts in memory
+seam            the interface of such a store
+intents         notes in the log of the commits that the store may not have yet, and of its last states
+delivery        THE STORY: delivers commits to the store, in order
+outage          handles a store that is away, refuses updates, or has lost data
+giving_back     restores a state in the store, as far as it accepts it
+reconciliation  turns changes that others made in the store into one commit
+mirror          a broker with the whole graph both in memory and in the store
+context_mode    a broker with only contexts in memory, and the whole graph in the store
 held            which subscription holds which patterns
-keeping         contexts that are fetched and forgotten, and how much they may be
-instances       what a WHERE is asked for, and what its solutions say
-working_out     exact deltas from what the store answers
-scratch         what is known of the graph meanwhile
+keeping         fetches, forgets and bounds contexts
+instances       the query for the WHERE of an update, and the quads that its solutions give
+working_out     computes exact deltas from the answers of the store
+at_hand         computes deltas of updates that need only contexts, without the store
+scratch         what the broker knows of the graph while it computes deltas
 """

@@ -1,4 +1,4 @@
-"""Works out updates that read and change only contexts, if nobody but the broker writes to the store of record.
+"""Works out updates that read and change only contexts, if the broker is the only writer of the store of record.
 
     contexts cover all patterns of WHERE and of the templates  ->  the delta is the same over memory
 
@@ -32,15 +32,15 @@ from tidings.sparql.prepared import Parameters
 
 
 class AtHand:
-    """Works out what it can without asking; `limits` are those of what holds the loop."""
+    """Works out updates without the store of record. `limits` are those of work that blocks the event loop."""
 
     def __init__(self, engine: Engine, limits: Limits) -> None:
         self._engine = engine
         self._limits = limits
 
     def work_out(self, asked: Sequence[Asked], now: int) -> list[ZSet[Quad] | TidingsError]:
-        """What the first of these do, one after the other, as far as they need nothing else than what is in memory,
-        which is as it was afterwards."""
+        """The outcomes of these updates, one after the other, up to the first that needs the store of record or too
+        much time. Afterwards, memory is as it was before."""
         core, outcomes = self._engine.core, list[ZSet[Quad] | TidingsError]()
         done: list[ZSet[Quad]] = []
         for each in asked:
@@ -71,7 +71,7 @@ class AtHand:
 
 
 def _keys(operation: Operation, asked: Asked) -> list[Key] | None:
-    """The patterns of all quads that an operation may see or change; None if they say too little."""
+    """The patterns of all quads that an operation may read or change; None if memory cannot suffice for it."""
     match operation:
         case InsertData(quads) | DeleteData(quads):
             return [_key(quad, asked.parameters) for quad in quads]
@@ -90,7 +90,7 @@ def _key(quad: QuadPattern, parameters: Parameters) -> Key:
 
 
 def _fixed(term: str, parameters: Parameters) -> Term | None:
-    """A term as a place of a pattern; None for a variable, and for a blank node, which is another one each time."""
+    """A term in a pattern; None for a variable, and for a blank node, which is a new one for each execution."""
     if term[:1] in {"?", "_"}:
         return None
     return parameters[int(term[2:])] if term[:1] == "$" else term

@@ -17,10 +17,11 @@ from tidings.broker.record.working_out import WorkingOut
 async def begin_in_context_mode(
     broker: Broker, record: AskedStore, patience: float, most: int, *, sole_writer: bool = False
 ) -> Mirror:
-    """Until the contexts are what the store of record has; `most` quads are kept. The broker must have been entered. If
-    it is the `sole_writer` of the store, updates that need nothing but contexts are worked out from memory.
+    """Start, and wait until the contexts agree with the store of record; memory has at most `most` quads. The broker
+    must have been entered. If it is the `sole_writer` of the store, it works out updates that need only contexts from
+    memory.
 
-    Raises NotInContextMode if its log is of a broker that had everything in memory."""
+    Raises NotInContextMode if the log is of a broker that had the whole graph in memory."""
     engine, log, held = broker.engine, broker.commit_log, broker.held
     assert held is not None
     if not held.is_partial:
@@ -42,6 +43,6 @@ async def begin_in_context_mode(
 
 
 def check_whole(broker: Broker) -> None:
-    """Raises NotInContextMode if the log is of a broker that had only contexts in memory, and this one has more."""
+    """Raises NotInContextMode if the log is of a broker in context mode, and this broker is not in that mode."""
     if broker.held is None and broker.facts.is_nobodys(PARTIAL.kind):
         raise NotInContextMode("the log is of a broker in context mode: say `--mode context`, or use another folder")

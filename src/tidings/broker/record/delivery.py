@@ -1,14 +1,14 @@
 """THE STORY of a commit on its way to the store of record:
 
     engine -> line -> intent in the log, durable -> store of record -> settled, and the commit itself in the log
-                                                \\-> it is away, or will not: that in the log, undone, the last first
+                                                \\-> away, or refused: noted in the log, and undone, the last first
 
-Once the store has a commit, no crash can undo it: a restart finds the intent, and finishes it. So nobody waits for the
-commit itself to be on the disk, where it goes together with the next intent.
+Once the store has a commit, no crash can undo it: after a restart, the broker finds the intent, and finishes it. So
+the broker does not wait until the commit itself is on disk; it is written together with the next intent.
 
-Whatever comes while the store is busy goes with the next request: many commits are one delta. The intent of that is
-written while the store is busy, once half as many wait as are at the store: smaller requests cost more than is gained.
-Everything that rests on a commit in the line waits behind it, so nobody is shown what could still be undone.
+Commits that arrive while the store is busy go with the next request, as one delta. The broker writes their intent
+meanwhile, once at least half as many values wait as are at the store; smaller requests cost more than they gain.
+Everything that depends on a commit in the line waits behind it, so no client sees a change that may still be undone.
 """
 
 import asyncio
@@ -30,25 +30,25 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
 MOST_QUADS = 20_000
-"""Changes after which a request is full; one commit may have more."""
+"""The most changed quads in a request of several commits; a single commit may have more."""
 MOST_COMMITS = 1_000
 _OURS = (PendingUpdate, PendingSeed)
-"""What the store of record does not have yet."""
+"""The kinds of values whose commits have to go to the store of record."""
 
 log = logging.getLogger("tidings")
 
 
 class _Share(Struct, eq=False):
-    """What goes with one request: so many of the line, and the commits among these."""
+    """The part of the line that goes with one request: the first `count` values, and the commits among them."""
 
     count: int
     commits: list[Entry]
     written: "asyncio.Future[None] | None" = None
-    """Once its intent is durable; None without commits, and where there is no log."""
+    """Done once the intent is durable; None without commits, and without a log."""
 
 
 class Delivery:
-    """The line to a store of record."""
+    """The line of values that wait for the store of record, and the task that delivers them."""
 
     def __init__(
         self, record: StoreOfRecord, commit_log: CommitLog, intents: Intents, outage: Outage, spawn: Spawn
@@ -61,13 +61,13 @@ class Delivery:
         self._line: deque[tuple[Entry | None, Pending]] = deque()
         self._running = False
         self._at_store: _Share | None = None
-        """What the store is asked for."""
+        """The share of the present request."""
         self._ahead: _Share | None = None
-        """What is next, if its intent is written or being written."""
+        """The share of the next request, if its intent is written or being written."""
         self._looks = False
-        """Whether it is about to be looked who goes next."""
+        """Whether a call of `_look_ahead` is scheduled."""
         self._one_by_one = 0
-        """So many commits go alone, because one of them was refused."""
+        """How many of the next commits go in requests of their own, because one of them was refused."""
         self._idle: list[asyncio.Future[None]] = []
         self.requests = 0
         self.commits = 0
@@ -85,7 +85,7 @@ class Delivery:
             self._spawn(self._run())
         elif self._at_store is not None and self._ahead is None and not self._looks:
             self._looks = True
-            asyncio.get_running_loop().call_soon(self._look_ahead)  # all that come in this turn go together
+            asyncio.get_running_loop().call_soon(self._look_ahead)  # values that arrive in this turn go together
 
     def give_back(self, delta: ZSet[Quad]) -> None:
         self.outage.owe(delta)
@@ -113,7 +113,7 @@ class Delivery:
             self._idle.clear()
 
     def _begun(self, start: int) -> _Share:
-        """Those that go together of all behind the first of the line, their intent on its way to the disk."""
+        """The share that begins at a place of the line; its intent is being written."""
         share = self._together(start)
         if share.commits and self._commit_log.journal is not None:
             share.written = self._log(intent(share.commits))
@@ -133,7 +133,7 @@ class Delivery:
         return _Share(count, commits)
 
     def _look_ahead(self) -> None:
-        """Begin what is next, if that is half as much as the store is asked for, or more."""
+        """Write the intent of the next share, if that is at least half as long as the present one."""
         self._looks = False
         share = self._at_store
         if share is not None and self._ahead is None and 2 * len(self._line) >= 3 * share.count:
@@ -167,7 +167,8 @@ class Delivery:
             self._at_store = None
 
     async def _withdraw(self) -> None:
-        """Whoever is told that something was not done must not find it done after a crash."""
+        """Note in the log that the open intents are undone: a restart must not finish commits that were reported as
+        failed."""
         if self._commit_log.journal is None:
             return
         try:
@@ -176,8 +177,8 @@ class Delivery:
             log.warning("the log cannot note that commits are being undone at the endpoint: %s", error)
 
     def _log(self, note: Note) -> "asyncio.Future[None]":
-        """Have a note written down; done once it is durable. It is in the log before all of the line: facts that are
-        before the commits must not be older than it."""
+        """Write a note to the log; the future is done once it is durable. The note precedes the whole line in the log,
+        so its time must not be later than those of the facts before the commits."""
         self._intents.restore(note)
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         time = next((entry.time for entry, _ in self._line if entry is not None), 0)
@@ -197,7 +198,8 @@ class Delivery:
                 self._commit_log.write(written, pending)
 
     def _refuse(self, error: EndpointRefused, commits: list[Entry]) -> None:
-        """One of these is not to be had: they go one by one, and whoever finds out which is refused."""
+        """The store refused some commits. If there is only one, its publisher gets the error; otherwise each goes in a
+        request of its own, to find out which one is refused."""
         if len(commits) == 1:
             self._undo(EndpointAway(f"what was before it was refused: {error}"), commits[0], error)
         else:
@@ -205,11 +207,11 @@ class Delivery:
             self._undo(EndpointAway(str(error)), because=error)
 
     def _undo(self, error: TidingsError, refused: Entry | None = None, because: TidingsError | None = None) -> None:
-        """Take back everything that waits, the last first, and go on when the store is as it was."""
+        """Undo everything that waits, the last first. Delivery goes on once the store is usable again."""
         self.outage.begin(because or error)
         ahead, self._ahead = self._ahead, None
         if ahead is not None and ahead.written is not None and not ahead.written.cancel():
-            ahead.written.exception()  # whatever became of it, it is taken back
+            ahead.written.exception()  # marks an error as retrieved: the commits are undone in any case
         undone, self._line = self._line, deque()
         for entry, pending in reversed(undone):
             self._commit_log.undo(pending, because if because and entry is not None and entry is refused else error)

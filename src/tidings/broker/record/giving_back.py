@@ -1,6 +1,6 @@
 """Restores a state in the store of record, as far as the store accepts it.
 
-all at once -> refused: by halves, and these by halves -> the quads that are refused alone are given up
+all at once -> refused: each half, then halves of halves -> quads that are refused alone are given up
 
 A store may have executed half of an update and refuse to undo that: then its content counts, as if others had changed
 it. If it refuses every update, that says nothing about the quads, and the broker waits.
@@ -17,9 +17,9 @@ log = logging.getLogger("tidings")
 
 
 async def give_back(record: StoreOfRecord, states: States) -> dict[Quad, bool]:
-    """Until a store of record holds these states, but for those that are returned: it refuses these and no others.
+    """Bring about these states, except those that the store refuses. Returns the refused ones.
 
-    Raises EndpointRefused if it takes no update at all, and EndpointAway."""
+    Raises EndpointRefused if the store refuses every update, and EndpointAway."""
     lacking = await record.lacking(states)
     refused = await _refused(record, {quad: states[quad] for quad in lacking})
     if refused:
@@ -44,6 +44,6 @@ async def _refused(record: StoreOfRecord, states: dict[Quad, bool]) -> dict[Quad
 
 
 async def _check_that_it_takes_updates(record: StoreOfRecord) -> None:
-    """By asking it not to have what it cannot have. Raises EndpointRefused."""
+    """Ask the store to delete a quad that it cannot have. Raises EndpointRefused."""
     name = f"<urn:tidings:trial:{uuid4().hex}>"
     await record.take({(name, name, name, ""): False})

@@ -16,11 +16,11 @@ from tidings.model.errors import MayNotSubscribe
 from tidings.model.terms import DEFAULT_GRAPH, Quad
 
 PARTIAL = Note("partial", {})
-"""In the log of a broker that has only contexts in memory."""
+"""Marks the log of a broker that has only contexts in memory."""
 
 
 class Held:
-    """Which subscription holds which patterns; what nobody holds any more is forgotten at once."""
+    """Which subscription holds which patterns. Quads that no held pattern selects are forgotten."""
 
     KINDS = ("context", "partial")
 
@@ -29,9 +29,9 @@ class Held:
         self.contexts = contexts
         self._keys: dict[Subscriber, tuple[Key, ...]] = {}
         self.forget = self._forget_at_once
-        """What becomes of patterns that nobody holds any more."""
+        """Called with patterns that have no holder any more."""
         self.is_partial = False
-        """Whether the log says that it is of a broker that has only contexts in memory."""
+        """Whether the log is of a broker that has only contexts in memory."""
 
     def enter(self, subscriber: Subscriber) -> None:
         keys = tuple(dict.fromkeys(self._engine.keys(subscriber.handle)))
@@ -42,7 +42,8 @@ class Held:
         self.forget(self.contexts.release(self._keys.pop(subscriber, ())))
 
     def move(self, subscriber: Subscriber, rights: Rights) -> None:
-        """Raises MayNotSubscribe if more would have to be seen than is kept here."""
+        """Hold the patterns that a subscription has under other rights. Raises MayNotSubscribe if memory does not have
+        all of their quads."""
         now = self._engine.core.moment.now
         keys = tuple(keys_for(self._engine, subscriber.text, subscriber.dataset, rights, now=now))
         if not all(map(self.contexts.covers, keys)):
@@ -67,20 +68,20 @@ class Held:
         if note.kind == "partial":
             self.is_partial = True
         else:
-            self._forget_at_once(_keys(note.content))  # what somebody fetched who never came to hold it
+            self._forget_at_once(_keys(note.content))  # from an earlier fetch, whose subscription never began
             self.contexts.learn(_quads(note.content))
 
     def tidy(self) -> None:
-        """Everything has been replayed: what nobody holds goes."""
+        """Forget the quads that no held pattern selects, once everything has been replayed."""
         self._forget_at_once([(None, None, None, DEFAULT_GRAPH), (None, None, None, ANY_NAMED)])
 
     def notes(self) -> Iterable[Note]:
-        """The quads are in the snapshot itself."""
+        """The facts for a snapshot, which contains the quads themselves."""
         return (PARTIAL,) if self.is_partial else ()
 
 
 def held_by(subscriptions: Subscriptions, engine: Engine, facts: Facts) -> Held | None:
-    """What subscriptions hold, from here on; None if the whole graph is in memory."""
+    """Record from here on what subscriptions hold. None if the whole graph is in memory."""
     if engine.contexts is None:
         return None
     held = subscriptions.context = Held(engine, engine.contexts)

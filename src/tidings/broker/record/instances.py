@@ -1,6 +1,7 @@
-"""What a WHERE is asked for, and what its solutions say: the quads of the templates, and which of them are there.
+"""Makes the query for the WHERE of an update, and from its answer the quads of the templates, with their states.
 
-a quad that the pattern has matched is there; of the others, EXISTS says so in the same answer, where it can be asked
+A quad that the pattern has matched exists. For the others, the same query asks with EXISTS, if the endpoint can answer
+that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +20,16 @@ from tidings.sparql.writing.requests import Where
 
 
 class Instances(Struct, frozen=True):
-    """Quads to delete and quads to insert, and what is known of them."""
+    """Quads to delete and quads to insert, and which of them exist, if known."""
 
     delete: list[Quad]
     insert: list[Quad]
     states: dict[Quad, bool] = field(default_factory=dict)
-    """Whether a quad is there, as far as the store of record has said."""
+    """Whether each quad exists, as far as the store of record has answered that."""
 
 
 def where_of(operation: Modify, asked: Asked) -> Where:
-    """What has to be asked for an operation."""
+    """The query to send for an operation."""
     dataset = operation.dataset.narrowed(asked.rights.read)
     fresh = any(map(_is_fresh, operation.insert))
     there = _matched(operation, dataset, asked)
@@ -60,17 +61,17 @@ def _told(term: Term | None) -> bool | None:
 
 
 def _is_fresh(quad: QuadPattern) -> bool:
-    """Whether it has a blank node, which is another one each time."""
+    """Whether it has a blank node, which is a new one for each solution."""
     return any(term[:1] == "_" for term in quad)
 
 
 def _quads(operation: Modify) -> list[QuadPattern]:
-    """Those of the templates whose instances may be there, each once."""
+    """The quad patterns of the templates whose instances may exist already, each once."""
     return [quad for quad in dict.fromkeys(chain(operation.delete, operation.insert)) if not _is_fresh(quad)]
 
 
 def _matched(operation: Modify, dataset: Dataset, asked: Asked) -> set[Sequence[Term]]:
-    """The quads that are there whenever the pattern has a solution."""
+    """The quad patterns that exist, filled in, for each solution of the pattern."""
     default = dataset.default
     graph = "" if default is None else default[0] if len(default) == 1 else None
     return {_constant(quad, asked) for quad in matched(operation.pattern, graph)}
@@ -81,14 +82,15 @@ def _constant(quad: Iterable[str], asked: Asked) -> tuple[Term, ...]:
 
 
 def _variables(operation: Modify) -> tuple[Var, ...]:
-    """Those of the templates that the pattern has."""
+    """The variables of the templates that occur in the pattern."""
     there = visible(operation.pattern)
     terms = (term for quad in (*operation.delete, *operation.insert) for term in quad)
     return tuple(dict.fromkeys(term for term in terms if term in there))
 
 
 def kept(delete: Iterable[Quad], insert: Iterable[Quad]) -> list[Quad]:
-    """What is deleted, less what is inserted again in another spelling, which is the same to the store of record."""
+    """The quads to delete, without literals that are inserted again in another spelling: the store of record may not
+    distinguish the two."""
     places: dict[tuple[Term, Term, Term], list[Term]] = {}
     for s, p, o, g in insert:
         if o[0] == '"':

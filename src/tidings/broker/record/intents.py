@@ -20,11 +20,11 @@ from tidings.model.terms import Quad
 from tidings.model.zset import ZSet
 
 REMEMBERED = 1_000
-"""States that are looked at when the store comes back."""
+"""How many states the broker remembers, and checks when the store comes back."""
 
 
 class Intents:
-    """The last intents, if they are open, and the last states."""
+    """The open intents, and the last states that the store has agreed to."""
 
     KINDS = ("intent", "withdrawing", "withdrawn", "agreed")
 
@@ -34,19 +34,19 @@ class Intents:
         self._had = 0
         """The last commit that the store is known to have."""
         self.taken_back = False
-        """Whether the open ones were, and the store may have them all the same."""
+        """Whether the open intents are being withdrawn; the store may have them nevertheless."""
         self.agreed: dict[Quad, bool] = {}
-        """The last states that the store of record has had, the oldest first."""
+        """The last states that the store of record has agreed to, the oldest first."""
 
     @property
     def open(self) -> list[tuple[Entry, ...]]:
-        """Commits of which it is not known whether the store has them, as they were to go there together."""
+        """The commits that the store may have or not, grouped by request."""
         last = self._commit_log.last_commit
         rest = (tuple(entry for entry in commits if entry.commit > last) for commits in self._last)
         return [commits for commits in rest if commits]
 
     def forget(self, commits: list[Entry]) -> None:
-        """An intent cannot be written down: there is none."""
+        """The intent for these commits could not be written to the log, so there is none."""
         if commits:
             self._last = [each for each in self._last if each[0].commit < commits[0].commit]
 
@@ -59,7 +59,7 @@ class Intents:
     def agree(self, delta: ZSet[Quad]) -> None:
         """The store has this commit."""
         if len(delta) > REMEMBERED:
-            return  # to look at so much would take longer than it is worth
+            return  # checking so many states would take too long
         agreed = self.agreed
         for quad, weight in delta.items():
             agreed.pop(quad, None)
@@ -68,13 +68,13 @@ class Intents:
             del agreed[next(iter(agreed))]
 
     def disagree(self, delta: ZSet[Quad]) -> None:
-        """A commit that the store had was taken back, and it is given what was before."""
+        """A commit that the store may have was undone: the state before it is the right one again."""
         for quad, there in before(delta).items():
             if quad in self.agreed:
                 self.agreed[quad] = there
 
     def replayed(self, entry: Entry) -> None:
-        """A commit came back from the log; if it was one of an intent, the store has it."""
+        """A commit was replayed from the log. If an intent has it, the store has it, too."""
         self._had = entry.commit
         if any(each[0].commit <= entry.commit <= each[-1].commit for each in self._last):
             self.agree(entry.delta)
@@ -93,7 +93,7 @@ class Intents:
                 self.agree(ZSet.owning(_weights(note.content)))
 
     def _add(self, commits: tuple[Entry, ...]) -> None:
-        """Numbers that are used again are of what was taken back."""
+        """Add an intent. Drop those that the store has, and withdrawn ones whose commit numbers it uses again."""
         kept = (each for each in self._last if self._had < each[-1].commit and each[0].commit < commits[0].commit)
         self._last, self.taken_back = [*kept, commits], False
 
@@ -107,7 +107,7 @@ class Intents:
 
 
 def intent(commits: Iterable[Entry]) -> Note:
-    """For the log, before the store of record is asked."""
+    """The note for the log, which the broker writes before it sends the request."""
     return Note("intent", {"commits": [_written(each) for each in commits]})
 
 

@@ -40,14 +40,15 @@ log = logging.getLogger("tidings")
 
 
 class _Wanted(Struct, eq=False):
-    """Patterns that somebody waits for, who is told once they are held."""
+    """Patterns that a request waits for."""
 
     keys: list[Key]
     held: "asyncio.Future[None]"
+    """Done once they are held and fetched, or with the error."""
 
 
 class Keeping:
-    """Fetches contexts, those together that are waited for at the same time, up to `most` quads in all."""
+    """Fetches contexts, up to `most` quads in all; what requests wait for at the same time is fetched together."""
 
     def __init__(
         self,
@@ -74,22 +75,22 @@ class Keeping:
         self._turn = asyncio.Lock()
         self._wanted: list[_Wanted] = []
         self._left: list[Key] = []
-        """Patterns that nobody holds any more, whose quads are still here."""
+        """Patterns without a holder whose quads are still in memory."""
         self._bounding = False
-        held.forget = self._forget  # from here on there is a loop that is not to be held up
+        held.forget = self._forget  # from here on in portions: an event loop runs now, and must not be blocked
         contexts.most, contexts.overfull = most, self.bound
         self.fetched = 0
-        """Quads."""
+        """How many quads it has fetched."""
 
     @asynccontextmanager
     async def kept(self, text: str, dataset: Dataset | None, rights: Rights) -> AsyncIterator[None]:
-        """Everything that concerns a subscription is here, and stays. Raises ContextTooLarge, EndpointAway, and what is
-        wrong with its query."""
+        """Within this context, all quads that concern a subscription are in memory. Raises ContextTooLarge,
+        EndpointAway, and the errors of its query."""
         keys = keys_for(self._engine, text, dataset, rights, now=self._commit_log.now())
         wanted = _Wanted(keys, asyncio.get_running_loop().create_future())
         self._wanted.append(wanted)
         async with self._turn:
-            if wanted in self._wanted:  # else whoever was before has seen to it
+            if wanted in self._wanted:  # otherwise another request has fetched this one's patterns with its own
                 together, self._wanted = self._wanted, []
                 await self._hold(together)
         await wanted.held
@@ -99,7 +100,7 @@ class Keeping:
             self._forget(self._contexts.release(keys))
 
     async def _hold(self, wanted: list["_Wanted"]) -> None:
-        """Have what some wait for here, and held for each of them; or tell them why not."""
+        """Fetch the patterns of some requests, and hold them for each; if that fails, pass on the error."""
         await self._forget_left()
         keys = dict.fromkeys(key for each in wanted for key in each.keys)
         lacking = [key for key in keys if not self._contexts.covers(key)]
@@ -109,13 +110,13 @@ class Keeping:
             if lacking:
                 with self._contexts.fetching(lacking):
                     await self._fetch(lacking)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, whoever waits hears of it
+        except Exception as error:  # noqa: BLE001 -- the requests that wait get the error, whatever it is
             for each in wanted:
                 self._forget(self._contexts.release(each.keys))
             if len(wanted) == 1:
                 wanted[0].held.set_exception(error)
                 return
-            for each in wanted:  # one of them asks for too much, perhaps
+            for each in wanted:  # perhaps only one of them asks for too much
                 await self._hold([each])
         else:
             for each in wanted:
@@ -129,7 +130,7 @@ class Keeping:
             with self._contexts.watched(states):
                 found = await self._record.select(keys, self._room())
                 quads = await self._learn(kept(found, (quad for quad in states if states[quad])), states)
-            if self._is_overfull:  # by what others have added meanwhile
+            if self._is_overfull:  # because updates have added quads meanwhile
                 raise self._too_large()
             barrier = PendingBarrier(asyncio.get_running_loop().create_future())
             self._commit_log.note(Note("context", {"keys": keys, "quads": quads}), barrier)
@@ -137,7 +138,8 @@ class Keeping:
         await barrier.durable
 
     async def _learn(self, found: list[Quad], states: dict[Quad, bool]) -> list[Quad]:
-        """Take in what was fetched, in portions: what has changed meanwhile is as `states` say. What is here then."""
+        """Add the fetched quads to memory, in portions; for quads that have changed meanwhile, `states` takes
+        precedence. Returns the quads that were added."""
         for start in range(0, len(found), PORTION):
             self._contexts.learn(quad for quad in found[start : start + PORTION] if quad not in states)
             await asyncio.sleep(0)
@@ -147,7 +149,7 @@ class Keeping:
 
     @asynccontextmanager
     async def _steady(self) -> AsyncIterator[None]:
-        """While nothing changes, if the store tells what it has page by page."""
+        """Within this context, nothing changes, if the store returns answers page by page."""
         if not await self._record.in_pages():
             yield
             return
@@ -158,7 +160,7 @@ class Keeping:
         finally:
             self._updates.resume()
 
-    # -- how much there may be --------------------------------------------------------------------------------------
+    # -- the bound --------------------------------------------------------------------------------------------------
 
     @property
     def _is_overfull(self) -> bool:
@@ -174,13 +176,13 @@ class Keeping:
         return ContextTooLarge(f"{self._most:,} quads are in memory, the limit of max_context", self._most)
 
     def bound(self) -> None:
-        """There may be more than there is room for: have it looked at soon."""
+        """The contexts may be too large: check this soon."""
         if not self._bounding:
             self._bounding = True
             self._spawn(self._make_room())
 
     async def _make_room(self) -> None:
-        """Let go of those who hold most, until the others fit."""
+        """End the subscriptions with the largest contexts, until the others fit."""
         try:
             async with self._turn:
                 await self._forget_left()
@@ -200,7 +202,7 @@ class Keeping:
             await self._forget_left()
 
     async def _largest(self) -> list[Subscriber]:
-        """All subscribers, those first with the patterns that select most; those who share one are together."""
+        """All subscribers, in descending order of their largest pattern; subscribers with the same one are adjacent."""
         sizes: dict[Subscriber, tuple[float, str]] = {}
         for number, (subscriber, keys) in enumerate(self._held.holders()):
             sizes[subscriber] = max(((self._contexts.size(key), str(key)) for key in keys), default=(0.0, ""))
@@ -222,7 +224,7 @@ class Keeping:
             await self._forget_left()
 
     async def _forget_left(self) -> None:
-        """In portions: others have their turns in between."""
+        """Forget them in portions, with turns for other tasks in between."""
         left, self._left = self._left, []
         for _ in self._contexts.forget(left):
             await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""The mode in which the whole graph is in memory and in a store of record: starting, and the return of the store.
+"""A broker with the whole graph both in memory and in a store of record: how it starts, and how an outage ends.
 
-begin   finishes what a crash left open; makes a commit of what others changed in the store meanwhile
-later   gives the store again what it has lost; if it still differs, an operator has to say which side is right
+start    finishes the commits that a crash interrupted; commits what others changed in the store meanwhile
+outage   sends the store again what it has lost; if it still differs, an operator has to decide which side is right
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from tidings.model.zset import ZSet
 log = logging.getLogger("tidings")
 
 _LOOK = 0.1
-"""Seconds between two looks at whether to go on waiting."""
+"""Seconds between two checks whether to go on waiting."""
 BATCH = 50_000
-"""Quads of a commit with which a broker begins."""
+"""Quads of one commit, if the broker has to take over many when it starts."""
 
 
 class Mirror:
@@ -42,10 +42,10 @@ class Mirror:
         broker.commit_log.delivery, broker.record = self.delivery, self
 
     async def begin(self) -> None:
-        """Until the broker has what the store has, however long that takes. If the store is away, and the broker has a
-        log, it begins with that.
+        """Wait until the broker agrees with the store, however long that takes. If the store is away, and the broker
+        has a log, the broker starts from its log.
 
-        Raises what keeps a broker without a log from beginning."""
+        Without a log, raises the error of the store, unless it is EndpointAway."""
         self.outage.begin(EndpointAway("the endpoint has not been asked yet"), unknown=True)
         has_log, clock = self._broker.last_commit > 0, asyncio.get_running_loop().time
         deadline = clock() + self.outage.patience
@@ -61,11 +61,12 @@ class Mirror:
                 raise trouble
             log.warning("the broker waits for its endpoint: %s", trouble)
 
-    # -- for an outage ----------------------------------------------------------------------------------------------
+    # -- for the end of an outage -----------------------------------------------------------------------------------
 
     async def finish_intent(self) -> None:
-        """Finish what a crash interrupted: its publishers may have been told that it is done. If they may have been
-        told that it is not, or the store will not have it, it is taken back, with all that came on top of it."""
+        """Finish the commits that a crash interrupted: their publishers may have been told that they succeeded. Undo
+        them, with all later ones, if the publishers may have been told that they failed, or if the store refuses
+        them."""
         intents = self._broker.intents
         if self._begun or not (left := intents.open):
             return
@@ -75,7 +76,7 @@ class Mirror:
         for number, commits in enumerate(left):
             try:
                 await self._bring_about({quad: weight > 0 for quad, weight in _net(commits).items()})
-            except EndpointRefused as error:  # then it has never confirmed it
+            except EndpointRefused as error:  # then the store has never confirmed these commits
                 log.warning("the endpoint refuses commits that a crash interrupted: %s", error)
                 await self._take_back(left[number:])
                 return
@@ -86,7 +87,7 @@ class Mirror:
     async def _take_back(self, intents: list[tuple[Entry, ...]]) -> None:
         commits = list(chain.from_iterable(intents))
         log.warning("%d commits that a crash interrupted are undone at the endpoint", len(commits))
-        # What it refuses to give back is found when the two are compared.
+        # The comparison in `recheck` finds the states that the store refuses.
         await give_back(self._record, before(_net(commits)))
         await self._broker.facts.write(WITHDRAWN)
 
@@ -113,7 +114,7 @@ class Mirror:
         self._begun = True
 
     async def learn(self, delta: ZSet[Quad]) -> None:
-        """Take up changes that others made in the store; what is known already changes nothing. Raises EndpointAway."""
+        """Commit changes that others made in the store, without those that memory has already. Raises EndpointAway."""
         store, contexts = self._broker.store, self._broker.engine.contexts
         if contexts is not None:
             delta = contexts.part(delta)
@@ -121,13 +122,13 @@ class Mirror:
         if exact:
             await self.reconciliation.commit(ZSet.owning(exact))
 
-    # -- for those who run a broker ---------------------------------------------------------------------------------
+    # -- for operators ----------------------------------------------------------------------------------------------
 
     async def reconcile(self, right: Side = "endpoint", *, dry: bool = False) -> Reconciled:
         """Make both sides equal. Raises EndpointAway, EndpointRefused."""
         result = await self.reconciliation.run(right, dry=dry)
         if not dry and right == "endpoint":
-            self._broker.intents.agreed.clear()  # it is right, whatever it had said
+            self._broker.intents.agreed.clear()  # the store is right, even if it had agreed to other states
         return result
 
     def status(self) -> RecordStatus:
@@ -154,6 +155,6 @@ def _net(commits: Iterable[Entry]) -> ZSet[Quad]:
 
 
 def _batches(delta: ZSet[Quad]) -> list[ZSet[Quad]]:
-    """Removals first, so that a quad that was respelled is never there twice."""
+    """A delta in batches, removals first, so that a quad with a new spelling never exists twice."""
     items = sorted(delta.items(), key=lambda item: item[1])
     return [ZSet.owning(dict(items[start : start + BATCH])) for start in range(0, len(items), BATCH)]

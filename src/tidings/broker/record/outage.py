@@ -25,26 +25,27 @@ from tidings.model.zset import ZSet
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 _LOOK = 0.25
-"""Seconds between two looks at who has waited too long."""
+"""Seconds between two checks for updates that have waited too long."""
 
 log = logging.getLogger("tidings")
 
 
 class Examiner(Protocol):
-    """Whoever looks closer at a store of record."""
+    """Examines a store of record that is reachable again, before the outage ends."""
 
     async def finish_intent(self) -> None:
-        """Settle what a crash has left open."""
+        """Finish or undo the commits that a crash interrupted."""
 
     async def recheck(self, *, lost: bool) -> None:
-        """Compare all of it, because it may hold anything; it has `lost` what it had. Raises EndpointDiffers."""
+        """Compare the whole store, because its content is unknown, or it has `lost` data. Raises EndpointDiffers."""
 
     async def learn(self, delta: ZSet[Quad]) -> None:
-        """Take up what the store has, and does not let be changed."""
+        """Commit states of the store that it refuses to change."""
 
 
 class Outage:
-    """Whether there is one, and the way out of it. `patience` is how many seconds an update may wait."""
+    """Holds updates while the store of record is unusable, and ends when it is usable again. An update may wait for
+    `patience` seconds."""
 
     def __init__(
         self,
@@ -64,26 +65,27 @@ class Outage:
         self._examiner = examiner
         self.patience = patience
         self._owed: dict[Quad, bool] = {}
-        """States that the store is to have before anything else."""
+        """States to restore in the store before anything else."""
         self.trouble: TidingsError | None = None
-        """What keeps updates from being carried out."""
+        """The reason why updates wait; None if there is no outage."""
         self._over = asyncio.Event()
         self._over.set()
         self._unknown = self._lost = False
         self._since = 0.0
         self.trying = False
-        """Whether the store is being asked, until it is found well or not: it may have much to say."""
+        """Whether an examination of the store is under way, which may take long."""
         self.count = 0
 
     def owe(self, delta: ZSet[Quad]) -> None:
-        """A commit was taken back. The last is taken back first, so what counts is what was before the first."""
+        """A commit was undone: the store has to get the state before it. The last commit is undone first, so the
+        state before the first one remains."""
         self._owed.update(before(delta))
         self._intents.disagree(delta)
         if self.trouble is None:
             self.begin(EndpointAway("a commit that the log could not take is being taken back"))
 
     def begin(self, trouble: TidingsError, *, unknown: bool = False) -> None:
-        """Hold updates until the store is well. What it holds may be `unknown`."""
+        """Hold updates until the store is usable. `unknown`: its whole content has to be compared."""
         self._unknown |= unknown
         already, self.trouble = self.trouble is not None, trouble
         if already:
@@ -95,11 +97,11 @@ class Outage:
         self._spawn(self._end())
 
     def age(self) -> float:
-        """Seconds that nothing has been agreed for."""
+        """Seconds since the outage began; 0 if there is none."""
         return 0.0 if self.trouble is None else asyncio.get_running_loop().time() - self._since
 
     async def over(self, seconds: float) -> bool:
-        """Whether updates go on, for which it is waited so long."""
+        """Wait until the outage is over, or for some seconds. Returns whether it is over."""
         try:
             async with asyncio.timeout(seconds):
                 await self._over.wait()
@@ -108,7 +110,7 @@ class Outage:
         return True
 
     async def _end(self) -> None:
-        """Until the store is well, or the broker ends."""
+        """Wait until the store is usable, or the broker ends; then let updates go on."""
         if self.count:
             log.warning("the endpoint is away or refuses updates, so updates wait: %s", self.trouble)
         async with asyncio.TaskGroup() as group:
@@ -130,7 +132,7 @@ class Outage:
         return True
 
     async def _refuse_late(self) -> None:
-        """However long the store takes to answer, or not to."""
+        """Refuse updates that have waited too long, regardless of how long the store takes to answer."""
         while True:
             assert self.trouble is not None
             self._updates.refuse_waiting(self.patience, self.trouble)
@@ -151,7 +153,7 @@ class Outage:
         return True
 
     async def _pay(self) -> None:
-        """Give the store what it had before the commits that were taken back."""
+        """Restore the states before the commits that were undone."""
         while self._owed:
             states = dict(self._owed)
             refused = await give_back(self._record, states)
@@ -162,16 +164,16 @@ class Outage:
                 await self._facts.write(WITHDRAWN)
 
     async def _look(self) -> None:
-        """Whether it still has what it had. The last states, if it has lost those, it is given again."""
+        """Check whether the store still has the states that it agreed to; send those at the end that it has lost."""
         agreed = self._intents.agreed
         lacking = set(await self._record.lacking(agreed))
-        # A store that went back in time lacks what was last; if it has that, others removed what it lacks.
+        # A store restored from a backup lacks the latest states. If it has these, others removed what it lacks.
         lost = list(takewhile(lacking.__contains__, reversed(agreed)))
         if lost:
             log.warning(
                 "the endpoint has lost %d of the last %d changes; the broker sends them again", len(lost), len(agreed)
             )
-            await give_back(self._record, {quad: agreed[quad] for quad in lost})  # to compare shows what it refuses
+            await give_back(self._record, {quad: agreed[quad] for quad in lost})  # `recheck` finds what it refuses
             self._lost = True
         if self._unknown or self._lost:
             await self._examiner.recheck(lost=self._lost)

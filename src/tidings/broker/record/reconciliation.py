@@ -1,6 +1,6 @@
-"""Makes changes that others made in the store of record one commit, so that subscribers are notified of them.
+"""Turns changes that others made in the store of record into one commit, so that subscribers are notified of them.
 
-    found = quads of the store of record - quads of ours      compared while updates go on
+    found = quads of the store of record - quads in memory    compared while updates go on
           -> updates held -> the differences are checked again -> one commit, or reversed in the store of record
 
 The first comparison also finds commits that are on their way to the store. The second check, with nothing on its way,
@@ -24,7 +24,7 @@ log = logging.getLogger("tidings")
 
 
 class Reconciliation:
-    """Compares, one at a time."""
+    """Compares the store of record with memory, and makes both equal; one run at a time."""
 
     def __init__(
         self, record: StoreOfRecord, engine: Engine, commit_log: CommitLog, updates: UpdateQueue, notifier: Notifier
@@ -37,11 +37,11 @@ class Reconciliation:
         self._turn = asyncio.Lock()
         self.last: Reconciled | None = None
         self.last_at = 0
-        """When it ended, in microseconds since 1970; 0 is never."""
+        """When the last run ended, in microseconds since 1970; 0 is never."""
         self.runs = 0
 
     async def run(self, right: Side = "endpoint", *, dry: bool = False) -> Reconciled:
-        """Make both sides equal; `dry` only looks. Raises EndpointAway, EndpointRefused."""
+        """Make both sides equal, or with `dry` only compare them. Raises EndpointAway, EndpointRefused."""
         async with self._turn:
             found = await self._record.compare(self._engine.store)
             self._updates.hold()
@@ -67,7 +67,7 @@ class Reconciliation:
         return Reconciled(added, len(delta) - added, found.rewritten, commit)
 
     async def _still(self, found: ZSet[Quad]) -> ZSet[Quad]:
-        """Those of the differences that are still there, now that nothing is on its way."""
+        """The differences that remain when no commit is on its way."""
         store = self._engine.store
         lacking = set(await self._record.lacking({quad: weight > 0 for quad, weight in found.items()}))
         return ZSet.owning(
@@ -75,8 +75,8 @@ class Reconciliation:
         )
 
     async def commit(self, delta: ZSet[Quad], notes: tuple[Note, ...] = (), time: int | None = None) -> int:
-        """Until a commit of what the store of record holds already is durable, and everybody told. It was at some
-        `time`, unless something later was written down since; by default it is now."""
+        """Commit changes that the store of record has already, and wait until the commit is durable. Its time is
+        `time`, or that of the last entry if it is later; by default, now."""
         commit_log = self._commit_log
         at = commit_log.time = commit_log.now() if time is None else max(time, commit_log.time)
         entry = commit_log.next_entry(delta, at, notes)

@@ -18,7 +18,7 @@ from tidings.model.zset import ZSet
 
 
 class Scratch:
-    """Begins with the states that commits on their way bring about; `most` quads of any pattern are fetched."""
+    """Begins with the states after the commits on their way; fetches at most `most` quads at a time."""
 
     def __init__(self, record: AskedStore, most: int, states: States) -> None:
         self._record = record
@@ -28,7 +28,8 @@ class Scratch:
         self._changed = Store(states)
 
     async def ask(self, instances: Sequence[Instances]) -> None:
-        """Find out which of these are there. Of what nobody can ask about, it is taken for true that it changes."""
+        """Ask the store which of these quads exist. If it cannot be asked about a quad, assume that the quad
+        changes."""
         for each in instances:
             self._note(each.states)
         known = self._known
@@ -40,7 +41,7 @@ class Scratch:
             self._note(states)
 
     async def fetch(self, keys: Collection[Key]) -> None:
-        """Have everything that patterns select."""
+        """Fetch all quads that these patterns select."""
         if keys:
             self._note(dict.fromkeys(await self._record.select(keys, self._most), True))
 
@@ -51,20 +52,20 @@ class Scratch:
         self._known.update(states)
 
     def apply(self, delta: ZSet[Quad]) -> None:
-        """An update has changed this, which the store of record does not know yet."""
+        """Apply the delta of an update that the store of record does not have yet."""
         self.store.apply(delta)
         for s, p, o, g in (*delta.added(), *delta.removed()):
             self._known.add((s, p, o, g))
             self._changed.add(s, p, o, g)
 
     def differs(self, keys: Iterable[Key]) -> bool:
-        """Whether the store of record may hold something else of what these patterns select."""
+        """Whether the store of record may differ in the quads that these patterns select."""
         if not len(self._changed):
             return False
         return any(next(matching(self._changed, loose(key)), None) for key in keys)
 
 
 def loose(key: Key) -> Key:
-    """Literals may be spelled otherwise."""
+    """The pattern with any object in place of a literal, which the store may spell differently."""
     s, p, o, g = key
     return (s, p, None, g) if o is not None and o[0] == '"' else key

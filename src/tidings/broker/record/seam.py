@@ -1,6 +1,7 @@
-"""The interface of a store of record. Requests name states: which quads shall exist, and which shall not.
+"""The interface of a store of record. Requests name states: which quads are to exist, and which are not.
 
-A state that holds already changes nothing, so the broker can repeat a request if it does not know whether it was done.
+A request for a state that the store already has changes nothing. So the broker can repeat a request if it does not
+know whether the store has executed it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,75 +21,75 @@ from tidings.sparql.prepared import Parameters
 from tidings.sparql.writing.requests import Where
 
 States: TypeAlias = Mapping[Quad, bool]
-"""Quads, and whether each is there."""
+"""Quads, and whether each exists."""
 
 
 class Comparison(Protocol):
-    """By what a store of record differs from a store: its quads less those of the store."""
+    """How a store of record differs from the store in memory: its quads minus those in memory."""
 
     @property
     def differences(self) -> ZSet[Quad]: ...
     @property
     def rewritten(self) -> int:
-        """Literals that it holds in another spelling of the same value, which is no difference."""
+        """How many literals the two spell differently, with the same value. These are no differences."""
 
 
 class StoreOfRecord(Protocol):
-    """Everything raises EndpointAway or EndpointRefused."""
+    """All methods raise EndpointAway or EndpointRefused."""
 
     async def greet(self) -> None:
-        """Until it answers anything."""
+        """Check that the store answers requests."""
 
     async def take(self, states: States) -> None:
-        """Until it holds these states, all of them."""
+        """Bring about all of these states."""
 
     async def lacking(self, states: States) -> list[Quad]:
-        """The quads of which it holds something else."""
+        """The quads whose state in the store differs from these states."""
 
     async def compare(self, store: Store) -> Comparison:
-        """By what it differs. The store may change meanwhile: what comes of it is to be looked at again then."""
+        """Compare it with the store in memory. If that changes meanwhile, the caller has to check the differences."""
 
 
 class AskedStore(StoreOfRecord, Protocol):
-    """A store of record that is also asked what is not in memory."""
+    """A store of record that also answers queries, for a broker without the whole graph in memory."""
 
     async def answer(self, query: Query, parameters: Parameters) -> Result:
-        """What it answers to a query."""
+        """The answer to a query."""
 
     async def solutions(self, wheres: Sequence[Where]) -> "list[list[Row] | TidingsError]":
-        """Of each, the terms of its variables that are in its pattern, in their order; or why there are none."""
+        """For each WHERE, the rows of its answer (columns as in `Where.width`), or the error."""
 
     async def select(self, keys: Collection[Key], most: int) -> set[Quad]:
-        """All quads that these patterns select. Raises ContextTooLarge."""
+        """All quads that these patterns select. Raises ContextTooLarge if there are more than `most`."""
 
     async def in_pages(self) -> bool:
-        """Whether it tells many quads page by page, so that they must not change meanwhile."""
+        """Whether it may return an answer page by page, so that quads must not change between two pages."""
 
 
 Side: TypeAlias = Literal["endpoint", "broker"]
-"""Which of the two is right where they differ."""
+"""The side whose state is kept where the two differ."""
 
 
 class Reconciled(Struct, frozen=True):
-    """What differed, and became of it."""
+    """The outcome of a reconciliation."""
 
     added: int
     """Quads that the store of record had and the broker lacked."""
     removed: int
     rewritten: int
-    """Literals that the store of record spells otherwise."""
+    """Literals that the store of record spells differently."""
     commit: int | None
-    """The commit that has them; None if there is none."""
+    """The commit with these changes; None if there is none."""
 
 
 class RecordStatus(Struct, frozen=True):
-    """How the store of record is, as far as the broker knows."""
+    """The status of the store of record, as far as the broker knows."""
 
     state: str
-    """`ok`, or the code of what is wrong."""
+    """`ok`, or the code of the error."""
     reason: str
     age: float
-    """Seconds since it was last known to agree with the memory of the broker; 0 while it does."""
+    """Seconds since it last agreed with the memory of the broker; 0 while it agrees."""
     waiting: int
     requests: int
     commits: int
@@ -107,10 +108,10 @@ class Record(Protocol):
 
 
 def before(delta: ZSet[Quad]) -> dict[Quad, bool]:
-    """The states that an exact delta has changed."""
+    """The states before an exact delta, of the quads that it changes."""
     return {quad: weight < 0 for quad, weight in delta.items()}
 
 
 def after(entries: list[Entry]) -> dict[Quad, bool]:
-    """The states after some commits."""
+    """The states after some commits, of the quads that they change."""
     return {quad: weight > 0 for entry in entries for quad, weight in entry.delta.items()}

@@ -1,10 +1,11 @@
-"""Updates of a graph that is not in memory: their exact deltas, from what the store of record answers.
+"""Computes the exact deltas of updates of a graph that is not in memory, from answers of the store of record.
 
-    removed = (D - I) that are there      added = I that are not        D, I: the templates for all solutions of WHERE
+    removed = the quads of D - I that exist    added = the quads of I that do not    D, I: instances of the templates
 
-Updates that wait are worked out together: what they ask for is one question. Each has to see what the ones before it
-did, of which the store may know nothing yet; if its WHERE could tell the difference, it is asked again later. Within a
-request, what depends on an operation before is evaluated here, over what its patterns select.
+Updates that wait are worked out together, with one question to the store. Each has to see the changes of those before
+it, which the store may not have yet. If these could change the solutions of its WHERE, the broker works it out later.
+Within a request, the broker itself evaluates a WHERE that depends on an operation before it, over the quads that its
+patterns select.
 """
 
 from collections.abc import Sequence
@@ -51,18 +52,18 @@ from tidings.sparql.writing.requests import Where
 
 
 class _Depends(Exception):
-    """An update would be told something else if what is on its way had arrived."""
+    """The store would answer an update differently if it had the changes on their way."""
 
 
 class _Question(Struct, frozen=True):
-    """What an operation has to be told, and the patterns that this depends on."""
+    """The query for the WHERE of an operation, and the patterns of the quads that its answer depends on."""
 
     where: Where
     keys: list[Key]
 
 
 class _Beginning(Struct, frozen=True):
-    """What is known of an update before its turn: the instances of its first operation, if that has any."""
+    """What is known about an update before its turn: the instances of its first operation, or its error."""
 
     question: _Question | None = None
     instances: Instances | None = None
@@ -70,8 +71,8 @@ class _Beginning(Struct, frozen=True):
 
 
 class WorkingOut:
-    """Works out updates. `most` quads are fetched for one; `limits` are those of an update. What is `at_hand` need not
-    be asked, if nobody else writes to the store of record."""
+    """Computes the deltas of updates. It fetches at most `most` quads at a time; `limits` are those of an update.
+    `at_hand` works out updates from memory, if nobody else writes to the store of record."""
 
     def __init__(
         self,
@@ -92,8 +93,8 @@ class WorkingOut:
         self._at_hand = at_hand
 
     async def work_out(self, asked: Sequence[Asked], now: int) -> list[ZSet[Quad] | TidingsError]:
-        """What the first of these do, one after the other: all of them, or as many as can be told by now. None if the
-        store of record is away, which is taken care of."""
+        """The outcomes of the first of these updates, one after the other; of all, if none has to wait for commits on
+        their way. Empty if the store of record is away; an outage has begun then."""
         if self._at_hand is not None and (found := self._at_hand.work_out(asked, now)):
             return found
         try:
@@ -107,7 +108,7 @@ class WorkingOut:
         return found
 
     async def rehearse(self, asked: Asked, now: int) -> ZSet[Quad]:
-        """What an update would do. Raises why it would not."""
+        """The delta that an update would have. Raises the error that it would have."""
         while not (found := await self._round((asked,), now)):
             await self._delivery.idle()
         if isinstance(found[0], TidingsError):
@@ -136,7 +137,7 @@ class WorkingOut:
     async def _beginnings(
         self, asked: Sequence[Asked], questions: Sequence[_Question | None], scratch: Scratch
     ) -> list[_Beginning]:
-        """What the first operations of some updates would delete and insert, and which of that is there."""
+        """The quads that the first operation of each update deletes and inserts; asks the store which of them exist."""
         wheres = [each.where for each in questions if each is not None]
         rows = iter(await self._record.solutions(wheres) if wheres else ())
         found = [
@@ -239,7 +240,7 @@ class WorkingOut:
         return Instances(kept(delete, found), found)
 
     async def _loaded(self, operation: Load) -> list[Quad]:
-        """A document takes its time: a fork reads it."""
+        """The quads of a document. A fork reads it, because that may take long."""
         work = self._engine.core.operations.loaded
         return await self._forks.run(lambda: work(operation), seconds=self._limits.seconds)
 
@@ -248,7 +249,7 @@ class WorkingOut:
 
 
 async def has_graph(record: AskedStore, graph: Term) -> bool:
-    """Whether a graph is there; the default graph always is."""
+    """Whether a graph exists; the default graph always does."""
     if graph == DEFAULT_GRAPH:
         return True
     answer = await record.answer(Ask(Graph(graph, BGP((ANY_TRIPLE,))), WHOLE), ())
@@ -256,7 +257,7 @@ async def has_graph(record: AskedStore, graph: Term) -> bool:
 
 
 def _first(asked: Asked) -> _Question | None:
-    """What the first operation of an update has to be told, if it has a WHERE."""
+    """The question for the first operation of an update, if that has a WHERE."""
     operations = asked.request.operations
     return _question(operations[0], asked) if operations and isinstance(operations[0], Modify) else None
 

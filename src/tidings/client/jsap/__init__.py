@@ -1,4 +1,4 @@
-"""Application profiles (JSAP): the updates and queries of an application by name, read, checked and bound."""
+"""Application profiles (JSAP): reads and checks the named updates and queries of an application, and binds values."""
 
 from tidings.client.jsap.mistakes import BadProfile
 from tidings.client.jsap.profile import Jsap, load

@@ -1,7 +1,7 @@
-"""The address of a primitive: from the sections `sparql11protocol` and `sparql11seprotocol`, and the host.
+"""Computes the address of a primitive from the sections `sparql11protocol` and `sparql11seprotocol`, and the host.
 
-A section of a primitive is merged with that of the profile, member by member. The host is the first of these: that of
-the primitive's section, of the primitive, of the profile's section, of the profile; otherwise this machine.
+A section of a primitive is merged with that of the profile, member by member. The host is the first of these that is
+given: in the primitive's section, the primitive, the profile's section, the profile; otherwise, it is this machine.
 """
 
 import re
@@ -27,7 +27,7 @@ _PATH = re.compile(r"/[^\s#<>\"{}|\\^`]*")
 
 @dataclass(frozen=True, slots=True)
 class Http:
-    """Where queries or updates go, and how."""
+    """How queries or updates are sent over HTTP: address, method and format of results."""
 
     url: str
     method: str
@@ -36,7 +36,7 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What one level of the profile, the document or a primitive, says of addresses."""
+    """The settings for addresses on one level: of the whole profile, or of a primitive."""
 
     host: str | None
     http: Mapping[str, Any]
@@ -70,13 +70,13 @@ def ws_address(inner: Level, outer: Level) -> str:
 
 
 def chosen_gate(section: Mapping[str, Any]) -> str:
-    """The protocol of subscriptions: the one that is named, else the first of those there are."""
+    """The protocol of subscriptions: the named one, otherwise ws if it is available, otherwise the first available."""
     offered = [name for name in section.get("availableProtocols", {}) if name in WS_PORTS]
     return str(section.get("protocol") or ("ws" if "ws" in offered or not offered else offered[0]))
 
 
 def check_gate(inner: Level, outer: Level, path: str, mistakes: Mistakes) -> None:
-    """A protocol that is named must be among those that are available, if any are."""
+    """Check that a named protocol is one of `availableProtocols`, if these are given."""
     section = overlaid(outer.ws, inner.ws)
     offered, protocol = section.get("availableProtocols"), section.get("protocol")
     if offered and isinstance(offered, dict) and protocol in tuple(WS_PORTS) and protocol not in offered:

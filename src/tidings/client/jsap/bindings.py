@@ -1,8 +1,8 @@
-"""Forced bindings: what a profile declares of a variable, and how a value becomes its term.
+"""Forced bindings: declarations of variables in a profile, and the terms that values become by them.
 
 The declaration decides. A `uri` is an absolute IRI, or a prefixed name of the profile's namespaces; a `bnode` is a
-label; a `literal` has the declared datatype or language, or, if there is none, the datatype of the Python value. A
-value that cannot be such a term is a ValueError.
+label; a `literal` has the declared datatype or language, or, without these, the datatype of the Python value. A value
+that cannot be such a term raises ValueError.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,12 +27,12 @@ _MEMBERS = ("type", "value", "datatype", "language")
 
 
 class Unfit(ValueError):
-    """A value that cannot be the term that is asked for; the text says what can."""
+    """The value cannot be a term as declared; the message tells which values can."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForcedBinding:
-    """What a profile says of a variable; `default` is the term for those who give no value."""
+    """The declaration of a variable; `default` is the term if the caller gives no value."""
 
     type: BindingType
     datatype: str | None = None
@@ -50,7 +50,7 @@ class ForcedBinding:
 
 
 def expanded(text: str, namespaces: Namespaces) -> str:
-    """The absolute IRI that a prefixed name of these namespaces, or an absolute IRI, means."""
+    """The absolute IRI of a prefixed name of these namespaces, or of an absolute IRI."""
     prefix, colon, local = text.partition(":")
     iri = namespaces[prefix] + local if colon and prefix in namespaces and not local.startswith("//") else text
     if not ABSOLUTE_IRI.fullmatch(iri):
@@ -61,10 +61,10 @@ def expanded(text: str, namespaces: Namespaces) -> str:
 
 
 def free_term(value: Bindable) -> Term:
-    """The term of a value for a variable of which nothing is declared."""
+    """The term of a value for a variable without a declaration."""
     try:
         if isinstance(value, IRI | Literal):
-            # A relative IRI would mean something else at every broker.
+            # Each broker would resolve a relative IRI in another way.
             expanded(value if isinstance(value, IRI) else value.datatype, {})
         return to_term(value)
     except TypeError as error:
@@ -107,7 +107,7 @@ def _literal(value: Bindable, datatype: str | None, language: str | None) -> Ter
 
 
 def _fitting(value: Literal, datatype: str | None, language: str | None) -> Term:
-    """A literal that says itself what it is, and may not contradict the declaration."""
+    """The term of a literal with its own datatype and language, which must not contradict the declaration."""
     if language is not None and (value.language or "").lower() != language.lower():
         raise Unfit(f"must be in the language {language}, not {value!r}")
     if datatype is not None and value.datatype != datatype:
@@ -119,7 +119,7 @@ def _lexical(value: Bindable, datatype: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float) and datatype == f"{XSD}decimal":
-        value = Decimal(repr(value))  # the digits one sees, not the binary fraction behind them
+        value = Decimal(repr(value))  # the decimal digits as Python prints them, not the exact binary fraction
     if isinstance(value, bytes) and datatype == f"{XSD}hexBinary":
         return value.hex().upper()
     return split_literal(free_term(value))[0]
@@ -137,7 +137,7 @@ def _told(value: object) -> str:
 
 
 def read_binding(value: object, path: str, namespaces: Namespaces, mistakes: Mistakes) -> ForcedBinding | None:
-    """`{"type": …, "value"?: …, "datatype"?: …, "language"?: …}`; None if it is not one."""
+    """Read `{"type": …, "value"?: …, "datatype"?: …, "language"?: …}`; None if there is a mistake in it."""
     before = len(mistakes.found)
     if value is None:
         mistakes.add(path, 'must be an object such as {"type": "literal"}, not null')

@@ -1,7 +1,7 @@
-"""Reads profiles from JSON, and merges an including document with those that it includes.
+"""Reads profiles from JSON, and merges each document with those that it includes.
 
-Objects are merged member by member, and the including document takes precedence. But its updates and queries replace
-included ones of the same name as a whole, with text and forced bindings.
+Objects are merged member by member, and the including document takes precedence. Its updates and queries, however,
+replace included ones of the same name as a whole, with text and forced bindings.
 """
 
 import json
@@ -17,14 +17,14 @@ _WHOLE = frozenset({"updates", "queries"})
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A profile with everything it includes, and the files that its paths came from ("" for its own)."""
+    """A profile with everything it includes, and for each JSON path the file that it came from ("" for its own)."""
 
     members: dict[str, Any]
     files: dict[str, str] = field(default_factory=dict)
 
 
 def read_document(source: Path | str | Mapping[str, Any]) -> Document:
-    """A file, a JSON text (a string that starts with `{`), or what was read from one. Raises BadProfile."""
+    """Read a file, a JSON text (a string that starts with `{`), or a parsed JSON object. Raises BadProfile."""
     reader = _Reader()
     if isinstance(source, Mapping):
         document = reader.included(reader.copied(source), Path(), "", ())
@@ -38,7 +38,7 @@ def read_document(source: Path | str | Mapping[str, Any]) -> Document:
 
 
 def overlaid(below_: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """One object over another, member by member; null says nothing."""
+    """Merge one object over another, member by member; a null member counts as missing."""
     merged = {name: value for name, value in below_.items() if value is not None}
     for name, value in above.items():
         if value is None:
@@ -54,7 +54,7 @@ def hyphenated(graphs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads documents, and goes on after a mistake to find the others."""
+    """Reads documents. After a mistake, it goes on, to find the others."""
 
     def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
@@ -100,7 +100,7 @@ class _Reader:
         return document
 
     def copied(self, source: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy that nobody else can change, and that has nothing but JSON in it."""
+        """A private copy that contains only JSON values."""
         try:
             copy: dict[str, Any] = json.loads(json.dumps(dict(source)))
         except (TypeError, ValueError, RecursionError) as error:
@@ -109,7 +109,7 @@ class _Reader:
         return copy
 
     def included(self, members: dict[str, Any], folder: Path, name: str, around: tuple[Path, ...]) -> Document:
-        """A document over those that it includes; of these, the later over the earlier."""
+        """A document merged over those that it includes; later ones of these take precedence over earlier ones."""
         merged: dict[str, Any] = {}
         files: dict[str, str] = {}
         for inner in self._inclusions(members.get("include"), name):

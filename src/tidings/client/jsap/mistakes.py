@@ -1,4 +1,4 @@
-"""What is wrong with an application profile: every mistake with its place, all of them at once.
+"""The mistakes in an application profile, reported all at once, each with its place.
 
 TidingsError
 └── BadRequest
@@ -21,7 +21,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that is wrong, and where: the JSON path, and the file unless it is the one that was asked for."""
+    """One mistake, with its JSON path, and its file unless it is the profile itself."""
 
     path: str
     text: str
@@ -32,7 +32,7 @@ class Mistake:
 
 
 class BadProfile(BadRequest):
-    """A profile that cannot be used as it is, or was asked for what it does not have."""
+    """A profile has mistakes, or lacks what was looked up in it."""
 
     code = "bad_profile"
 
@@ -45,7 +45,7 @@ class BadProfile(BadRequest):
 
 
 class Mistakes:
-    """Those found so far."""
+    """Collects the mistakes found so far."""
 
     __slots__ = ("found",)
 
@@ -56,12 +56,12 @@ class Mistakes:
         self.found.append(Mistake(path, text))
 
     def check(self, files: Mapping[str, str] | None = None) -> None:
-        """Raise BadProfile if there are any; `files` says which paths came from included files."""
+        """Raise BadProfile if there are any; `files` has the included file of each path."""
         if self.found:
             raise BadProfile(replace(mistake, file=_file(mistake.path, files or {})) for mistake in self.found)
 
     def members(self, value: object, path: str, known: Iterable[str]) -> dict[str, Any]:
-        """The members of an object. Unknown ones may be extensions, unless they look like a known one misspelt."""
+        """The members of an object. An unknown member is allowed as an extension, unless it resembles a known one."""
         found = self.mapping(value, path)
         known = tuple(known)
         for name in found:
@@ -70,7 +70,7 @@ class Mistakes:
         return found
 
     def mapping(self, value: object, path: str) -> dict[str, Any]:
-        """An object; an empty one, and a mistake, if it is something else."""
+        """The value as an object. If it is something else, adds a mistake, and returns an empty object."""
         if isinstance(value, dict):
             return value
         if value is not None:
@@ -85,7 +85,7 @@ class Mistakes:
         return None
 
     def texts(self, value: object, path: str) -> list[tuple[str, str]]:
-        """A string or a list of them, each with its path."""
+        """The strings of a string or a list of strings, each with its path."""
         if not isinstance(value, list):
             one = self.text(value, path)
             return [] if one is None else [(path, one)]
@@ -94,7 +94,7 @@ class Mistakes:
 
 
 def below(path: str, name: str) -> str:
-    """The path of a member."""
+    """The JSON path of a member of the object at a path."""
     return f"{path}.{name}" if _PLAIN.fullmatch(name) else f"{path}[{json.dumps(name, ensure_ascii=False)}]"
 
 
@@ -108,7 +108,7 @@ def shown(value: object) -> str:
 
 
 def _file(path: str, files: Mapping[str, str]) -> str:
-    """The file of the longest path that leads to this one."""
+    """The file of a path, or of its nearest ancestor with a known file."""
     while path:
         if path in files:
             return files[path]

@@ -2,7 +2,7 @@
 
     {"enable": true, "register": "https://…/oauth/register", "tokenRequest": "https://…/oauth/token"}
 
-A token is only for the broker that the profile itself names. A primitive with another address is sent without a token.
+A token is only for the broker that the profile itself names. Primitives with another address are sent without a token.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ class OAuth:
     enable: bool | None = None
     register: str | None = None
     token: str | None = None
-    """Where clients register and get tokens: at the broker of the profile, unless it says otherwise."""
+    """`register` and `token` are the addresses for registration and tokens; by default, of the profile's broker."""
     broker: str = ""
     """The address of that broker over HTTP."""
     homes: frozenset[Origin] = frozenset()
-    """Where a token may be shown."""
+    """The origins to which the client may show a token."""
 
     def shown_at(self, url: str, credentials: Shown | None) -> Shown | None:
-        """What an application shows at an address, of the credentials that it was given."""
+        """The credentials that an application shows at an address, completed with the addresses of the profile."""
         if credentials is None or self.enable is False or origin_of(url) not in self.homes:
             return None
         match credentials:
@@ -51,7 +51,7 @@ class OAuth:
 
 
 def read_oauth(value: object, path: str, mistakes: Mistakes) -> OAuth:
-    """The section, which does not say where the broker is."""
+    """Read the section. It does not contain the address of the broker, which `at_home` adds."""
     members = mistakes.members(value, path, _MEMBERS)
     enable = members.get("enable")
     if enable is not None and not isinstance(enable, bool):
@@ -63,7 +63,7 @@ def read_oauth(value: object, path: str, mistakes: Mistakes) -> OAuth:
 
 
 def at_home(oauth: OAuth, level: Level) -> OAuth:
-    """The same, with the places that the profile itself names."""
+    """The section completed with the addresses of the profile's broker."""
     nothing = Level(None, {}, {})
     http, ws = http_address("query", nothing, level).url, ws_address(nothing, level)
     broker = broker_of(http)

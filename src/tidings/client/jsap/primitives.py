@@ -24,13 +24,13 @@ _GRAPHS: dict[Kind, tuple[str, str]] = {
 _GRAPH_MEMBERS = tuple(name for names in _GRAPHS.values() for name in names)
 _MEMBERS = ("sparql", "forcedBindings", "graphs", "sparql11protocol", "sparql11seprotocol", "host")
 _SAMPLES = {"literal": "0000", "uri": "<urn:tidings:sample>", "bnode": "_:tidings_"}
-"""A token for each type, to see whether it can stand in the places of a variable."""
+"""A token for each type, to test whether a term of that type can stand in the place of a variable."""
 _FOUND_SAMPLE = re.compile(r"found '(?:0000|<urn:tidings:sample>|_:tidings_\w*)'")
 
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """The dataset of a query, or that which an update uses; `parameters` are those of the SPARQL Protocol."""
+    """The dataset of a query, or of the WHERE of an update; `parameters` are those of the SPARQL Protocol."""
 
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Graphs:
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """An update or a query. `text` has the prefixes it needs in front; `ws` is where it is subscribed to."""
+    """An update or a query. `text` begins with the prefixes that it needs; `ws` is the address for subscriptions."""
 
     name: str
     kind: Kind
@@ -62,14 +62,15 @@ class Primitive:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Those that can be bound, declared or not, in the order in which the text has them."""
+        """The variables that can be bound, declared or not, in the order of the text."""
         return self._template.variables
 
     def bind(self, values: Mapping[str, Bindable | None] | None = None, /, **more: Bindable | None) -> str:
-        """The text with values bound as terms; None is no value.
+        """The text with values bound as terms; None counts as no value.
 
-        A variable without a value has its default. Without one it stays a variable in a query, which then asks for all
-        of them; in an update it is a mistake, as the update would then change all there is. Raises BadProfile.
+        A declared variable without a value gets its default. Without a default, it stays a variable in a query, which
+        then matches all terms; in an update it is a mistake, because the update would change everything. Raises
+        BadProfile.
         """
         mistakes = Mistakes()
         given = {name: value for name, value in {**(values or {}), **more}.items() if value is not None}
@@ -85,7 +86,7 @@ class Primitive:
         mistakes.check()
         text = self._template.filled(terms)
         if any(name not in self.bindings or term[0] == "_" for name, term in terms.items()):
-            self._check(text, mistakes)  # what is declared was tried out when the profile was loaded
+            self._check(text, mistakes)  # declared variables were checked when the profile was loaded
         return text
 
     def _term(self, name: str, value: Bindable, mistakes: Mistakes) -> Term | None:
@@ -120,7 +121,7 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A primitive before it is known where it stands in the profile."""
+    """A primitive as it was read, before it is merged with the settings of the whole profile."""
 
     kind: Kind
     prologue: str
@@ -148,7 +149,7 @@ def read_primitive(kind: Kind, value: object, path: str, namespaces: Namespaces,
 
 
 def read_graphs(value: object, path: str, namespaces: Namespaces, mistakes: Mistakes) -> dict[str, tuple[str, ...]]:
-    """The graphs by the names of the SPARQL Protocol; an IRI or a list of them each."""
+    """The IRIs of graphs by the parameter names of the SPARQL Protocol. A member is an IRI or a list of IRIs."""
     spellings = (*_GRAPH_MEMBERS, *(name.replace("-", "_") for name in _GRAPH_MEMBERS))
     members = mistakes.members(value, path, spellings)
     found = {}
@@ -170,7 +171,7 @@ def read_graphs(value: object, path: str, namespaces: Namespaces, mistakes: Mist
 def _read_bindings(
     value: object, path: str, template: Template, namespaces: Namespaces, mistakes: Mistakes
 ) -> tuple[dict[str, ForcedBinding], bool]:
-    """The forced bindings, and whether all of them are sound."""
+    """The forced bindings, and whether all of them are valid."""
     found = {}
     path = below(path, "forcedBindings")
     members = mistakes.mapping(value, path)
@@ -202,14 +203,14 @@ def _check_text(
     *,
     sound: bool,
 ) -> None:
-    """A text must be SPARQL with its forced variables bound; a query also without, and an update if it can be."""
+    """Check that a text is valid SPARQL with its forced variables bound, and a query also without."""
     samples = {name: _sample(name, binding) for name, binding in bindings.items()}
     free = _fault(kind, template, front, {})
     bound = _fault(kind, template, front, samples) if samples else free
     if bound is None and (free is None or kind == "update"):
         return
     if free is not None:
-        # A variable in DATA is no fault of the text if its binding is another mistake, already told.
+        # If the binding of a variable in DATA is itself a mistake, that is reported already, and the text may be valid.
         if sound or kind == "query" or bound is None or "cannot stand in DATA" not in bound.message:
             worse = free if bound is None or kind == "query" else bound
             mistakes.add(below(path, "sparql"), _told(worse, front))
@@ -238,6 +239,6 @@ def _fault(kind: Kind, template: Template, front: str, samples: Mapping[str, str
 
 
 def _told(fault: SparqlSyntaxError, front: str) -> str:
-    """A fault with its place in the text as the profile has it, without the prefixes put in front."""
+    """The message of a fault, with its position in the text of the profile, without the added prefixes."""
     message = _FOUND_SAMPLE.sub("found the value", fault.message)
     return f"line {fault.line - front.count(chr(10))}, column {fault.column}: {message}"

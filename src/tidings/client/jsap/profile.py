@@ -1,10 +1,10 @@
-"""The JSON SPARQL Application Profile: the updates and queries of an application, by name, with where they are sent.
+"""The JSON SPARQL Application Profile: the updates and queries of an application by name, with their addresses.
 
     jsap = load("chat.jsap")
     text = jsap.update("SEND").bind(sender="chat:alice", text="} ; DROP ALL #")
 
-A value is bound as a term and never pasted as text: none can change the shape of a request. Whatever is wrong with a
-profile is found when it is loaded, all of it at once, each mistake with its JSON path.
+A value is bound as a term and never pasted as text, so it cannot change the structure of a request. Loading a profile
+finds all its mistakes at once, each with its JSON path.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _MEMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class Jsap:
-    """An application profile. `security` and `extended` are handed through as they are."""
+    """An application profile. `security` and `extended` are passed on unchanged."""
 
     updates: Mapping[str, Primitive]
     queries: Mapping[str, Primitive]
@@ -50,11 +50,11 @@ class Jsap:
     extended: Any = None
 
     def update(self, name: str) -> Primitive:
-        """Raises BadProfile, with the name that was probably meant."""
+        """The update with this name. Raises BadProfile, with the name that was probably meant."""
         return self._find(name, "update", self.updates, self.queries)
 
     def query(self, name: str) -> Primitive:
-        """Raises BadProfile, with the name that was probably meant."""
+        """The query with this name. Raises BadProfile, with the name that was probably meant."""
         return self._find(name, "query", self.queries, self.updates)
 
     @staticmethod
@@ -72,7 +72,7 @@ class Jsap:
 
 
 def load(source: Path | str | Mapping[str, Any]) -> Jsap:
-    """A profile from a file, a JSON text, or what was read from one. Raises BadProfile."""
+    """Load a profile from a file, a JSON text, or a parsed JSON object. Raises BadProfile."""
     document = read_document(source)
     mistakes = Mistakes()
     members = mistakes.members(document.members, ROOT, _MEMBERS)

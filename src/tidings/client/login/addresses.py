@@ -1,6 +1,6 @@
-"""The broker that an address belongs to, and the name and password in it: `wss://name:password@host/subscribe`.
+"""Finds the broker that an address belongs to, and the name and password in it: `wss://name:password@host/subscribe`.
 
-A password in an address is for a proxy in front of a broker (RFC 7617, Basic). Messages name the address without it.
+A password in an address is for a proxy in front of a broker (RFC 7617, Basic). Error messages omit it.
 """
 
 import re
@@ -12,19 +12,19 @@ _SCHEMES = {"ws": "http", "wss": "https"}
 _SECURE = ("https", "wss")
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _BESIDE = {9000: 8000, 9443: 8443}
-"""Where a broker answers over HTTP whose WebSockets are at these ports, unless it was told otherwise."""
+"""From the default ports for WebSockets to the default ports for HTTP."""
 _PATHS = re.compile(r"(/secure)?(/(query|update|sparql|subscribe))?/?\Z")
 
 
 class Host(NamedTuple):
-    """A machine, and whether the way to it is encrypted."""
+    """A host name, and whether the connection is encrypted."""
 
     name: str
     secure: bool
 
 
 class Origin(NamedTuple):
-    """A token is shown where all three are those of its broker."""
+    """The origin of an address. A token is shown only at the origin of its broker."""
 
     scheme: str
     host: str
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
 
 
 def without_credentials(url: str) -> tuple[str, dict[str, str]]:
-    """An address without name and password, and the headers that say them instead."""
+    """An address without name and password, and the headers that carry them instead."""
     parts = urlsplit(url)
     credentials, at, host = parts.netloc.rpartition("@")
     if not at:
@@ -53,7 +53,7 @@ def origin_of(url: str) -> Origin:
 
 
 def broker_of(url: str) -> str:
-    """The address of a broker over HTTP, by that of one of its endpoints, also the one for subscriptions."""
+    """The HTTP address of a broker, from the address of one of its endpoints, including that for subscriptions."""
     parts = urlsplit(without_credentials(url)[0])
     host, port = parts.hostname or "", _port(parts)
     scheme = _SCHEMES.get(parts.scheme, parts.scheme)
@@ -66,5 +66,5 @@ def broker_of(url: str) -> str:
 def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
-    except ValueError:  # it is no number; whoever connects says so
+    except ValueError:  # not a number; connecting reports that
         return None

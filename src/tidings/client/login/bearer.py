@@ -14,7 +14,7 @@ from tidings.client.responses import refused
 
 
 class Bearer(httpx.Auth):
-    """For the broker at an address. Requests wait while one of them asks for a token."""
+    """Authentication for the broker at an address. While one request gets a token, the others wait."""
 
     def __init__(self, login: Login, broker: str) -> None:
         self._login = login

@@ -13,12 +13,12 @@ from typing import TypeAlias
 from tidings.client.errors import BadCredentials
 
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-"""RFC 6750, section 2.1: nothing that could end a header."""
+"""RFC 6750, section 2.1. It excludes characters that could end a header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A client that is registered. `token_url` is where it gets its tokens, if not at `/oauth/token` of the broker."""
+    """A registered client. `token_url` is where it gets tokens, by default at `/oauth/token` of the broker."""
 
     id: str
     secret: str = field(repr=False)
@@ -31,8 +31,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access token, with or without `Bearer`. `due` is when to get another one, in seconds since 1970, if that is
-    known; who has nothing but a token gets no other."""
+    """An access token, given with or without `Bearer`. `due` is when to get the next one, in seconds since 1970, if
+    known; without credentials, the client cannot get another one."""
 
     text: str = field(repr=False)
     due: float | None = None
@@ -51,8 +51,8 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class CredentialsFile:
-    """Credentials that are in a file, with the token of the moment. If there is no such file yet, `identity` registers
-    itself at the broker, and the file is made, readable for its owner only."""
+    """Credentials in a file, with the present token. If the file does not exist, the client registers `identity` at the
+    broker, and creates the file, readable for its owner only."""
 
     path: str | Path
     identity: str | None = None

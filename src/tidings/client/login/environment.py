@@ -1,9 +1,9 @@
-"""Credentials from the environment, for commands and for tasks of Spark, whose options are logged.
+"""Reads credentials from the environment, for commands, and for tasks of Spark, because Spark logs its options.
 
 TIDINGS_TOKEN                                a token
 TIDINGS_CLIENT_ID, TIDINGS_CLIENT_SECRET     credentials
-TIDINGS_CREDENTIALS                          a file of them
-~/.config/tidings/logins                     a file for each broker that somebody has logged in to
+TIDINGS_CREDENTIALS                          a file of credentials
+~/.config/tidings/logins                     a file for each broker that the user has logged in to
 """
 
 import os
@@ -18,11 +18,11 @@ ID, SECRET = "TIDINGS_CLIENT_ID", "TIDINGS_CLIENT_SECRET"
 FILE = "TIDINGS_CREDENTIALS"
 CA, CERTIFICATE, KEY = "TIDINGS_CA", "TIDINGS_CERTIFICATE", "TIDINGS_KEY"
 PASSED_ON = (TOKEN, ID, SECRET, FILE, CA, CERTIFICATE, KEY)
-"""What processes elsewhere need to be who this one is."""
+"""The variables that processes on other machines need in order to act as this client."""
 
 
 def shown_at(url: str) -> Shown | None:
-    """What to show to the broker that an address is of, if anything. Raises BadCredentials."""
+    """The credentials for the broker of an address, if there are any. Raises BadCredentials."""
     environment = os.environ
     if token := environment.get(TOKEN):
         return Token(token)
@@ -35,13 +35,13 @@ def shown_at(url: str) -> Shown | None:
 
 
 def trusted() -> Trust:
-    """Whom to believe over TLS, and the certificate to show."""
+    """The authorities to trust over TLS, and the client's own certificate."""
     ca, certificate, key = (os.environ.get(name) or None for name in (CA, CERTIFICATE, KEY))
     return Trust(ca=ca, certificate=certificate, key=key)
 
 
 def login_path(url: str) -> Path:
-    """Where the login at the broker of an address is kept."""
+    """The file for the login at the broker of an address."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     scheme, host, port = origin_of(broker_of(url))
     return Path(home) / "tidings" / "logins" / f"{scheme}_{host.replace(':', '_')}_{port}.json"

@@ -1,6 +1,6 @@
 """Keeps credentials in a file: the id and the secret of a client, and its present token.
 
-The file has mode 0600 from its creation on, and is replaced as a whole, so that two programs may share it.
+The file has mode 0600 from its creation on, and is replaced atomically, so that two programs can share it.
 """
 
 import os
@@ -14,7 +14,7 @@ from tidings.client.login.credentials import Token
 
 
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the file has."""
+    """The content of the file."""
 
     client_id: str
     client_secret: str
@@ -29,7 +29,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_kept(path: Path) -> Kept | None:
-    """None if there is no file. Raises BadCredentials."""
+    """The content of the file; None if it does not exist. Raises BadCredentials."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Kept)
     except FileNotFoundError:
@@ -37,11 +37,11 @@ def read_kept(path: Path) -> Kept | None:
     except OSError as error:
         raise BadCredentials(f"{path}: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise BadCredentials(f"{path} is not a file of credentials") from None  # whose text may be secret
+        raise BadCredentials(f"{path} is not a file of credentials") from None  # the cause may contain secrets
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-    """Raises BadCredentials."""
+    """Write the file. Raises BadCredentials."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:  # of mode 0600

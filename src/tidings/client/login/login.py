@@ -2,8 +2,8 @@
 
     with turn:  wanted() -> request | None        take(request, answer)        token
 
-A token is renewed before it expires. A login costs the broker a hash, and the broker limits the attempts. So all
-clients of a process with the same credentials share one login.
+A token is renewed before it expires. Each login costs the broker a password hash, and the broker limits attempts. So
+all clients of a process with the same credentials share one login.
 """
 
 import time
@@ -24,17 +24,18 @@ from tidings.client.responses import decoded, refused
 from tidings.protocol.errors import UNNAMED
 
 EXPIRED = (401, "invalid_grant")
-"""What a broker answers to a token for which another one helps."""
+"""Status and code of a broker's refusal after which another token may help."""
 _SECONDS = 30.0
 _MARGIN = 60.0
 _SHARE = 0.2
-"""A token is due this long before it expires: a minute, or this share of its life, if that is less."""
+"""A token is due `_MARGIN` seconds before it expires, or this share of its lifetime, if that is less."""
 _LEAST = 1.0
-"""Whoever gives tokens for less is not asked more often."""
+"""The least lifetime of a token in seconds; a shorter one counts as this long."""
 
 
 class Login:
-    """`broker` is its address over HTTP, unless it does not matter; `clock` tells seconds since 1970."""
+    """A login. `broker` is the broker's HTTP address, unless the credentials name their own address for tokens; `clock`
+    gives seconds since 1970."""
 
     def __init__(self, shown: Shown, broker: str, clock: Callable[[], float] = time.time) -> None:
         self.turn = Turn()
@@ -70,33 +71,33 @@ class Login:
             raise BadCredentials(f"{self._file} is not there, and no identity is named that could register")
         self._token_url = shown.token_url or self._token_url
 
-    # -- what there is to show ------------------------------------------------------------------------------------
+    # -- the present token ----------------------------------------------------------------------------------------
 
     @property
     def token(self) -> Token:
-        """To be asked for once nothing is wanted."""
+        """The present token; call this only once `wanted` returns None."""
         assert self._token is not None
         return self._token
 
     def now(self) -> float:
-        """In seconds since 1970, as `due` of a token is."""
+        """Seconds since 1970, as in `Token.due`."""
         return self._clock()
 
     def doubt(self, text: str, error: Refused) -> bool:
-        """A broker refused what was shown. Whether there is, or can be, another token to show instead."""
+        """The broker refused the token with this text. Returns whether there is, or can be, another one."""
         if (error.status, error.code) != EXPIRED:
             return False
         if self._token is not None and self._token.text != text:
-            return True  # somebody else has found out meanwhile
+            return True  # another request has replaced it meanwhile
         if self._credentials is None:
             return False
         self._token = Token(text, due=0.0)
         return True
 
-    # -- how to get it --------------------------------------------------------------------------------------------
+    # -- getting a token ------------------------------------------------------------------------------------------
 
     def wanted(self) -> httpx.Request | None:
-        """The request that leads to a token; None if there is one that will do."""
+        """The next request on the way to a token; None if there is a valid one."""
         token = self._token
         if token is not None and (token.due is None or self._clock() < token.due):
             return None
@@ -105,7 +106,7 @@ class Login:
         return None if self._identity is None else self._registration(self._identity)
 
     def take(self, request: httpx.Request, answer: httpx.Response) -> None:
-        """The answer to what was wanted. Raises Refused, NotUnderstood."""
+        """Take the answer to the request of `wanted`. Raises Refused, NotUnderstood."""
         if not answer.is_success:
             error = refused(answer)
             if error.status == httpx.codes.NOT_FOUND or error.code == UNNAMED:
@@ -119,7 +120,8 @@ class Login:
             else:
                 self._token = self._issued(content)
         except (KeyError, TypeError, ValueError, BadCredentials):
-            raise NotUnderstood(f"{request.url} gives no tokens as a broker does") from None  # nor repeats an answer
+            # `from None`: the cause could show the answer, with its secrets.
+            raise NotUnderstood(f"{request.url} gives no tokens as a broker does") from None
         if self._file is not None:
             self._keep(self._file, self._credentials)
 
@@ -152,7 +154,7 @@ def _shared(shown: Shown, broker: str) -> Login:
 
 
 def login_of(shown: Shown | None, url: str) -> Login | None:
-    """The login with what somebody shows, at the broker that an address is of. Raises BadCredentials."""
+    """The login with these credentials at the broker of an address. Raises BadCredentials."""
     if shown is None:
         return None
     return _shared(shown, (None if isinstance(shown, Token) else shown.token_url) or broker_of(url))

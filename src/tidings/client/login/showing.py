@@ -1,4 +1,4 @@
-"""Shows the token on a WebSocket: in the handshake, and a new one in a message before the old one expires.
+"""Shows the token on a WebSocket: in the handshake, and each new one in a message before the old one expires.
 
 A connection that only listens has no message to send, so a request that costs nothing carries the new token.
 """
@@ -22,7 +22,7 @@ log = logging.getLogger("tidings.client")
 
 
 class Showing:
-    """What one connection shows. `login` is None where nobody is asked who they are."""
+    """Shows the tokens of one connection. `login` is None for a connection without credentials."""
 
     def __init__(self, login: Login | None, seconds: float, trust: Trust) -> None:
         self._login = login
@@ -30,7 +30,7 @@ class Showing:
         self._trust = trust
 
     async def token(self) -> Token | None:
-        """One that will do. Raises what keeps somebody from getting it."""
+        """A valid token, or None without credentials. Raises the errors of the login."""
         login = self._login
         if login is None:
             return None
@@ -40,7 +40,7 @@ class Showing:
         return login.token
 
     async def another(self, link: Link, error: Refused) -> bool:
-        """A request was refused. Whether to send it again: then another token goes with it."""
+        """Whether to send a refused request again, which then carries another token."""
         shown = link.shown
         if self._login is None or shown is None or not self._login.doubt(shown.text, error):
             return False
@@ -48,11 +48,11 @@ class Showing:
         return True
 
     async def keep(self, link: Link, ask: Callable[[], Awaitable[object]]) -> None:
-        """Until the link closes: whenever a token is due, show the next one; `ask` sends any request."""
+        """Show the next token whenever one is due, until the link closes; `ask` sends any request."""
         while self._login is not None and link.shown is not None and link.shown.due is not None and link.is_open:
             left = link.shown.due - self._login.now()
             if left > 0:
-                await asyncio.sleep(min(left, _LONGEST))  # a clock may be set meanwhile
+                await asyncio.sleep(min(left, _LONGEST))  # the clock may be set meanwhile
                 continue
             try:
                 await self._renew(link)
@@ -60,7 +60,7 @@ class Showing:
             except TidingsError as error:
                 log.warning("no new token could be shown: %s", error)
                 if not is_passing(error):
-                    return  # the broker says what becomes of subscriptions
+                    return  # the broker decides what happens to the subscriptions
                 await asyncio.sleep(_PAUSE)
 
     async def _renew(self, link: Link) -> None:

@@ -1,6 +1,6 @@
 """A lock for threads and for tasks of any event loop.
 
-The same identity must not be registered twice at the same time, and a lock of asyncio works within one event loop only.
+An identity must not be registered twice at the same time, and a lock of asyncio works within one event loop only.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ _PATIENCE = 120.0
 
 
 class Turn:
-    """For `with` and `async with`. Raises NoAnswer if it does not come."""
+    """A lock for `with` and `async with`. Raises NoAnswer after a time limit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

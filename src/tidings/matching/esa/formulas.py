@@ -2,12 +2,12 @@
 
     idf(t)     log(n / df(t))
     T[t, d]    tf(t, d) · idf(t),  tf = 1 + log(count)      and the terms of a document d have length 1
-    v(t)       the row T[t, ·], pruned to the documents that weigh most, of length 1
-    v(phrase)  Σ idf(t) · v(t), of length 1                 so that frequent words do not drown the others
+    v(t)       the row T[t, ·], pruned to the documents with the greatest weights, of length 1
+    v(phrase)  Σ idf(t) · v(t), of length 1                 so that frequent words do not outweigh the others
     relatedness  v · w                                      the cosine
 
-Gabrilovich and Markovitch take 1 + log(count), where the paper counts: a word that a page has a hundred times is not a
-hundred times as telling.
+1 + log(count) is from Gabrilovich and Markovitch, where the paper uses the count: a word that occurs a hundred times in
+a page does not say a hundred times as much about it.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ EMPTY = Vector(np.empty(0, np.int32), np.empty(0, np.float32))
 
 
 def idf(documents: int, frequency: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much a term says, by the number of documents that have it."""
+    """The inverse document frequency of terms, from the number of documents that have them."""
     return np.asarray(np.log(documents / frequency), np.float64)
 
 
@@ -40,15 +40,15 @@ def tf(count: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
 
 
 def normal(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of length 1, or all 0."""
+    """The weights scaled to length 1, or all 0."""
     length = float(np.sqrt(np.dot(weights, weights)))
     return weights / length if length else weights
 
 
 def pruned(concepts: Places, weights: NDArray[np.float64], most: int, least: float) -> Vector:
-    """The `most` concepts that weigh most, and of these, those of at least `least` of the greatest; of length 1.
+    """The `most` concepts with the greatest weights, without those below `least` times the greatest; of length 1.
 
-    Of concepts that weigh the same, the first ones: an index is the same however it is built.
+    Among equal weights, the first concepts are kept, so that an index does not depend on how it was built.
     """
     order = np.lexsort((concepts, -weights))[:most]
     if order.size:
@@ -58,7 +58,7 @@ def pruned(concepts: Places, weights: NDArray[np.float64], most: int, least: flo
 
 
 def combined(words: Sequence[tuple[float, Vector]]) -> Vector:
-    """The vector of a phrase, of its words and what each of them counts for."""
+    """The vector of a phrase, from the vectors of its words and their weights (idf)."""
     known = [(share, vector) for share, vector in words if vector.concepts.size]
     if not known:
         return EMPTY
@@ -70,6 +70,6 @@ def combined(words: Sequence[tuple[float, Vector]]) -> Vector:
 
 
 def cosine(left: Vector, right: Vector) -> float:
-    """Of vectors of length 1."""
+    """The cosine of two vectors of length 1."""
     _, ours, theirs = np.intersect1d(left.concepts, right.concepts, assume_unique=True, return_indices=True)
     return float(np.dot(left.weights[ours], right.weights[theirs]))

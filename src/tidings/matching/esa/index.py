@@ -1,5 +1,5 @@
-"""An inverted index: the concepts that each term is about, in order. It may be larger than memory: its arrays can be
-mapped from files, and a look-up reads a few pages of them.
+"""An inverted index from terms to concepts with weights. It may be larger than memory: its arrays can be mapped from
+files, and a look-up reads only a few pages.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tidings.matching.esa.formulas import EMPTY, Places, Vector, Weights
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Many texts in one buffer; `ends[i]` is where text i ends."""
+    """Many texts in one buffer; text i ends at `ends[i]`."""
 
     letters: NDArray[np.uint8]
     ends: NDArray[np.int64]
@@ -27,7 +27,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Terms are ordered by their bytes; those of place i are about `concepts[starts[i]:starts[i + 1]]`, ascending."""
+    """Terms are ordered by their bytes; the concepts of term i are `concepts[starts[i]:starts[i + 1]]`, ascending."""
 
     terms: Texts
     idf: Weights
@@ -35,10 +35,10 @@ class Index:
     concepts: Places
     weights: Weights
     titles: Texts
-    """Of the concepts."""
+    """The titles of the concepts."""
 
     def find(self, term: str) -> int | None:
-        """The place of a term, by halving."""
+        """The place of a term, by binary search; None if the index does not have it."""
         wanted = term.encode()
         low, high = 0, len(self.terms)
         while low < high:
@@ -50,7 +50,7 @@ class Index:
         return low if low < len(self.terms) and self.terms[low] == wanted else None
 
     def word(self, term: str) -> tuple[float, Vector]:
-        """How much a term says, and what it is about: nothing, if it is not known."""
+        """The idf and the vector of a term; 0 and an empty vector for an unknown term."""
         place = self.find(term)
         if place is None:
             return 0.0, EMPTY

@@ -33,7 +33,7 @@ def agreement(esa: EsaRelatedness, pairs: Sequence[Pair]) -> Agreement:
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float:
-    """0 if one side is the same throughout: it orders nothing."""
+    """Spearman's ρ of two sequences; 0 if all values of one are equal."""
     ours, theirs = _ranks(left), _ranks(right)
     if len(ours) < 2 or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
         return 0.0

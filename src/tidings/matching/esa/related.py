@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from tidings.matching.relatedness import Matrix
 
 ENTRIES = 4_000_000
-"""Of vectors that are kept, 8 bytes each."""
+"""The most entries of all cached vectors together, 8 bytes each."""
 _MOST_TERMS = 64
-"""Of a phrase; a longer text is known by its first ones."""
+"""How many terms of a phrase count; those after them are ignored."""
 CALIBRATION = Calibration(threshold=0.45, attribute_exponent=0.15, floor=0.3, scoring=Scoring.PRODUCT)
 """Found on the vocabularies `clinic` and `harbour` of the benchmark, with an index of WordNet: F1 .67."""
 
 
 class Concept(NamedTuple):
-    """What a phrase is about, and how much."""
+    """A concept of a phrase, with its weight."""
 
     title: str
     weight: float
 
 
 class EsaRelatedness:
-    """A backend of `matching/relatedness.py`."""
+    """A backend as `matching/relatedness.py` defines it."""
 
     name = "esa"
     calibration = CALIBRATION
@@ -51,12 +51,12 @@ class EsaRelatedness:
         return self.against(right)(left)
 
     def against(self, right: Sequence[str]) -> Callable[[Sequence[str]], "Matrix"]:
-        """Phrases made ready once: by concept, who is about it, so that others are compared with few of them."""
+        """Make an inverted index of these phrases by concept, so that a comparison reads few of their entries."""
         theirs = [spelled(each) for each in right]
         return _Prepared(theirs, [self.vector(each) for each in theirs], self.vector)
 
     def vector(self, phrase: str) -> Vector:
-        """Of length 1, or empty if no word of the phrase is known."""
+        """The vector of a phrase, of length 1; empty if no word of the phrase is known."""
         known = self._kept.get(phrase)
         if known is None:
             known = self._made(phrase)
@@ -66,11 +66,11 @@ class EsaRelatedness:
         return known
 
     def concepts(self, phrase: str, most: int = 10) -> list[Concept]:
-        """What a phrase is mostly about: why it is related to another."""
+        """The concepts of a phrase with the greatest weights."""
         return self._titled(self.vector(spelled(phrase)), most)
 
     def shared(self, left: str, right: str, most: int = 10) -> list[Concept]:
-        """The concepts that relate two phrases, each with its part of their cosine."""
+        """The concepts that two phrases share, each with its contribution to their cosine."""
         ours, theirs = self.vector(spelled(left)), self.vector(spelled(right))
         both, here, there = np.intersect1d(ours.concepts, theirs.concepts, assume_unique=True, return_indices=True)
         return self._titled(Vector(both, ours.weights[here] * theirs.weights[there]), most)
@@ -81,7 +81,7 @@ class EsaRelatedness:
 
     @property
     def kept(self) -> int:
-        """Entries of the vectors that are kept."""
+        """How many entries the cached vectors have together."""
         return self._size
 
     def _titled(self, vector: Vector, most: int) -> list[Concept]:
@@ -100,7 +100,7 @@ class EsaRelatedness:
 
 
 class _Prepared:
-    """Vectors of phrases, their entries ordered by concept."""
+    """The entries of the vectors of some phrases, ordered by concept."""
 
     def __init__(self, phrases: list[str], vectors: list[Vector], vector: Callable[[str], Vector]) -> None:
         self._vector, self._size = vector, len(phrases)
@@ -130,5 +130,5 @@ class _Prepared:
 
 
 def _cost(vector: Vector) -> int:
-    """A phrase without a vector takes memory, too."""
+    """The size of a cached vector in entries; an empty one takes memory, too."""
     return vector.concepts.size + 16

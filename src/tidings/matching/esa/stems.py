@@ -1,7 +1,7 @@
 """Words without their endings, by the rules of Porter (1980): parking, parked and parks are all `park`.
 
-A word is [C](VC)^m[V], sequences of consonants and vowels; its measure m says whether enough is left when an ending
-goes. Only words of a to z have rules; all others stay as they are.
+A word is [C](VC)^m[V], sequences of consonants and vowels; its measure m tells whether enough of it remains without an
+ending. The rules are for words of a to z only; other words stay as they are.
 """
 
 import re
@@ -31,7 +31,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """A letter for each letter: v or c. y is a vowel after a consonant."""
+    """The word with v in place of each vowel, and c in place of each consonant. y is a vowel after a consonant."""
     shape = word.translate(_SHAPES)
     while (place := shape.find("y")) >= 0:
         shape = shape[:place] + ("v" if shape[:place].endswith("c") else "c") + shape[place + 1 :]
@@ -43,7 +43,7 @@ def _measure(word: str) -> int:
 
 
 def _closed(word: str) -> bool:
-    """Whether it ends as `hop` does: consonant, vowel, consonant, and the last is none of w, x, y."""
+    """Whether it ends like `hop`, with consonant, vowel, consonant, and the last letter is not w, x or y."""
     return len(word) >= 3 and _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 
@@ -68,7 +68,7 @@ def _past(word: str) -> str:
 
 
 def _mended(rest: str) -> str:
-    """hop(p)ing, conflat(e)d: what the ending had changed."""
+    """Reverses what an ending has changed in the stem: hop(p)ing, conflat(e)d."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
     if _doubled(rest) and rest[-1] not in "lsz":

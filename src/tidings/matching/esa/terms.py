@@ -1,6 +1,6 @@
-"""From text to terms, the same for documents and for phrases: words in lower case, without their endings.
+"""Splits documents and phrases into terms: words in lower case, without their endings.
 
-Numbers and stop words are no terms. Words may have letters of any script.
+Numbers and stop words are not terms. Words may have letters of any script.
 """
 
 import re
@@ -11,9 +11,9 @@ from tidings.matching.words import spelled
 
 _WORDS = re.compile(r"\w+")
 LONGEST = 40
-"""Letters of a word; what is longer is none."""
+"""The most letters of a word; longer ones are not terms."""
 _KEPT = 200_000
-"""Words whose terms are remembered."""
+"""How many words are cached with their terms."""
 _SAY_NOTHING = """
     a about above after again against all also although am among an and any are as at be because been before being
     below between both but by can cannot could did do does doing down during each either else etc few for from further
@@ -28,7 +28,8 @@ STOPPED = frozenset(_SAY_NOTHING.split())
 
 
 class _Terms(dict[str, str]):
-    """The term of each word, empty for those that are none. When it is full it is emptied: words come again soon."""
+    """A cache of the term of each word, empty for a word that is not a term. A full cache is emptied: frequent words
+    are soon in it again."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _KEPT:
@@ -41,16 +42,16 @@ _term = _Terms()
 
 
 def counted(text: str) -> Counter[str]:
-    """The terms of a document, and how often it has each."""
-    # no loop of ours: half of the time of one over the different words
+    """The terms of a document, with their frequencies."""
+    # `map` inside `Counter` takes half of the time of a Python loop over the distinct words
     found = Counter(map(_term.__getitem__, _WORDS.findall(text.lower().replace("_", " "))))
     found.pop("", None)
     return found
 
 
 def terms(phrase: str) -> list[str]:
-    """The terms of a phrase, in order. A phrase of nothing but stopped words keeps them: better than nothing."""
-    found = _WORDS.findall(spelled(phrase))  # `_` parts words, in a spelling as well
+    """The terms of a phrase, in order. A phrase that consists of stop words only keeps them."""
+    found = _WORDS.findall(spelled(phrase))  # `spelled` replaces `_` by a space, too
     return [term for word in found if (term := _term[word])] or [stem(word) for word in found if _is_word(word)]
 
 

@@ -1,4 +1,4 @@
-"""How large events and subscriptions may be. What is larger is refused before anything is computed."""
+"""How large events and subscriptions may be. Larger ones are refused before they are matched."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from tidings.model.errors import RequestTooComplex
 @dataclass(frozen=True, slots=True)
 class Bounds:
     predicates: int = 64
-    """Of a subscription."""
+    """The most predicates of a subscription."""
     tuples: int = 10_000
-    """Of an event."""
+    """The most tuples of an event."""
     characters: int = 1_000
-    """Of one attribute or value."""
+    """The most characters of one attribute or value."""
     mappings: int = 100
-    """To be told of one event."""
+    """The most mappings that a subscription may want of one event."""
 
     def check_subscription(self, subscription: Subscription) -> Subscription:
-        """Raises RequestTooComplex."""
+        """Return the subscription. Raises RequestTooComplex if it is too large."""
         _check(len(subscription.predicates), self.predicates, "predicates in a subscription")
         _check(subscription.parameters.mappings, self.mappings, "mappings of an event")
         for predicate in subscription.predicates:
@@ -26,7 +26,7 @@ class Bounds:
         return subscription
 
     def check_event(self, event: Event) -> Event:
-        """Raises RequestTooComplex."""
+        """Return the event. Raises RequestTooComplex if it is too large."""
         _check(len(event.tuples), self.tuples, "tuples in an event")
         for each in event.tuples:
             self._check_terms(each)

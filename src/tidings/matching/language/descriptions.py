@@ -29,9 +29,9 @@ _LONGEST = 1_000
 def described(
     subject: Term, facts: Iterable[tuple[Term, Term]], label: Callable[[Term], str | None], most: int
 ) -> Event | None:
-    """What its predicates and objects say of a subject, in at most so many tuples; None if that is nothing.
+    """An event of at most `most` tuples from the predicates and objects of a subject; None without any tuple.
 
-    The order is that of the terms, and does not depend on that of the updates.
+    The tuples are in the order of the terms, regardless of the order of updates.
     """
     tuples: list[EventTuple] = []
     for predicate, value in sorted(set(facts)):
@@ -44,7 +44,8 @@ def described(
 
 
 def best_label(found: Iterable[tuple[int, Term]]) -> str | None:
-    """Of labels with the places of their predicates in `LABELS`: one in English or without a language, if there is."""
+    """The best of some labels, given with the places of their predicates in `LABELS`. Labels in English or without a
+    language are preferred."""
     split = [(place, *split_literal(term)) for place, term in found if is_literal(term)]
     ranked = [(not _is_english(language), place, text) for place, text, _, language in split]
     return min(ranked)[2] if ranked else None

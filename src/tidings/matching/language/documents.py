@@ -76,7 +76,7 @@ def _values(given: Any, path: str) -> Iterator[Value]:
 
 
 def _scalar(given: Any, path: str) -> Iterator[Value]:
-    """One value, or none for null: what is not known is no tuple."""
+    """One value; nothing for null, because an unknown value makes no tuple."""
     match given:
         case None:
             return
@@ -203,7 +203,7 @@ def _escaped(name: str) -> str:
 
 
 def subscription_document(subscription: Subscription) -> dict[str, Any]:
-    """What `subscription_of` reads as the same subscription."""
+    """The document of a subscription, as `subscription_of` reads it."""
     parameters = subscription.parameters
     given: dict[str, Any] = {
         "threshold": parameters.threshold,

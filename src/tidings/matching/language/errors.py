@@ -1,11 +1,11 @@
-"""What can be wrong with a subscription or an event.
+"""The errors of subscriptions and events.
 
 SyntaxFault
 └── MatchingSyntaxError      matching_syntax_error      400   line, column, expected: in the notation
 BadRequest
 └── MatchingDocumentError    matching_document_error    400   path: the place in the JSON document, as a JSON pointer
 
-What is too large is a RequestTooComplex.
+A subscription or event that is too large is a RequestTooComplex.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
     {type~ = parking occupied event~, country = ireland~, free spaces~ > 0, temperature = [18, 25)}
 
-A term goes on to the next of `~ = < > , { }`; in double quotes it may contain these, with \\" and \\\\ for a quote and
+A term ends before the next of `~ = < > , { }`; in double quotes it may contain these, with \\" and \\\\ for a quote and
 a backslash. A numeral is a number. Events are written in the same way, with `=` only and without `~`.
 """
 
@@ -54,7 +54,7 @@ def read_event(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Event:
 
 
 def number_of(value: Value) -> float | None:
-    """The number that a value is, or that its text spells."""
+    """The number that a value is, or that its text spells; None for other texts."""
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -62,7 +62,7 @@ def number_of(value: Value) -> float | None:
 
 
 class _Reader:
-    """Reads one text, once. `most`: how many predicates are worth reading; one more is enough to refuse it."""
+    """Reads one text, once. After `most` predicates and one more, it stops reading: the text will be refused."""
 
     def __init__(self, text: str, most: int) -> None:
         self._text = text
@@ -73,7 +73,7 @@ class _Reader:
         return tuple(predicate for predicate, _ in self.placed())
 
     def placed(self) -> list[tuple[Predicate, int]]:
-        """Each with the place where it begins."""
+        """The predicates, each with the offset at which it begins."""
         found: list[tuple[Predicate, int]] = []
         self._expect("{")
         if not self._accept("}"):

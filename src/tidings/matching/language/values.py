@@ -17,8 +17,8 @@ Value: TypeAlias = str | int | float
 
 
 class EventTuple(Struct, frozen=True, gc=False):
-    """One attribute = value of an event. An attribute with several values has a tuple for each. A Struct: tables look
-    scores up by tuples, and its hash takes a quarter of the time of a dataclass's."""
+    """One attribute = value of an event. An attribute with several values has a tuple for each. It is a Struct because
+    score tables look up tuples, and its hash takes a quarter of the time of a dataclass's."""
 
     attribute: str
     value: Value
@@ -28,7 +28,7 @@ class EventTuple(Struct, frozen=True, gc=False):
 class Event:
     tuples: tuple[EventTuple, ...]
     id: str | None = None
-    """An IRI, if whoever published it gave it one."""
+    """An IRI, if the publisher gave the event one."""
 
 
 class Operator(StrEnum):
@@ -40,7 +40,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """The tuple's value is this one, or (approximate) means about the same."""
+    """The tuple's value is this one, or, if approximate, has about the same meaning."""
 
     value: Value
     approximate: bool = False
@@ -69,7 +69,7 @@ Condition: TypeAlias = Equals | Compares | Between
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What one tuple of an event has to have: an attribute, exact or approximate, and a condition on its value."""
+    """The condition on one tuple of an event: its attribute, exact or approximate, and a condition on its value."""
 
     attribute: str
     condition: Condition
@@ -77,12 +77,12 @@ class Predicate:
 
     @property
     def approximate(self) -> bool:
-        """Whether anything about it is."""
+        """Whether its attribute or its value is approximate."""
         return self.approximate_attribute or (isinstance(self.condition, Equals) and self.condition.approximate)
 
 
 class Scoring(StrEnum):
-    """How the score of a predicate and a tuple is made of their terms."""
+    """How the score of a predicate and a tuple is computed from their terms."""
 
     PRODUCT = "product"
     """The paper's: relatedness of the attributes times relatedness of the values."""
@@ -92,17 +92,17 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How to match, for each subscription; None: what the relatedness backend was found to do best with."""
+    """The parameters of a subscription; None stands for the calibrated value of the relatedness backend."""
 
     threshold: float | None = None
     """The least match degree, 0 to 1."""
     floor: float | None = None
-    """The least score that meets a predicate, 0 to 1."""
+    """The least score with which a tuple meets a predicate, 0 to 1."""
     scoring: Scoring | None = None
     attribute_exponent: float | None = None
     """Below 1, differing attributes matter less than differing values."""
     mappings: int = 1
-    """How many of the best mappings of an event to tell."""
+    """How many of the best mappings of an event to report."""
 
 
 DEFAULTS = Parameters()
@@ -110,7 +110,7 @@ DEFAULTS = Parameters()
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """All predicates must be met, each by a tuple of its own."""
+    """An event matches if it meets all predicates, each with a tuple of its own."""
 
     predicates: tuple[Predicate, ...]
     parameters: Parameters = DEFAULTS

@@ -1,1 +1,1 @@
-"""From scores of predicates and tuples to the best mappings; everything here computes with numpy and scipy."""
+"""Scores predicates against tuples, and finds the best mappings, with numpy and scipy."""

@@ -1,9 +1,9 @@
-"""The K best ways to give each predicate a tuple of its own: the K best assignments of a matrix of scores.
+"""Finds the K best mappings, which give each predicate a tuple of its own: the K best assignments of a score matrix.
 
-A mapping is worth the product of its scores (the K best by sum of logarithms), as its match degree is their geometric
-mean; a mapping with a score of 0 is none. `exchanges` finds them by a search that is short, unless very many mappings
-are about as good as the best: then Murty's algorithm takes over, whose time is bounded. With ten rows and columns, the
-ten best take the search 0.24 ms and Murty 0.47; two take 0.14 and 0.09.
+Mappings are compared by the product of their scores, computed as a sum of logarithms, because the match degree is their
+geometric mean. A mapping with a score of 0 is not one. The search of `exchanges` is fast, unless very many mappings are
+about as good as the best one; then Murty's algorithm takes over, whose time is bounded. With ten rows and columns, the
+search takes 0.24 ms for the ten best, and Murty 0.47 ms; for two, 0.14 and 0.09 ms.
 """
 
 from itertools import islice
@@ -16,9 +16,9 @@ from tidings.matching.matcher.exchanges import Columns, Matrix, cheapest
 from tidings.matching.matcher.murty import ranked
 
 _FEW = 3
-"""Mappings that Murty's algorithm has sooner than the search is made ready."""
+"""For up to this many mappings, Murty's algorithm is done before the search is set up."""
 _MANY = 1_000
-"""Rows times mappings for which the search of a matrix without free columns runs out of steps, which are then lost."""
+"""Rows times mappings above which a search without free columns would run out of steps, and waste its time."""
 
 
 def best(scores: Matrix) -> Columns | None:
@@ -52,7 +52,7 @@ def k_best(scores: Matrix, k: int) -> list[tuple[tuple[int, ...], float]]:
 
 
 def _is_short(rows: int, columns: int, k: int) -> bool:
-    """Whether the search is likely to be: many free columns make for cheap exchanges."""
+    """Whether the search is likely to be short: many free columns allow cheap exchanges."""
     return k > _FEW and (rows * k <= _MANY or columns - rows >= rows / 8)
 
 

@@ -1,11 +1,12 @@
-"""The K cheapest assignments by a search for exchanges of columns that cost little more than the cheapest one.
+"""Finds the K cheapest assignments by a search for cheap exchanges of columns, starting from the cheapest assignment.
 
-Two assignments differ by exchanges: cycles of rows, each of which takes the column of the next, and chains, the last
-row of which takes a free column. With the dual prices of the cheapest assignment no step costs less than 0, so the
-search goes no further where it costs more than the K-th best that is known. Nor does it go where there is no cheap
-enough way to the end: the least costs of all ways between rows are found beforehand (Floyd and Warshall).
+Two assignments differ by exchanges: cycles of rows, in which each row takes the column of the next, and chains, whose
+last row takes a free column. With the dual prices of the cheapest assignment, no step has a negative cost. So the
+search stops where the cost exceeds that of the K-th best assignment known so far. It also stops where no path to the
+end of the exchange is cheap enough: Floyd-Warshall computes the costs of all cheapest paths between rows beforehand.
 
-Each assignment is found once: exchanges come in the order of their first rows, which is the least one of a cycle.
+Each assignment is found once: the search adds exchanges in the order of their first rows, and a cycle begins at its
+lowest row.
 """
 
 from functools import lru_cache
@@ -20,14 +21,16 @@ Columns: TypeAlias = NDArray[np.intp]
 Assigned: TypeAlias = tuple[tuple[int, ...], float]
 
 STEPS = 20_000
-"""Of a search: some 5 ms. Ten rows and columns take some 200 to 700, 64 of random scores 3,000 to 8,000."""
+"""The most steps of a search, about 5 ms. A matrix of 10 × 10 takes 200 to 700, one of 64 × 64 random scores 3,000 to
+8,000."""
 _SAME = 1e-9
-"""Costs that differ by less are the same: sums are rounded."""
+"""Costs that differ by less count as equal, because sums are rounded."""
 _FINITE = 1e300
 
 
 def cheapest(costs: Matrix, first: Columns, k: int, steps: int = STEPS) -> list[Assigned] | None:
-    """Up to k > 1 assignments, the cheapest first; `first` is the cheapest. None if that takes too many steps."""
+    """The k > 1 cheapest assignments, or all if there are fewer, the cheapest first; `first` is the cheapest. None if
+    the search takes too many steps."""
     paid = costs[np.arange(len(first)), first]
     search = _Search(_ways(costs - paid[:, None], first, k), first.tolist(), k, steps)
     search.begin(0, 0.0)
@@ -39,20 +42,20 @@ def cheapest(costs: Matrix, first: Columns, k: int, steps: int = STEPS) -> list[
 
 
 class _Ways(NamedTuple):
-    """What rows may take, and where that leads. The place after the last row stands for whoever has a free column."""
+    """The steps of a search, with their costs. The index after the last row stands for all free columns."""
 
     out: list[list[tuple[float, int]]]
-    """Of each row, the other columns that it might take, the cheapest first."""
+    """For each row, the other columns that it may take, with their costs, the cheapest first."""
     owner: list[int]
-    """Of each column, the row that has it."""
+    """For each column, the row that has it."""
     back: list[list[float]]
-    """For each row that begins an exchange: what it takes, at least, to come from each place to the end."""
+    """For each row that begins an exchange, the cost of the cheapest path from each index to the end."""
     limit: float
-    """What the K-th best costs more than the cheapest, at most."""
+    """An upper bound for the cost of the K-th best assignment above that of the cheapest."""
 
 
 def _ways(more: Matrix, first: Columns, k: int) -> _Ways:
-    """`more`: what each row pays for each column, beyond what it pays now."""
+    """The steps for a matrix of additional costs: those of each row for each column, above those of its own column."""
     rows, columns = more.shape
     owner = np.full(columns, rows)
     owner[first] = np.arange(rows)
@@ -65,13 +68,13 @@ def _ways(more: Matrix, first: Columns, k: int) -> _Ways:
     reduced[:, first] -= prices[:-1]
     reduced[np.arange(rows), first] = np.inf
     back = (least + prices[:, None] - prices).T[:-1]
-    back[:, -1] = -prices[:-1]  # the column where the exchange began is left to nobody
+    back[:, -1] = -prices[:-1]  # at the end of a chain, the column where it began stays free
     return _Ways(_cheap(reduced, limit), owner.tolist(), back.tolist(), limit)
 
 
 def _least(direct: Matrix, spare: Matrix) -> Matrix:
-    """What the least way from each row to each costs, and from and to the place of all free columns: Floyd, Warshall.
-    No cycle costs less than 0, as the assignment is the cheapest. The least way to a row is its dual price."""
+    """The costs of the cheapest paths between all rows, and to and from the free columns, by Floyd-Warshall. No cycle
+    is negative, because the assignment is the cheapest. The cheapest path to a row is its dual price."""
     rows = len(direct)
     least = np.zeros((rows + 1, rows + 1))
     least[:-1, :-1] = direct
@@ -83,7 +86,8 @@ def _least(direct: Matrix, spare: Matrix) -> Matrix:
 
 
 def _limit(direct: Matrix, spare: Matrix, k: int) -> float:
-    """The K-th best is no dearer than the K-th of those in which two rows exchange, or one takes a free column."""
+    """The K-th best assignment costs at most as much as the K-th best of the simplest ones, in which two rows swap
+    their columns, or one row takes a free column."""
     changes = np.concatenate([(direct + direct.T)[_pairs(len(direct))], spare.ravel()])
     if len(changes) < k - 1:
         return _FINITE
@@ -108,7 +112,7 @@ def _cheap(reduced: Matrix, limit: float) -> list[list[tuple[float, int]]]:
 
 
 class _Search:
-    """Depth first; `found` is a heap with the dearest of the K best on top."""
+    """A depth-first search; `found` is a heap of the K best assignments, with the most expensive one on top."""
 
     __slots__ = ("_back", "_columns", "_k", "_limit", "_now", "_out", "_owner", "_taken", "found", "left")
 
@@ -121,7 +125,7 @@ class _Search:
         self.found: list[tuple[float, int, tuple[int, ...]]] = [(0.0, 0, tuple(columns))]
 
     def begin(self, after: int, cost: float) -> None:
-        """Exchanges that begin at a row from `after` on, beside those that cost so much already."""
+        """Add exchanges that begin at a row from `after` on. `cost`: that of the exchanges made so far."""
         columns, taken = self._columns, self._taken
         for row in range(after, len(columns)):
             if not taken[columns[row]] and cost + self._back[row][row] <= self._limit:
@@ -130,7 +134,7 @@ class _Search:
                 taken[columns[row]] = False
 
     def _extend(self, start: int, row: int, cost: float, closes: bool) -> None:
-        """By one more row; `closes`: the exchange may end as a cycle."""
+        """Extend an exchange by one more row; `closes`: it may end as a cycle."""
         columns, taken, owner, now = self._columns, self._taken, self._owner, self._now
         back, free = self._back[start], len(columns)
         mine = columns[row]

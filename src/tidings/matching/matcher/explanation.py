@@ -1,4 +1,4 @@
-"""Explains why an event matches or not: which tuple meets which predicate, with what score, and why no other does."""
+"""Explains why an event matches or not: which tuple meets which predicate, its score, and why other tuples do not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from tidings.matching.matcher.scores import Anatomy
 from tidings.matching.matcher.telling import tuple_text
 
 _OTHERS = 3
-"""Tuples that are told of beside the one that was taken."""
+"""How many other tuples an explanation names for each predicate."""
 _CONSIDERED = 32
-"""Those of which they are the nearest."""
+"""How many tuples are examined to find them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What became of one predicate. Its tuple is that of the mapping; where there is none, the one that meets it best.
+    """How one predicate is met: by its tuple in the mapping, or without a mapping, by the tuple with the best score.
     `place` is None if no tuple meets it."""
 
     predicate: str
@@ -49,7 +49,7 @@ class Explanation:
     reason: str
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The explanation as JSON."""
         return {
             "matches": self.matches,
             "degree": round(self.degree, 4),
@@ -81,7 +81,7 @@ def explain(matcher: Matcher, event: Event) -> Explanation:
 
 
 def _nearest(scores: NDArray[np.float32]) -> list[int | None]:
-    """For each predicate the tuple that meets it best, whoever else wants it; None if no tuple meets it."""
+    """For each predicate, the tuple with the best score, regardless of other predicates; None if no tuple meets it."""
     return [int(row.argmax()) if row.any() else None for row in scores]
 
 

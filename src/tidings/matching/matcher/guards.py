@@ -1,6 +1,6 @@
 """Rules that exclude a pair of phrases, however related their words are.
 
-numerals    "room 101" is not "room 102"; a number is only equal to itself
+numerals    "room 101" is not "room 102": the phrases have different numbers
 opposites   "occupied" is not "vacant": a word of one phrase is the opposite of a word of the other
 """
 
@@ -15,9 +15,9 @@ from tidings.matching.words import words
 
 _NEGATING = ("un", "non", "dis", "de")
 _SHORTEST = 4
-"""Letters of a word that a prefix may stand before."""
+"""The fewest letters of a word that a negating prefix may precede."""
 _KEPT = 4_096
-"""Words of which it is kept whom they rule out."""
+"""How many words are cached with the words that they rule out."""
 
 
 class Guard(StrEnum):
@@ -26,7 +26,7 @@ class Guard(StrEnum):
 
 
 class Guards:
-    """Which of some phrases are ruled out for another one; found by look-up, as there may be thousands of them."""
+    """Finds which of a fixed set of phrases another phrase rules out. It uses look-ups, as there may be thousands."""
 
     def __init__(self, phrases: Sequence[str], opposites: Opposites) -> None:
         self._opposites = opposites
@@ -38,14 +38,14 @@ class Guards:
             for word in found:
                 self._having[word].append(place)
         self._ruling: dict[str, list[str]] = defaultdict(list)
-        """By word, those of the phrases' words that know it as an opposite."""
+        """For each word, the words of the phrases that have it as an opposite."""
         for word in self._having:
             for other in self._opposed(word):
                 self._ruling[other].append(word)
         self._against = lru_cache(_KEPT)(self._find_against)
 
     def ruled_out(self, phrase: str) -> set[int]:
-        """The places of the phrases that this one does not mean."""
+        """The places of the phrases that this phrase rules out."""
         return self._by_numerals(phrase) | self._by_opposites(phrase)
 
     def why(self, phrase: str, place: int) -> Guard | None:
@@ -54,7 +54,8 @@ class Guards:
         return Guard.OPPOSITES if place in self._by_opposites(phrase) else None
 
     def _by_numerals(self, phrase: str) -> set[int]:
-        """A phrase of ours with numerals asks for just these; without, it asks for words, which a number is not."""
+        """A phrase with numerals is ruled out unless the other has the same ones. If the other is a number, all phrases
+        without numerals are ruled out."""
         mine = numerals(phrase)
         out = {place for place in self._numbered if self._numerals[place] != mine}
         if number_of(phrase) is not None:
@@ -62,7 +63,8 @@ class Guards:
         return out
 
     def _by_opposites(self, phrase: str) -> set[int]:
-        """Whichever of two words knows the other as its opposite. Who has both words of a pair is not ruled out."""
+        """Phrases with an opposite of one of its words, in either direction. A phrase with both words of a pair is not
+        ruled out."""
         mine = frozenset(words(phrase))
         out: set[int] = set()
         for word in mine:
@@ -72,7 +74,7 @@ class Guards:
         return out
 
     def _find_against(self, word: str) -> tuple[str, ...]:
-        """Words of the phrases that this one rules out."""
+        """The words of the phrases that this word rules out."""
         found = self._opposed(word).union(self._ruling.get(word, ()))
         return tuple(other for other in found if other in self._having)
 
@@ -81,7 +83,7 @@ class Guards:
 
 
 def _negated(word: str) -> set[str]:
-    """sealed and unsealed, charge and discharge: what a prefix turns into its opposite, both ways."""
+    """The word with a negating prefix, or without its own: unsealed for sealed, charge for discharge."""
     if len(word) < _SHORTEST:
         return set()
     bare = {rest for prefix in _NEGATING if len(rest := word.removeprefix(prefix)) >= _SHORTEST and rest != word}

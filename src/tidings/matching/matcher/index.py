@@ -22,15 +22,15 @@ from tidings.matching.matcher.scores import Knowledge, Scored, ScoreTable
 Key = TypeVar("Key", bound=Hashable)
 
 _SLACK = 1e-6
-"""For rounding: what is within it of a bound passes, and is then measured exactly."""
+"""A tolerance for rounding: subscriptions so close to a bound pass, and get an exact score."""
 _LEAST = 1e-300
-"""Below any score that is not 0."""
+"""A number below any score that is not 0."""
 _PORTION = 256
-"""Tuples of an event that are scored together."""
+"""How many tuples of an event are scored together."""
 
 
 class SubscriptionIndex(Generic[Key]):
-    """Subscriptions by keys. It is made ready when an event comes after a change."""
+    """Subscriptions by keys. After a change, the next event rebuilds the index."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -39,7 +39,7 @@ class SubscriptionIndex(Generic[Key]):
         self.looked_at = 0
         """Pairs of a subscription and an event that passed the bounds."""
         self.pairs = 0
-        """All pairs."""
+        """All pairs of a subscription and an event."""
 
     def __len__(self) -> int:
         return len(self._subscriptions)
@@ -54,7 +54,7 @@ class SubscriptionIndex(Generic[Key]):
             self._ready = None
 
     def match(self, event: Event) -> list[tuple[Key, Match]]:
-        """Whom the event matches, in the order in which they came."""
+        """The keys of the subscriptions that the event matches, in the order in which they were added."""
         if self._ready is None:
             self._ready = _Ready(self._subscriptions, self._knowledge)
         ready = self._ready
@@ -66,7 +66,7 @@ class SubscriptionIndex(Generic[Key]):
 
 
 class _Kind(NamedTuple):
-    """What subscriptions that ask for the same have in common; they are matched once for all of them."""
+    """Subscriptions with the same predicates and parameters share a kind, and are matched together."""
 
     members: tuple[int, ...]
     """The places of their predicates among the distinct ones."""
@@ -75,8 +75,8 @@ class _Kind(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """Of each distinct predicate, the greatest score and the first tuple that has it, whoever else wants that tuple.
-    Then an entry for each place where a column of members is beyond its end: score 1, and a tuple that is nobody's."""
+    """For each distinct predicate, the greatest score and the first tuple that has it, regardless of other predicates.
+    Then come the entries for the padding of `_members`: the score 1, and numbers that are no tuple's."""
 
     scores: NDArray[np.float64]
     tuples: NDArray[np.intp]
@@ -101,19 +101,19 @@ class _Ready(Generic[Key]):
             np.concatenate([np.zeros(len(places)), np.ones(widest)]),
             np.concatenate([np.zeros(len(places), np.intp), -1 - np.arange(widest)]),
         )
-        # A column for each kind: sums over columns of thousands of short ones take half of the time of those over rows
+        # A column for each kind: sums along thousands of short columns take half of the time of sums along rows
         self._members = np.tile(len(places) + np.arange(widest)[:, None], len(kinds))
         for column, each_kind in enumerate(kinds):
             self._members[: len(each_kind.members), column] = each_kind.members
         self._single = np.array([each.mappings == 1 for each in kinds], bool)
-        # n log θ: for the sum of the logarithms of all scores, and so for each of them, none of which exceeds 0
+        # n log θ: the bound for the sum of the logarithms, and for each of them, because none exceeds 0
         thresholds = np.array([each.threshold for each in kinds], np.float64)
         numbers = np.array([len(each.members) for each in kinds], np.float64)
         self._least = numbers * np.log(np.maximum(thresholds, _LEAST)) - _SLACK
         self._needing, self._always = _by_rarest(self._kinds, len(places))
 
     def count(self, candidates: NDArray[np.intp]) -> int:
-        """The subscriptions behind them."""
+        """How many subscriptions these kinds have."""
         return int(np.add.reduce(self._sizes[candidates]))
 
     def best(self, tuples: Sequence[EventTuple]) -> _Best:
@@ -128,7 +128,7 @@ class _Ready(Generic[Key]):
         return _Best(scores, picked)
 
     def candidates(self, best: _Best) -> NDArray[np.intp]:
-        """Those that the bounds leave: first whoever needs no predicate that no tuple meets."""
+        """The kinds that pass the bounds, of those whose rarest predicate is met by some tuple."""
         met = best.scores[: len(self._needing)].nonzero()[0].tolist()
         passed = np.concatenate([self._always, *[self._needing[place] for place in met]])
         with np.errstate(divide="ignore"):
@@ -137,14 +137,14 @@ class _Ready(Generic[Key]):
         return np.asarray(passed[greatest >= self._least[passed]], np.intp)
 
     def matches(self, candidates: NDArray[np.intp], best: _Best, event: Event) -> Iterator[tuple[int, Match]]:
-        """The matches, each with the kind that it is for."""
+        """The matches, each with its kind."""
         if not candidates.size:
             return
         members = self._members[:, candidates]
         picked, scores = best.tuples[members], best.scores[members]
         ordered = np.sort(picked, axis=0)
         apart = self._single[candidates] & np.logical_and.reduce(ordered[1:] != ordered[:-1])
-        products = np.multiply.reduce(scores)  # one factor after the other, as `math.prod` has it
+        products = np.multiply.reduce(scores)  # in the same order as `math.prod`, for the same rounding
         by_row = [row.tolist() for row in (candidates, apart, products)]
         by_column = [zip(*each.tolist(), strict=True) if len(each) else repeat(()) for each in (picked, scores)]
         for place, is_apart, product, tuples, own in zip(*by_row, *by_column, strict=False):
@@ -161,14 +161,14 @@ class _Ready(Generic[Key]):
                 yield place, Match(reached)
 
     def told(self, found: Iterable[tuple[int, Match]]) -> list[tuple[Key, Match]]:
-        """The matches of whoever asked for their kinds, in the order in which these came."""
+        """The matches of kinds as matches of their subscriptions, in the order in which these were added."""
         asking, keys = self._asking, self._keys
         matches = {order: match for kind, match in found for order in asking[kind]}
         return [(keys[order], matches[order]) for order in sorted(matches)]
 
 
 def _by_rarest(kinds: Sequence[_Kind], places: int) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
-    """For each predicate, the kinds of which it is the one that the fewest kinds have; and the kinds without any."""
+    """For each predicate, the kinds whose rarest predicate it is; and the kinds without predicates."""
     having = Counter(member for kind in kinds for member in set(kind.members))
     needing: list[list[int]] = [[] for _ in range(places)]
     always: list[int] = []

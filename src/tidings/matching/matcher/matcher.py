@@ -1,4 +1,4 @@
-"""THE STORY of a match: scores of every predicate against every tuple, the best injective mapping, its degree.
+"""THE STORY of a match: the scores of all predicates against all tuples, the best injective mapping, its degree.
 
     degree = (product of the n scores of the mapping) ** (1/n), the geometric mean
 
@@ -21,7 +21,7 @@ from tidings.matching.matcher.scores import Knowledge, ScoreTable
 
 
 class Mapping(Struct, frozen=True, gc=False):
-    """A tuple of the event for each predicate, by their places, and the scores of these pairs."""
+    """The tuple of the event for each predicate, by its place, and the scores of these pairs."""
 
     tuples: tuple[int, ...]
     scores: tuple[float, ...]
@@ -29,7 +29,7 @@ class Mapping(Struct, frozen=True, gc=False):
 
 
 class Match(Struct, frozen=True, gc=False):
-    """An event that matches, and how: the best mappings, the best first; there is at least one."""
+    """The best mappings of an event that matches, the best first; there is at least one."""
 
     mappings: tuple[Mapping, ...]
 
@@ -39,7 +39,7 @@ class Match(Struct, frozen=True, gc=False):
 
 
 class Matcher:
-    """One subscription, made ready to be matched with event after event."""
+    """One subscription, prepared to be matched with many events."""
 
     def __init__(self, subscription: Subscription, knowledge: Knowledge) -> None:
         self.subscription = subscription
@@ -53,23 +53,23 @@ class Matcher:
         return Match(reached) if reached else None
 
     def degree(self, event: Event) -> float:
-        """That of the best mapping, whatever the threshold; 0 if there is none."""
+        """The degree of the best mapping, regardless of the threshold; 0 if there is none."""
         scores = self.table.matrix(event.tuples)
         columns = best(scores)
         return 0.0 if columns is None else degree_of(scores, columns)
 
     def mappings(self, event: Event, k: int = 1) -> list[Mapping]:
-        """The K best, whatever the threshold."""
+        """The K best mappings, regardless of the threshold."""
         return best_mappings(self.table.matrix(event.tuples), k)
 
     def best_events(self, events: Iterable[Event], k: int) -> list[tuple[int, Match]]:
-        """The K best events of those that match, by their places; of equal ones the earlier first."""
+        """The places of the K best events that match, with their matches; among equal ones, the earlier first."""
         matches = ((place, match) for place, event in enumerate(events) if (match := self.match(event)) is not None)
         return nlargest(k, matches, key=lambda found: (found[1].degree, -found[0]))
 
 
 def best_mappings(scores: NDArray[np.float32], k: int) -> list[Mapping]:
-    """The K best of a matrix of scores."""
+    """The K best mappings for a matrix of scores."""
     if k == 1:
         columns = best(scores)
         return [] if columns is None else [mapping_of(scores, columns)]
@@ -93,10 +93,10 @@ def degree_of(scores: NDArray[np.float32], columns: Columns) -> float:
 
 
 def geometric_mean(scores: Sequence[float]) -> float:
-    """1 if there are none."""
+    """The geometric mean; 1 if there are no scores."""
     return root(prod(scores), len(scores))
 
 
 def root(product: float, size: int) -> float:
-    """The geometric mean of so many scores with this product."""
+    """The geometric mean of `size` scores with this product."""
     return float(product ** (1 / size)) if size else 1.0

@@ -1,8 +1,8 @@
-"""All assignments, the cheapest first, by Murty's algorithm: for each it takes a time that is bounded.
+"""Yields all assignments, the cheapest first, by Murty's algorithm, with bounded time for each.
 
-It divides what is left after each solution into a part for each row, in which the rows before keep their columns and
-this row must take another. What the best of a part costs is the cheapest alternating cycle through its row; one pass of
-Floyd and Warshall over the rows finds all of them.
+After each solution, the algorithm divides the remaining assignments into a part for each row: the rows before keep
+their columns, and this row must take another one. The best assignment of a part costs more by the cheapest alternating
+cycle through its row. One pass of Floyd-Warshall over the rows finds all of these cycles.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class _Part(NamedTuple):
 
 
 def ranked(costs: Matrix, first: Columns) -> Iterator[Assigned]:
-    """Those of finite cost; `first` is the cheapest."""
+    """All assignments of finite cost, in the order of their costs; `first` is the cheapest."""
     ties = count()
     total = float(costs[np.arange(len(first)), first].sum())
     yield tuple(first.tolist()), total
@@ -44,21 +44,21 @@ def ranked(costs: Matrix, first: Columns) -> Iterator[Assigned]:
 
 
 def _solved_rest(allowed: Matrix, fixed: int, before: Columns) -> Columns:
-    """The best assignment in which the first rows keep their columns; there is one."""
+    """The best assignment in which the first rows keep their columns. There is always one."""
     rest = allowed[fixed:]
     if fixed:
-        rest[:, before[:fixed]] = np.inf  # also for all parts of this one, in which these rows keep theirs as well
+        rest[:, before[:fixed]] = np.inf  # in place: the parts of this part keep these rows fixed, too
     columns = before.copy()
     columns[fixed:] = linear_sum_assignment(rest)[1]
     return columns
 
 
 def _detours(allowed: Matrix, columns: Columns, fixed: int) -> list[tuple[int, float]]:
-    """What each row from `fixed` on has to pay to leave its column, if the rows before it keep theirs.
+    """For each row from `fixed` on, the additional cost if it leaves its column, and the rows before it keep theirs.
 
-    In the graph of rows, r -> s costs what r pays to take the column of s; the last node stands for all free columns.
-    A cycle through a row is an exchange; there is no negative one, as the assignment is optimal. Nodes are taken out
-    from the last to the first, and leave the paths through them behind."""
+    In the graph of rows, the edge r -> s costs what r pays more to take the column of s, or a free column. A cycle is
+    an exchange; no cycle is negative, because the assignment is optimal. The rows are eliminated from the last to the
+    first; the distances of the others then include the paths through them."""
     rest, mine = allowed[fixed:], columns[fixed:]
     distance = rest[:, mine]
     paid = distance.diagonal().copy()
@@ -67,7 +67,8 @@ def _detours(allowed: Matrix, columns: Columns, fixed: int) -> list[tuple[int, f
     if allowed.shape[1] > len(columns):
         untaken = rest.copy()
         untaken[:, columns] = np.inf
-        np.minimum(distance, (untaken.min(axis=1) - paid)[:, None], out=distance)  # its column is then free for any
+        # A row may take the cheapest free column, and its own column is then free for any other row.
+        np.minimum(distance, (untaken.min(axis=1) - paid)[:, None], out=distance)
     found: list[tuple[int, float]] = []
     for row in range(len(mine) - 1, -1, -1):
         cycle = distance.item(row, row)

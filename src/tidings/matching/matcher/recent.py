@@ -13,7 +13,7 @@ _FEWEST = 64
 
 
 class Recent(Generic[Asked]):
-    """When it is full, it is emptied: what is asked again is soon there again."""
+    """A cache that is emptied when it is full: rows that are used often are soon in it again."""
 
     def __init__(self, size: int, length: int) -> None:
         self._most = max(_FEWEST, size // (4 * max(1, length)))
@@ -25,7 +25,7 @@ class Recent(Generic[Asked]):
     def of(
         self, asked: Sequence[Asked], find: Callable[[list[Asked]], Sequence[Row] | NDArray[np.float32]]
     ) -> list[Row]:
-        """A row for each; `find` gives those that are missing, each of which it is asked for once."""
+        """The row of each key. `find` computes the missing rows, each once."""
         rows = self._rows
         found = [rows.get(each) for each in asked]
         missing = [each for each, row in zip(asked, found, strict=True) if row is None]

@@ -2,14 +2,14 @@
 
     exact attribute, value, comparison   1 or 0
     approximate attribute                relatedness of the attributes, to the power of the attribute exponent (of its
-                                         square root if the value is not approximate: then there is less to go by)
-    approximate value                    relatedness of the values, 0 where a guard rules them out
+                                         square root if the value is not approximate, and so gives less evidence)
+    approximate value                    relatedness of the values, 0 if a guard rules them out
     product scoring                      the entry-wise product of these, as in the paper
     joint scoring                        if both are approximate: the mean of that product and of the relatedness of
                                          "attribute value", read as one phrase on either side
     below the floor                      0
 
-A table has the predicates of one subscription or the distinct ones of thousands: what it says of a tuple is an array.
+A table has the predicates of one subscription, or the distinct ones of thousands. The scores of a tuple are an array.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ from tidings.matching.relatedness import Relatedness, against
 from tidings.matching.words import spelled
 
 CACHED_BYTES = 64 * 2**20
-"""Of what a table remembers about tuples."""
+"""The size of a table's cache of scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,18 @@ class Scored:
 
 
 class Knowledge:
-    """What is known about words: how related they are, and which rule each other out."""
+    """The knowledge about words: how related they are, and which rule each other out."""
 
     def __init__(
         self, relatedness: Relatedness, opposites: Opposites | None = None, attributes: Relatedness | None = None
     ) -> None:
-        """`attributes`: how related names of attributes are, if that is found otherwise."""
+        """`attributes`: a backend of its own for names of attributes, if there is one."""
         self.relatedness = relatedness
         self.attributes = attributes or relatedness
         self.opposites = opposites or BuiltInOpposites()
 
     def scored(self, subscription: Subscription) -> list[Scored]:
-        """The predicates of a subscription, with what it leaves to the backend."""
+        """The predicates of a subscription, with the backend's parameters where it has none of its own."""
         parameters = subscription.parameters
         default = self.relatedness.calibration
         exponent, floor = parameters.attribute_exponent, parameters.floor
@@ -80,7 +80,8 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Anatomy:
-    """How the score of a predicate and a tuple came about; None for what was not asked."""
+    """The parts of the score of a predicate and a tuple. `joint` is None unless scoring is joint; `guard` is the one
+    that ruled them out, if any."""
 
     score: float
     attribute: float
@@ -90,7 +91,7 @@ class Anatomy:
 
 
 class ScoreTable:
-    """Predicates, ready to be scored against tuples; remembers what it found, up to `cached` bytes."""
+    """Predicates, prepared to be scored against tuples. Caches scores, up to `cached` bytes."""
 
     def __init__(self, scored: Sequence[Scored], knowledge: Knowledge, cached: int = CACHED_BYTES) -> None:
         self._size = len(scored)
@@ -121,13 +122,13 @@ class ScoreTable:
         return self.columns(tuples).T
 
     def columns(self, tuples: Sequence[EventTuple]) -> NDArray[np.float32]:
-        """The same, a row for each tuple."""
+        """The scores with a row for each tuple."""
         if not tuples:
             return np.empty((0, self._size), np.float32)
         return np.array(self._columns.of(tuples, self._scored))
 
     def anatomy(self, place: int, each: EventTuple) -> Anatomy:
-        """How one score came about."""
+        """The parts of one score."""
         text = _text(each.value)
         attribute = float(self._attribute_scores([each])[0, place])
         value = float(self._value_scores([each])[0, place])
@@ -153,7 +154,7 @@ class ScoreTable:
         return np.array(self._names.of([each.attribute for each in tuples], self._named))
 
     def _named(self, names: Sequence[str]) -> NDArray[np.float32]:
-        """Of attributes, which come again in tuple after tuple."""
+        """The scores of attributes, which are cached because many tuples have the same ones."""
         if self._only_approximate:
             return self._attributes.guarded(names) ** self._exponents
         same = self._attributes.same(names)
@@ -179,7 +180,7 @@ class ScoreTable:
 
 
 class _Terms:
-    """The terms that predicates have in one place, each distinct one once; `wanted`: those that will be asked for."""
+    """The distinct attributes, values or phrases of predicates; `wanted`: the predicates whose terms are needed."""
 
     def __init__(
         self,
@@ -200,11 +201,12 @@ class _Terms:
         return self._related(others)[:, self._index]
 
     def guarded(self, others: Sequence[str]) -> NDArray[np.float32]:
-        """Relatedness, 0 where a guard rules it out."""
+        """The relatedness to each term, 0 if a guard rules it out."""
         return np.array(self._known.of(others, self._found))[:, self._index]
 
     def _found(self, others: Sequence[str]) -> NDArray[np.float32]:
-        """Whom the guards rule out for all terms, as a numeral is for words, nobody has to relate."""
+        """As `guarded`, uncached. A phrase that the guards rule out for all terms is not related at all, such as a
+        number with words."""
         ruled_out = [self._guards.ruled_out(other) for other in others]
         asked = [row for row, out in enumerate(ruled_out) if len(out) < len(self._place)]
         related = np.zeros((len(others), len(self._place)), np.float32)

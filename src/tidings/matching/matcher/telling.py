@@ -1,4 +1,4 @@
-"""Matches as documents: which predicate met which tuple, for programs and for people."""
+"""Writes a mapping as JSON: which tuple meets which predicate."""
 
 from typing import Any
 

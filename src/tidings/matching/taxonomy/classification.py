@@ -1,4 +1,4 @@
-"""The nearest topic of a phrase: that with the most related label, of all labels and alternatives of all topics."""
+"""Finds the nearest topic of a phrase: the one whose label, or alternative label, is most related to it."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ CACHED = 65_536
 
 
 class Classifier:
-    """Topics of one level of a taxonomy, by relatedness. What it knows of phrases is bounded."""
+    """Classifies phrases into the topics of one level of a taxonomy. Caches topics of phrases, up to a bound."""
 
     def __init__(self, taxonomy: Taxonomy, relatedness: Relatedness, level: int = 2) -> None:
         labels: dict[str, str] = {}
@@ -26,7 +26,7 @@ class Classifier:
         self._cached = lru_cache(maxsize=CACHED)(self._nearest)
 
     def topic(self, phrase: str) -> str | None:
-        """None for a number, and for a phrase that is related to no topic at all."""
+        """The topic of a phrase; None for a number, and for a phrase that is not related to any topic."""
         return None if number_of(phrase) is not None else self._cached(spelled(phrase))
 
     def topics(self, phrases: Sequence[str]) -> frozenset[str]:

@@ -1,7 +1,8 @@
-"""Clusters subscriptions by topics: an event is matched only with those that share one of its topics, as in the paper.
+"""An index of subscriptions in which an event matches only those that share one of its topics, as in the paper.
 
-Unlike the index that it uses, it may miss matches, and counts these. It saves no time: the index leaves one pair in a
-hundred to examine, topics half of them at best. An index for each set of topics would score the same words in each.
+Unlike `SubscriptionIndex`, which it uses, it may miss matches, and counts these. It saves no time: the bounds of the
+index leave one pair in a hundred to examine, topics at best half of them. An index for each set of topics would have to
+score the same words several times.
 """
 
 from collections import Counter
@@ -18,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class ClusteredIndex(Generic[Key]):
-    """An index, and the topics of those in it."""
+    """An index of subscriptions, with their topics."""
 
     def __init__(self, knowledge: Knowledge, clusters: Clusters) -> None:
         self._clusters = clusters
@@ -47,7 +48,7 @@ class ClusteredIndex(Generic[Key]):
         self._index.add(key, subscription)
 
     def match(self, event: Event) -> list[tuple[Key, Match]]:
-        """Whom the event matches and shares a topic with, in the order in which they came."""
+        """The subscriptions that the event matches and shares a topic with, in the order in which they were added."""
         own = self._clusters.of_event(event)
         self.kept += sum(size for topics, size in self._sizes.items() if meet(own, topics))
         every = self._index.match(event)

@@ -1,10 +1,9 @@
 """Clusters events and subscriptions by their topics: a pair is matched only if they share one.
 
     EVERYTHING   the topics of all attributes and values, as in the paper
-    VALUES       the topics of the values: every event has a type and a place, so attributes exclude hardly any pair
+    VALUES       the topics of the values: almost all events have a type and a place, so attributes exclude few pairs
 
-An event or a subscription without a topic is never excluded. The module also counts what clusters lose, by matching
-every pair.
+An event or a subscription without a topic is never excluded. `Clusters.report` counts the matches that clusters lose.
 """
 
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ class Clustering(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What clusters keep of all pairs, and of those that match."""
+    """How many pairs clusters keep, of all pairs and of those that match."""
 
     pairs: int = 0
     kept: int = 0
@@ -39,17 +38,17 @@ class Kept:
 
     @property
     def share(self) -> float:
-        """Of the pairs, those that are still to be matched."""
+        """The share of the pairs that are still to be matched."""
         return self.kept / self.pairs if self.pairs else 1.0
 
     @property
     def recall(self) -> float:
-        """Of the matches, those that can still be found."""
+        """The share of the matches that can still be found."""
         return self.matches_kept / self.matches if self.matches else 1.0
 
 
 class Clusters:
-    """Which pairs are looked at."""
+    """Decides by topics which pairs of an event and a subscription are matched."""
 
     def __init__(self, classifier: Classifier, clustering: Clustering = Clustering.VALUES) -> None:
         self._classifier = classifier
@@ -65,7 +64,7 @@ class Clusters:
         )
 
     def report(self, events: Iterable[Event], subscriptions: list[Subscription], matches: set[tuple[int, int]]) -> Kept:
-        """`matches` are the pairs of an event and a subscription that match, by their places."""
+        """Count what clusters keep. `matches` are the places of the events and subscriptions that match."""
         topics = [self.of_subscription(each) for each in subscriptions]
         total = Kept()
         for place, event in enumerate(events):
@@ -84,5 +83,5 @@ class Clusters:
 
 
 def meet(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether a pair is looked at."""
+    """Whether a pair with these topics is matched."""
     return not ours or not theirs or not ours.isdisjoint(theirs)

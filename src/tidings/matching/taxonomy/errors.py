@@ -1,4 +1,4 @@
-"""What can be wrong with a taxonomy.
+"""The errors of taxonomies.
 
 BadRequest
 └── TaxonomyUnreadable    taxonomy_unreadable    400   no topics with labels, or no file of a known form

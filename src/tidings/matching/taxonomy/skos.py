@@ -2,7 +2,7 @@
 
     {"medtop:01000000": {"en": "arts, culture and media", "alt": ["culture"], "b": ["medtop:00000000"]}, …}
 
-The object of concepts may also be the member `concepts` of another, as in extracts of EuroVoc.
+The object of concepts may also be the member `concepts` of another object, as in extracts of EuroVoc.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ _MOST = 200_000
 
 
 def of_quads(name: str, quads: Iterable[Quad], language: str = "en") -> Taxonomy:
-    """Labels of the language, or without one. Raises TaxonomyUnreadable."""
+    """A taxonomy from quads. Its labels are those in the language, or without a language. Raises TaxonomyUnreadable."""
     labels: dict[Term, str] = {}
     others: defaultdict[Term, list[str]] = defaultdict(list)
     broader: dict[Term, Term] = {}
@@ -41,7 +41,7 @@ def of_quads(name: str, quads: Iterable[Quad], language: str = "en") -> Taxonomy
 
 
 def of_document(name: str, document: Any, language: str = "en") -> Taxonomy:
-    """Raises TaxonomyUnreadable."""
+    """A taxonomy from JSON. Raises TaxonomyUnreadable."""
     concepts = document.get("concepts", document) if isinstance(document, dict) else None
     if not isinstance(concepts, dict):
         raise TaxonomyUnreadable(f"{name} is no object of concepts, each with a label `{language}`")
@@ -49,7 +49,7 @@ def of_document(name: str, document: Any, language: str = "en") -> Taxonomy:
 
 
 def _topics(concepts: dict[str, Any], language: str) -> Iterator[Topic]:
-    """A broader concept may be named by its key, or by what its key ends with after a prefix."""
+    """The topics of a JSON document, which names a broader concept by its key, or by its key without the prefix."""
     keys = {key.rpartition(":")[2]: key for key in concepts} | {key: key for key in concepts}
     for key, about in concepts.items():
         if not isinstance(about, dict) or not isinstance(about.get(language), str) or about.get("ret"):

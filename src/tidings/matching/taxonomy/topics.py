@@ -8,7 +8,7 @@ _DEEPEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What it is called, what else, and what is broader; of several broader topics, the first counts."""
+    """A topic: its label, alternative labels, and the id of a broader topic; of several broader ones, the first."""
 
     id: str
     label: str
@@ -18,7 +18,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """Topics in the order in which they came. A broader topic that is not there, or is below, is none."""
+    """Topics in their original order. A broader topic that does not exist, or would form a cycle, is ignored."""
 
     name: str
     topics: tuple[Topic, ...]
@@ -31,14 +31,14 @@ class Taxonomy:
         return len(self.topics)
 
     def path(self, topic: str) -> list[str]:
-        """From the top to the topic."""
+        """The ids from the top down to the topic."""
         found = [topic]
         while (above := self._above(found[-1])) is not None and above not in found and len(found) < _DEEPEST:
             found.append(above)
         return found[::-1]
 
     def at(self, topic: str, level: int) -> str:
-        """The topic of this level that it is under: 1 is the top. A topic above that level stays what it is."""
+        """The ancestor of a topic on this level; 1 is the top. The topic itself if it is above that level."""
         path = self.path(topic)
         return path[min(level, len(path)) - 1]
 
@@ -51,6 +51,6 @@ class Taxonomy:
 
 
 def taxonomy(name: str, topics: Iterable[Topic]) -> Taxonomy:
-    """Of topics of one id, the first."""
+    """A taxonomy of these topics; of several with the same id, the first counts."""
     distinct = {topic.id: topic for topic in reversed(list(topics))}
     return Taxonomy(name, tuple(reversed(distinct.values())))

@@ -1,7 +1,7 @@
-"""Figures of the history and their charts.
+"""Figures of the history, and their charts.
 
 figures  values over time, windows, rates, churn and gaps, as DataFrames
-numbers  literals as numbers
-plots    what of it is drawn
-charts   how it is drawn
+numbers  numeric literals as doubles
+plots    selects the rows that are drawn, with Spark
+charts   draws them
 """

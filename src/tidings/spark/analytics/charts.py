@@ -1,4 +1,4 @@
-"""Charts of the history, of plain rows: steps, windows, rates, bars and gaps. Times are microseconds, shown in UTC."""
+"""Draws charts of the history from plain rows: steps, windows, rates, bars and gaps. Times are microseconds, in UTC."""
 
 import re
 from collections import Counter
@@ -20,14 +20,14 @@ _MOST_BANDS = 3
 _DAY = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
-"""Years, months, days, hours, minutes, seconds; zeros at the end are left out."""
+"""Formats of ticks by year, month, day, hour, minute and second. The formatter drops zeros at the end."""
 _LEAST = 1_000_000
-"""Microseconds that a time axis has at least: matplotlib cannot divide less."""
+"""The shortest time axis, in microseconds: matplotlib cannot divide a shorter one."""
 _ADDED, _REMOVED, _SILENT, _OPEN = OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[0], OKABE_ITO[1]
 
 
 class Reading(NamedTuple):
-    """A number, and when it held; `until` is None if it held to the end."""
+    """A number, and the time for which it held; `until` is None if it held to the end."""
 
     time: int
     number: float
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Those of a window."""
+    """The figures of a window."""
 
     start: int
     mean: float | None
@@ -45,7 +45,7 @@ class Figures(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """How much of something changed."""
+    """The number of changes of a predicate, a graph, a publisher or a subject."""
 
     name: str
     additions: int
@@ -53,7 +53,7 @@ class Changes(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A time without a change; `until` is None if it lasts to the end."""
+    """A time without changes; `until` is None if it lasts to the end."""
 
     since: int
     until: int | None
@@ -61,7 +61,7 @@ class Gap(NamedTuple):
 
 @drawn
 def values_chart(title: str, series: Mapping[str, Sequence[Reading]], span: "Span", note: str = "") -> Chart:
-    """Each number for as long as it held, with a break where there was none."""
+    """Each number for the time for which it held, with a break where there was none."""
     chart = _timeline(title, f"{title}: values of {', '.join(series)} over time", span, note)
     colours = colours_of(series)
     for name, readings in series.items():
@@ -85,7 +85,7 @@ def _stretch(reading: Reading, span: "Span") -> tuple[int, int, float]:
 
 
 def _steps(axes: "Axes", stretches: Sequence[tuple[int, int, float]], colour: str) -> None:
-    """A line at each height from one time to another, broken where the next does not begin at once."""
+    """A step line of stretches (begin, end, height), broken where the next does not begin at the end of the last."""
     days: list[float] = []
     heights: list[float] = []
     for begin, end, height in stretches:
@@ -101,9 +101,9 @@ def _steps(axes: "Axes", stretches: Sequence[tuple[int, int, float]], colour: st
 def windows_chart(
     title: str, series: Mapping[str, Sequence[Figures]], every: int, span: "Span", note: str = ""
 ) -> Chart:
-    """The time-weighted mean in a band from the least to the most, and a dot for the mean of what came.
+    """The time-weighted mean in a band from the least to the greatest number, and a dot for the mean of new numbers.
 
-    Many bands would hide each other: there are none then.
+    With many series, there are no bands, because they would hide each other.
     """
     about = f"{title}: time-weighted mean, mean and range of {', '.join(series)} every {period(every)}"
     with_bands = len(series) <= _MOST_BANDS
@@ -146,9 +146,9 @@ def _last(figures: Sequence[Figures]) -> float:
 
 @drawn
 def rates_chart(title: str, counts: Mapping[str, Mapping[int, int]], every: int, span: "Span", note: str = "") -> Chart:
-    """Changes in each window, by the start of the window; none where a window is not named.
+    """The number of changes in each window, by its start; a missing window has none.
 
-    Windows at the edges, of which the span has a part only, would look like a fall: they are left out.
+    Windows that are only partly in the span are left out, because they would look like a decrease.
     """
     title = f"{title}, changes per {period(every)}"
     chart = _timeline(title, f"{title}: {', '.join(counts)}", span, note)
@@ -168,7 +168,7 @@ def rates_chart(title: str, counts: Mapping[str, Mapping[int, int]], every: int,
 
 @drawn
 def changes_chart(title: str, rows: Sequence[Changes], note: str = "") -> Chart:
-    """Additions and removals side by side in one bar, the total at its end."""
+    """Additions and removals as parts of one bar, with the total at its end."""
     about = f"{title}: additions and removals of {', '.join(each.name for each in rows)}"
     chart = blank(title, _lines("changes", note), "", about, height=1.0 + 0.26 * max(len(rows), 2))
     axes = chart.axes
@@ -191,7 +191,7 @@ def changes_chart(title: str, rows: Sequence[Changes], note: str = "") -> Chart:
 
 @drawn
 def gaps_chart(title: str, gaps: Mapping[str, Sequence[Gap]], span: "Span", note: str = "") -> Chart:
-    """A row for each name, with a bar wherever it was silent."""
+    """A row for each name, with a bar for each gap."""
     about = f"{title}: when {', '.join(gaps)} did not change"
     chart = _timeline(title, about, span, note, height=1.1 + 0.26 * max(len(gaps), 2))
     for label, colour, is_open in (("gap", _SILENT, False), ("still open at the end", _OPEN, True)):
@@ -205,7 +205,7 @@ def gaps_chart(title: str, gaps: Mapping[str, Sequence[Gap]], span: "Span", note
 
 
 def _bar(gap: Gap, span: "Span") -> tuple[float, float]:
-    """Where a bar begins, and how long it is, in days."""
+    """The begin and the length of a bar, in days."""
     begin = max(gap.since, span.since)
     return _day(begin), _day((span.until if gap.until is None else gap.until) - begin)
 
@@ -214,7 +214,8 @@ def _bar(gap: Gap, span: "Span") -> tuple[float, float]:
 
 
 def short_names(terms: Iterable[str]) -> dict[str, str]:
-    """Each term by the end of its name, by more of it where two would be the same, and never two alike."""
+    """A short name for each term: the end of its IRI, or more of it if two terms would have the same name. All names
+    are different."""
     whole = {term: term.strip("<>") for term in terms}
     ends = {term: _last_part(text) if term[:1] == "<" else text for term, text in whole.items()}
     often = Counter(ends.values())
@@ -232,24 +233,24 @@ def short_names(terms: Iterable[str]) -> dict[str, str]:
 
 
 def _difference(text: str, others: Sequence[str]) -> str:
-    """What a name has between the beginning and the end that are those of the others too."""
+    """The part of a name between the beginning and the end that it shares with the others."""
     begin = _alike(others)
     end = _alike([other[begin:][::-1] for other in others])
     return f"…{_shortened(text[begin : len(text) - end], LONGEST_NAME - 2)}…"
 
 
 def _alike(texts: Sequence[str]) -> int:
-    """How many characters texts begin with that are the same in all of them."""
+    """The length of the common prefix of some texts."""
     return sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, zip(*texts, strict=False)))
 
 
 def in_order(term: str) -> str:
-    """By what terms are sorted as people do: lamp 2 before lamp 10."""
+    """A sort key in natural order: lamp 2 before lamp 10."""
     return re.sub(r"[0-9]{1,20}", lambda digits: digits[0].zfill(20), term.strip("<>"))
 
 
 def period(micros: int) -> str:
-    """A length of time in the largest unit that it is a whole number of."""
+    """A duration in the largest unit of which it is a whole multiple."""
     for unit, name in (
         (86_400_000_000, "d"),
         (3_600_000_000, "h"),
@@ -287,13 +288,13 @@ def _timeline(title: str, about: str, span: "Span", note: str, **size: float) ->
 
 
 def _days(span: "Span") -> str:
-    """From which day to which; the second is not in it."""
+    """The days of a span, without the instant at its end."""
     first, last = (_EPOCH + timedelta(microseconds=micros) for micros in (span.since, max(span.until - 1, span.since)))
     return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
 def _rows(chart: Chart, names: Sequence[str]) -> None:
-    """Names at the left of their bars, the first on top, and what the colours mean below."""
+    """Names at the left of their bars, the first at the top, with a legend below."""
     axes = chart.axes
     axes.set_yticks(range(len(names)), [literal(name) for name in names])
     axes.set_ylim(max(len(names), 1) - 0.4, -0.6)
@@ -308,7 +309,7 @@ def _end(value: float, span: "Span") -> tuple[float, float]:
 
 
 def _day(micros: int) -> float:
-    """As matplotlib counts time."""
+    """An instant in days since 1970, as matplotlib counts time."""
     return micros / _DAY
 
 

@@ -1,11 +1,11 @@
 """Figures of the history: values over time, windows, rates, churn and gaps. Every function makes a DataFrame.
 
-    changes   what `travel.changes` gives: seq, time, op, s, p, o, g, and `by`, the publisher, if it is known
-    Series    which of them: a predicate, perhaps some subjects, perhaps a graph
+    changes   the rows of `travel.changes`: seq, time, op, s, p, o, g, and `by`, the publisher, if it is known
+    Series    which of these changes: of a predicate, optionally of some subjects, or of a graph
     Span      [since, until), in microseconds since 1970
 
-A value holds from the change that added it to the one that removed it. What held when the span began is known, because
-changes before it are read as well. An update that says what is so already is no change, and is not in the history.
+A value holds from the change that added it to the one that removed it. The values at the beginning of the span are
+known, because changes before it are read as well. An update without effect is no change, and is not in the history.
 """
 
 from collections.abc import Mapping
@@ -29,14 +29,14 @@ _COLUMNS: Mapping[By, str] = {"predicate": "p", "graph": "g", "publisher": "by"}
 
 
 class NotInHistory(TidingsError):
-    """Nothing in the history has this predicate, subject or graph."""
+    """The history has no change with this predicate, subject or graph."""
 
     status = 404
     code = "not_in_history"
 
 
 class Span(NamedTuple):
-    """The time asked for."""
+    """The requested time."""
 
     since: int
     until: int
@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The changes asked for; without subjects those of all, without a predicate or graph those of any."""
+    """The requested changes. Without subjects, a predicate or a graph, those of all subjects, predicates or graphs."""
 
     predicate: Term | None = None
     subjects: tuple[Term, ...] = ()
@@ -52,7 +52,7 @@ class Series:
 
 
 def span_of(lake: Lake) -> Span:
-    """From the first commit to just after the last. Raises NotInHistory."""
+    """The span from the first commit to just after the last. Raises NotInHistory."""
     batches = lake.batches()
     if not batches:
         raise NotInHistory(f"{lake.path} has no commits yet: tidings history ingest takes them in")
@@ -63,10 +63,10 @@ def span_of(lake: Lake) -> Span:
 
 
 def values(changes: DataFrame, series: Series, span: Span) -> DataFrame:
-    """What held in the span: subject, graph, seq, time, value, number, until.
+    """The values that held in the span: subject, graph, seq, time, value, number, until.
 
-    `seq` and `time` are those of the change that brought the value, which may have been before the span; `until` is
-    when it was replaced or removed, null if it held on to the end. `number` is null for what is no number.
+    `seq` and `time` are those of the change that added the value, which may be before the span. `until` is when it was
+    removed; null if it held to the end. `number` is null for a value that is not a number.
     """
     by_quad = Window.partitionBy(*"spog").orderBy("seq")
     known = _matching(changes, series).where(f.col("time") < _instant(span.until))
@@ -84,9 +84,9 @@ def values(changes: DataFrame, series: Series, span: Span) -> DataFrame:
 def windows(changes: DataFrame, series: Series, span: Span, every: int) -> DataFrame:
     """Windows of a fixed length: subject, graph, window, count, mean, min, max, time_weighted_mean.
 
-    `count`, `mean`, `min` and `max` are of the numbers that came within the window. The time-weighted mean weighs each
-    number by how long it held in the window, so that a window in which nothing came has one as well; numbers that held
-    at the same time weigh the same. What is not finite does not count. Raises BadRequest if there are too many windows.
+    `count`, `mean`, `min` and `max` are of the numbers that were added within the window. The time-weighted mean
+    weights each number by how long it held in the window, so a window without new numbers has one, too. Numbers that
+    held at the same time have equal weights. Only finite numbers count. Raises BadRequest for too many windows.
     """
     check_windows(span, every)
     numbers = values(changes, series, span).where(finite()).select(*SERIES, "number", *_stretch(span))
@@ -110,7 +110,7 @@ def windows(changes: DataFrame, series: Series, span: Span, every: int) -> DataF
 
 
 def finite() -> Column:
-    """Whether a number can be reckoned with. NaN cannot: Spark takes it for the largest number."""
+    """Whether a number is finite. To Spark, NaN is the largest number, so this excludes it, too."""
     return f.abs("number") < float("inf")
 
 
@@ -124,14 +124,14 @@ def check_windows(span: Span, every: int) -> None:
 
 
 def _stretch(span: Span) -> list[Column]:
-    """When a value held within the span, in microseconds, and whether it came within it."""
+    """When a value held within the span, in microseconds, and whether it was added within the span."""
     time, until = f.unix_micros("time"), f.unix_micros("until")
     begin = f.greatest(time, f.lit(span.since))
     return [begin.alias("begin"), f.coalesce(until, f.lit(span.until)).alias("end"), (time == begin).alias("came")]
 
 
 def _place(micros: Column, every: int) -> Column:
-    """The number of a window, counted from 1970."""
+    """The number of the window of an instant, counted from 1970."""
     return f.call_function("div", micros, f.lit(every))
 
 
@@ -141,9 +141,9 @@ def _place(micros: Column, every: int) -> Column:
 def rates(
     changes: DataFrame, series: Series, span: Span, by: By, every: int | None = None, top: int | None = None
 ) -> DataFrame:
-    """How much changed: [window,] predicate, graph or publisher, additions, removals, commits; the busiest first.
+    """Numbers of changes: [window,] predicate, graph or publisher, additions, removals, commits; the most first.
 
-    Publishers that are not known are one, and null. Raises BadRequest if there are too many windows.
+    Unknown publishers count as one, which is null. Raises BadRequest if there are too many windows.
     """
     if every is not None:
         check_windows(span, every)
@@ -157,7 +157,7 @@ def rates(
 
 
 def busiest(rows: DataFrame, keys: tuple[str, ...], top: int, weight: Column | None = None) -> DataFrame:
-    """The rows of the keys that have the most: rows, or a sum of something."""
+    """The rows of the `top` keys with the most rows, or with the greatest `weight`."""
     weighed = rows.groupBy(*keys).agg((f.count("*") if weight is None else weight).alias("weight"))
     most = weighed.orderBy(f.desc("weight"), *keys).limit(top)
     kept = most.select(*[f.col(key).alias(f"kept_{key}") for key in keys])
@@ -166,7 +166,7 @@ def busiest(rows: DataFrame, keys: tuple[str, ...], top: int, weight: Column | N
 
 
 def churn(changes: DataFrame, series: Series, span: Span, top: int) -> DataFrame:
-    """The subjects that changed the most: subject, additions, removals, commits."""
+    """The subjects with the most changes: subject, additions, removals, commits."""
     found = _within_span(changes, series, span).groupBy(f.col("s").alias("subject")).agg(*_counts())
     return found.orderBy(f.desc(_changes()), "subject").limit(top)
 
@@ -192,7 +192,8 @@ def _changes() -> Column:
 
 
 def gaps(changes: DataFrame, series: Series, span: Span, longer: int) -> DataFrame:
-    """When nothing changed for longer than that: subject, graph, since, until, seconds, usual; the longest first.
+    """The times without changes that are longer than `longer`, in microseconds: subject, graph, since, until, seconds,
+    usual; the longest first.
 
     `until` is null for a gap that lasts to the end of the span. `usual` is the median of the seconds between two
     changes of the subject, up to the end of the span.
@@ -214,11 +215,11 @@ def gaps(changes: DataFrame, series: Series, span: Span, longer: int) -> DataFra
     return long.select(*SERIES, "since", "until", *seconds).orderBy(f.desc("seconds"), *SERIES, "since")
 
 
-# -- what there is ---------------------------------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------------------------
 
 
 def check_known(changes: DataFrame, series: Series) -> None:
-    """Raises NotInHistory, with what there is instead, if the history has nothing of the series."""
+    """Raise NotInHistory, with what the history has instead, if it has no change of the series."""
     if not _matching(changes, series).isEmpty():
         return
     of_predicate = _matching(changes, Series(series.predicate))

@@ -1,4 +1,4 @@
-"""Literals as numbers, in Spark's own operations: what the engine reads as a number, as the nearest double."""
+"""Converts the literals that the engine reads as numbers to the nearest doubles, with Spark's own operations."""
 
 from decimal import Decimal
 from functools import reduce
@@ -15,11 +15,11 @@ _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
 _REAL = r"^([+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|INF)|NaN)$"
 _EXACT = "decimal(38,0)"
 _BEYOND = 10**38 - 1
-"""Stands for integers of more digits than a decimal of Spark has: no bound of a datatype is so large."""
+"""Stands for integers with more digits than a decimal of Spark can have. No bound of a datatype is so large."""
 
 
 def number(term: Column) -> Column:
-    """The value of a numeric literal as a double, as `values.decode` reads it; null for everything else."""
+    """The value of a numeric literal as a double, as `values.decode` reads it; null for other terms."""
     lexical, kind = (f.regexp_extract(term, _TYPED, group) for group in (1, 2))
     double = lexical.try_cast("double")
     short = f.length(lexical) <= MAX_DIGITS
@@ -33,7 +33,7 @@ def number(term: Column) -> Column:
 
 
 def _within(kind: Column, lexical: Column, double: Column) -> Column:
-    """Whether an integer belongs to its datatype. Doubles would not tell 2^63 from 2^63 - 1."""
+    """Whether an integer is within the bounds of its datatype. Doubles could not distinguish 2^63 from 2^63 - 1."""
     beyond = f.when(double > 0, f.lit(Decimal(_BEYOND))).otherwise(f.lit(Decimal(-_BEYOND)))
     exact = f.coalesce(lexical.try_cast(_EXACT), beyond)
     bounds = [(name, *bound) for name, bound in INTEGER_BOUNDS.items()]

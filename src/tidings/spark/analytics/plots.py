@@ -1,6 +1,7 @@
-"""From the history to its charts: Spark picks and thins what is drawn, so that little of it comes here.
+"""Draws charts of the history. Spark selects and reduces the rows, so that this process gets only a few.
 
-At most `MOST_LINES` lines, of `MOST_POINTS` points each: longer ones are drawn by windows, and windows are made longer.
+A chart has at most `MOST_LINES` lines, of `MOST_POINTS` points each. Longer lines are drawn by windows, and windows are
+lengthened if there are too many.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ _UNKNOWN: dict[By, str] = {"predicate": "?", "graph": "default graph", "publishe
 
 
 def values(changes: DataFrame, series: Series, span: Span) -> Chart:
-    """Numbers over time; if there are many, by windows. Raises BadRequest if there are none."""
+    """A chart of numbers over time; by windows if there are many. Raises BadRequest if there are none."""
     numbers = analytics.values(changes, series, span).where(analytics.finite())
     often = _found(numbers.groupBy(*SERIES).count().agg(f.count("*"), f.max("count")))[0]
     if not often[0]:
@@ -39,7 +40,7 @@ def values(changes: DataFrame, series: Series, span: Span) -> Chart:
 
 
 def windows(changes: DataFrame, series: Series, span: Span, every: int) -> Chart:
-    """Figures of windows, which are longer than asked for if there are many. Raises BadRequest if there are none."""
+    """A chart of windows, which are longer than `every` if there are too many. Raises BadRequest without numbers."""
     every = _coarser(span, every)
     figures = analytics.windows(changes, series, span, every)
     count = figures.select(*SERIES).distinct().count()
@@ -53,7 +54,7 @@ def windows(changes: DataFrame, series: Series, span: Span, every: int) -> Chart
 
 
 def rates(changes: DataFrame, series: Series, span: Span, by: By, every: int | None, top: int | None) -> Chart:
-    """Changes by predicate, graph or publisher; over time if there are windows."""
+    """A chart of numbers of changes by predicate, graph or publisher; over time if `every` is given."""
     most = MOST_BARS if every is None else MOST_LINES
     every = every and _coarser(span, every)
     rows = _found(analytics.rates(changes, series, span, by, every, min(top or most, most)).drop("commits"))
@@ -68,7 +69,7 @@ def rates(changes: DataFrame, series: Series, span: Span, by: By, every: int | N
 
 
 def churn(changes: DataFrame, series: Series, span: Span, top: int) -> Chart:
-    """The subjects that changed the most."""
+    """A chart of the subjects with the most changes."""
     rows = _found(analytics.churn(changes, series, span, min(top, MOST_BARS)))
     names = short_names(row["subject"] for row in rows)
     bars = [Changes(names[row["subject"]], row["additions"], row["removals"]) for row in rows]
@@ -76,7 +77,7 @@ def churn(changes: DataFrame, series: Series, span: Span, top: int) -> Chart:
 
 
 def gaps(changes: DataFrame, series: Series, span: Span, longer: int) -> Chart:
-    """Where nothing changed, of the subjects with the most gaps."""
+    """A chart of the subjects with the most gaps."""
     found = analytics.gaps(changes, series, span, longer)
     count = found.select(*SERIES).distinct().count()
     kept = analytics.busiest(found, SERIES, MOST_BARS).orderBy(f.desc("seconds")).limit(MOST_BARS * MOST_POINTS)
@@ -87,19 +88,19 @@ def gaps(changes: DataFrame, series: Series, span: Span, longer: int) -> Chart:
 
 
 def _window_for(span: Span) -> int:
-    """A length that people reckon in, and that gives few enough windows."""
+    """The shortest usual length of windows that gives few enough of them."""
     least = (span.until - span.since) // (MOST_POINTS - 2) + 1
     return next((length for length in _LENGTHS if length >= least), _LENGTHS[-1] * -(-least // _LENGTHS[-1]))
 
 
 def _coarser(span: Span, every: int) -> int:
-    """A length of windows that is a multiple of another, and gives few enough of them."""
+    """The shortest multiple of a length of windows that gives few enough of them."""
     analytics.check_windows(span, every)
     return every * -(-((span.until - span.since) // every + 2) // MOST_POINTS)
 
 
 def _by_series(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """The rows of each subject and graph, by a name that is told apart from the others."""
+    """The rows of each subject and graph, by a unique name."""
     found: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         found.setdefault((row[0], row[1]), []).append(row)
@@ -125,6 +126,6 @@ def _micros(name: str) -> Column:
 
 
 def _found(frame: DataFrame) -> list[Any]:
-    """The rows, with instants in microseconds."""
+    """The collected rows, with instants in microseconds."""
     columns = [_micros(name) if kind == "timestamp" else f.col(f"`{name}`") for name, kind in frame.dtypes]
     return frame.select(*columns).collect()

@@ -1,13 +1,14 @@
-"""The ESA index on Spark: from a dump of a wiki, or from WordNet, to the arrays that are served.
+"""Builds an ESA index on Spark, from a dump of a wiki or from WordNet, as arrays for matching.
 
     dump, wikitext, sources  ->  counting  ->  postings  ->  serving
-                                     build: all of it, in rounds that are not done twice
+                                     build: the whole job, in rounds
 
-dump       pages of a MediaWiki dump, in pieces that can be read in any order
-wikitext   what a page says, without its markup
+dump       divides a MediaWiki dump into pieces that can be read in any order
+pages      the pages of a piece
+wikitext   the text of a page, without its markup
 sources    what can be indexed: a dump, WordNet
-counting   pieces to counts of terms, in Python workers
-postings   counts to weights, and for each term the concepts that weigh most, in Spark's SQL
-serving    the index in Parquet to the arrays of `lexicons/esa`
-build      the job, which goes on where it was ended
+counting   counts the terms of pieces, in Python workers
+postings   computes weights from counts, and for each term the concepts with the greatest weights
+serving    converts the index from Parquet to the arrays of `lexicons/esa`
+build      the job, which resumes after an interruption
 """

@@ -1,11 +1,11 @@
-"""The job that builds an ESA index, which goes on where it was ended.
+"""The job that builds an ESA index. After an interruption, it resumes where it ended.
 
-    OUT/build.json       what is built, of what, and how
-    OUT/rounds/N.json    a round of pieces whose counts are in OUT/counts/…
-    OUT/vocabulary.parquet, OUT/postings/…   the inverted index; postings.json says that it is whole
-    OUT/esa.json and arrays                  what is served; counts and rounds go when it is there
+    OUT/build.json       the source and the parameters of the index
+    OUT/rounds/N.json    a round of pieces, whose counts are in OUT/counts/…
+    OUT/vocabulary.parquet, OUT/postings/…   the inverted index; postings.json marks it as complete
+    OUT/esa.json and arrays                  the finished index; counts and rounds are then removed
 
-What no manifest names is not there: a killed build leaves files that the next one removes.
+Files that no manifest names are ignored, and the next build removes those that a killed build has left.
 """
 
 import shutil
@@ -31,30 +31,30 @@ from tidings.spark.lock import locked
 
 _VERSION = 2
 _EACH_CORE = 16
-"""Pieces of a round: a kill costs what is being read, some 100 MB of a dump for each core."""
+"""Pieces of a round for each core. A killed build loses the present round, about 100 MB of a dump for each core."""
 
 
 class Parameters(msgspec.Struct, frozen=True):
-    """How an index is made."""
+    """The parameters of an index."""
 
     shortest: int
-    """How many different terms a document has to have."""
+    """The fewest different terms of a document."""
     rarest: int
-    """How many documents have to have a term."""
+    """The fewest documents that must have a term."""
     commonest: float = 0.25
-    """The share of documents that may have it."""
+    """The greatest share of documents that may have a term."""
     most: int = 1000
-    """How many concepts a term is about, at most."""
+    """The most concepts of a term."""
     least: float = 0.0
-    """The share of its greatest weight that a concept has to have."""
+    """The least weight of a concept of a term, as a share of the term's greatest weight."""
     vocabulary: int = 2_000_000
-    """How many terms there are at most, the most frequent ones."""
+    """The most terms of the index; the most frequent ones are kept."""
     lenient: bool = False
-    """Go on after what is damaged."""
+    """Skip damaged parts of the source."""
 
 
 class About(msgspec.Struct, frozen=True):
-    """What build.json says."""
+    """The content of build.json."""
 
     version: int
     source: str
@@ -63,10 +63,10 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """Some pieces that are counted, or all postings; in which files."""
+    """The files of a finished step: the counts of some pieces, or all postings."""
 
     pieces: int
-    """How many, after those of the rounds before: who goes on may have more cores, and larger rounds."""
+    """How many pieces, which follow those of earlier rounds. A resumed build may have more cores, and larger rounds."""
     files: list[str]
     tally: dict[str, int]
 
@@ -77,11 +77,11 @@ class Progress(NamedTuple):
     total: int
     tally: Counter[str]
     read: int = 0
-    """Pages that this call has read; others were read before."""
+    """How many pages this run has read, without those of earlier runs."""
 
 
 class Build:
-    """Raises BuildForeign, DumpDamaged, NothingToIndex, and what goes wrong on Spark."""
+    """The job. Raises BuildForeign, DumpDamaged, NothingToIndex, and the errors of Spark."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Build:
                 shutil.rmtree(self._out / name, ignore_errors=True)
             return made
 
-    # -- where it was ended ------------------------------------------------------------------------------------------
+    # -- beginning or resuming ---------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         about = About(_VERSION, self._source.name, self._source.identity, self._how)
@@ -159,7 +159,7 @@ class Build:
         return [self._out / "counts" / file for each in rounds for file in each.files]
 
     def _concepts(self, rounds: list[Round]) -> pa.Table:
-        """page and title, in order: few bytes a page, and all that this process keeps of them."""
+        """The page numbers and titles, ordered by number: the only data of pages that this process keeps."""
         tables = [pq.read_table(each, columns=["pages", "titles"]) for each in self._counts(rounds)]
         pages = np.concatenate(
             [np.frombuffer(each.as_buffer(), np.int64) for table in tables for each in table["pages"]]
@@ -221,7 +221,7 @@ def _write(path: Path, value: msgspec.Struct) -> None:
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """None if there is none, or none that is whole: then it is made again."""
+    """The content of a manifest; None if it is missing or incomplete, so that its step is repeated."""
     try:
         text = path.read_bytes()
         return msgspec.json.decode(text, type=kind) if is_sealed(text.removesuffix(b"\n")) else None

@@ -1,8 +1,8 @@
-"""Pieces to counts of terms, in Python workers. Terms are found by the code that finds them in phrases later.
+"""Counts the terms of pieces, in Python workers, with the same code that later finds the terms of phrases.
 
-Of each piece, a worker writes a file. A row of it is a block of documents, as arrays: the terms of all its documents
-once, and each document's terms by their places among these. Spark gets the name of the file, and what became of the
-pages: arrays that went through it would cost more than all the rest (a third of the processor time of a build).
+For each piece, a worker writes a file. A row is a block of documents, as arrays: the distinct terms of all its
+documents, and for each document the places of its terms among these. Spark gets only the name of the file and counters
+of pages. To pass the arrays through Spark would cost more than all the rest (a third of the processor time of a build).
 """
 
 from collections import Counter, defaultdict
@@ -34,14 +34,14 @@ _ARROW = pa.schema(
     ]
 )
 _FULL = 1 << 20
-"""Terms of documents in a block: 8 MB."""
+"""How many terms of documents a block has: 8 MB."""
 PAGES, KEPT, SHORT, DAMAGED = "pages", "kept", "too short", "damaged"
 _MOST_TERMS = 50_000
-"""Of a document; a book of lists has no more."""
+"""The most different terms of a document; of a longer one, the most frequent are kept."""
 
 
 class Block(NamedTuple):
-    """Documents and their terms: those of the first document are the first `sizes[0]` of `places` and `counts`."""
+    """Documents and their terms. Those of the first document are the first `sizes[0]` of `places` and `counts`."""
 
     pages: NDArray[np.int64]
     sizes: NDArray[np.int32]
@@ -51,21 +51,21 @@ class Block(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A piece whose counts are in a file."""
+    """The file with the counts of a piece, and counters of its pages."""
 
     file: str
     tally: dict[str, int]
 
 
 def count(spark: SparkSession, pieces: list[Piece], folder: Path, shortest: int, *, lenient: bool) -> list[Counted]:
-    """A partition for each piece. What was written more than once, or for nothing, is in no answer."""
+    """Count pieces, each in a partition of its own. Files of repeated or failed tasks are not in the result."""
     work = _worker([msgspec.json.encode(piece) for piece in pieces], str(folder.absolute()), shortest, lenient)
     found = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(work, _SCHEMA).collect()
     return [Counted(row.file, msgspec.json.decode(row.tally, type=dict[str, int])) for row in found]
 
 
 def blocks(path: Path) -> Iterator[Block]:
-    """Those of a file of counts, one at a time."""
+    """The blocks of a file of counts, one at a time."""
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(1, columns=[*Block._fields]):
             pages, *others = (batch[name][0].as_buffer() for name in ("pages", "sizes", "places", "counts"))
@@ -89,7 +89,7 @@ def _worker(pieces: list[bytes], folder: str, shortest: int, lenient: bool) -> C
 
 
 def _written(piece: Piece, path: Path, shortest: int, *, lenient: bool) -> Counter[str]:
-    """What became of the pages of a piece, whose counts are then in a file."""
+    """Write the counts of a piece to a file. Returns the counters of its pages."""
     tally: Counter[str] = Counter()
     filling = _Filling()
     with pq.ParquetWriter(path, _ARROW, use_dictionary=False) as writer:
@@ -120,7 +120,7 @@ def _terms(text: str) -> Counter[str]:
 
 
 class _Filling:
-    """A block to which documents are added."""
+    """Builds a block from documents."""
 
     def __init__(self) -> None:
         self._number: defaultdict[str, int] = defaultdict()

@@ -1,7 +1,7 @@
-"""A MediaWiki dump (pages-articles.xml, plain or bz2) in pieces that can be read in any order.
+"""Divides a MediaWiki dump (pages-articles.xml, plain or bz2) into pieces that can be read in any order.
 
-A piece is a range of bytes, and has the pages that begin in it; the last may end beyond. In a bz2 file, pieces begin
-where one of its streams does: a multistream dump has one every hundred pages, others have one and are one piece.
+A piece is a range of bytes with the pages that begin in it; the last page may end beyond it. In a bz2 file, pieces
+begin with a bz2 stream: a multistream dump has one for each hundred pages, other dumps have only one, and so one piece.
 """
 
 import bz2
@@ -16,7 +16,7 @@ from tidings.spark.esa.errors import DumpDamaged, DumpUnreadable
 
 PLAIN_PIECE = 8 << 20
 PACKED_PIECE = 2 << 20
-"""Bytes of a piece; a packed one has some four times as many when it is unpacked."""
+"""Bytes of a piece; unpacking makes a packed one about four times as large."""
 _BLOCK = 1 << 20
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _STREAM_START = 10
@@ -30,14 +30,14 @@ class Piece(msgspec.Struct, frozen=True, tag="dump"):
 
 
 class Block(NamedTuple):
-    """Some text of the dump. What comes after the end of a piece does not belong to it, but ends its last page."""
+    """Some text of the dump. `belongs` is false after the end of the piece, where its last page ends."""
 
     text: bytes
     belongs: bool
 
 
 def pieces(path: Path, plain: int = PLAIN_PIECE, packed: int = PACKED_PIECE) -> list[Piece]:
-    """Raises DumpUnreadable."""
+    """The pieces of a dump. Raises DumpUnreadable."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -53,7 +53,7 @@ def pieces(path: Path, plain: int = PLAIN_PIECE, packed: int = PACKED_PIECE) -> 
 
 
 def blocks(piece: Piece) -> Iterator[Block]:
-    """The text of a piece, and then that beyond it, until nobody wants more. Raises DumpDamaged."""
+    """The text of a piece, and then the text beyond it, as far as the caller reads. Raises DumpDamaged."""
     try:
         with Path(piece.path).open("rb") as file:
             file.seek(piece.start)
@@ -75,7 +75,7 @@ def _plain(file: BinaryIO, piece: Piece) -> Iterator[Block]:
 
 
 def _unpacked(file: BinaryIO, piece: Piece) -> Iterator[Block]:
-    """Stream after stream. `begun` is where the current one began."""
+    """The unpacked text, stream by stream. `begun` is the offset of the present stream."""
     begun, rest = piece.start, b""
     while rest or (rest := file.read(_BLOCK)):
         stream, belongs = bz2.BZ2Decompressor(), begun < piece.end
@@ -94,7 +94,7 @@ def _unpacked(file: BinaryIO, piece: Piece) -> Iterator[Block]:
 
 
 def _streams(file: BinaryIO, size: int, every: int) -> Iterator[int]:
-    """The first place at or after each multiple of `every` at which a stream begins."""
+    """The offsets at which further pieces begin: those of streams, about `every` bytes apart."""
     at = every
     while at < size and (found := _next_stream(file, at)) is not None:
         yield found

@@ -1,10 +1,10 @@
 """Errors of building an ESA index; branches of the tree in `model/errors.py`.
 
 TidingsError
-├── DumpUnreadable       dump_unreadable       400   no dump of a MediaWiki, or one that is packed in another way
-├── DumpDamaged          dump_damaged          500   a dump that ends too early, or is not what it was
-├── BuildForeign         build_foreign         409   a folder with the beginning of another index
-└── NothingToIndex       nothing_to_index      400   no page is long enough, no term frequent enough
+├── DumpUnreadable       dump_unreadable       400   not a MediaWiki dump, or with an unknown compression
+├── DumpDamaged          dump_damaged          500   a dump ends too early, has errors, or has changed
+├── BuildForeign         build_foreign         409   the folder contains another index, or parts of one
+└── NothingToIndex       nothing_to_index      400   no page is long enough, or no term frequent enough
 """
 
 from tidings.model.errors import TidingsError

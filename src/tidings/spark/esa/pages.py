@@ -1,6 +1,6 @@
-"""The pages of a piece of a dump. Only a page at a time is in memory, and none that is larger than it should be.
+"""Reads the pages of a piece of a dump. Only one page at a time is in memory, and none that is too large.
 
-In a dump, `<` in a text is written `&lt;`: where a tag stands, it is one.
+In a dump, `<` in a text is escaped as `&lt;`, so whatever looks like a tag is a tag.
 """
 
 import html
@@ -19,7 +19,7 @@ _NUMBER = re.compile(rb"<id>(\d{1,18})</id>")
 _SPACE = re.compile(rb"<ns>\s*(-?\d{1,9})\s*</ns>")
 
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&"}
-"""The last one last: `&amp;lt;` is `&lt;`."""
+"""`&amp;` must be the last: `&amp;lt;` stands for the text `&lt;`."""
 
 
 class Page(NamedTuple):
@@ -29,7 +29,7 @@ class Page(NamedTuple):
 
 
 class Skipped(StrEnum):
-    """Pages that are no concepts, and why."""
+    """Reasons why a page is not a concept."""
 
     REDIRECT = "redirects"
     NAMESPACE = "in other namespaces"
@@ -39,8 +39,8 @@ class Skipped(StrEnum):
 
 
 def pages(piece: Piece, largest: int = LARGEST) -> Iterator[Page | Skipped]:
-    """Those that begin in the piece. Raises DumpDamaged."""
-    buffer, offset, inside = b"", 0, 0  # `offset` is where the buffer begins, `inside` how much text belongs
+    """The pages that begin in the piece. Raises DumpDamaged."""
+    buffer, offset, inside = b"", 0, 0  # `offset`: where the buffer begins; `inside`: length of the piece's own text
     whole = True
     for text, belongs in blocks(piece):
         buffer += text
@@ -63,7 +63,7 @@ def pages(piece: Piece, largest: int = LARGEST) -> Iterator[Page | Skipped]:
 
 
 def read_page(text: bytes) -> Page | Skipped:
-    """Of several revisions, the last."""
+    """A page with its last revision."""
     head, _, _ = text.partition(b"<revision>")
     title, number, space = _TITLE.search(head), _NUMBER.search(head), _SPACE.search(head)
     if title is None or number is None:
@@ -90,7 +90,8 @@ def _wikitext(text: bytes) -> str:
 
 
 def unescaped(text: bytes) -> str:
-    """A dump hardly has other entities than these: to replace them takes a fifth of the time of unescaping."""
+    """The text without entities. Dumps rarely have others than these, and replacing these takes a fifth of the time of
+    `html.unescape`."""
     read = text.decode("utf-8", "replace")
     if read.count("&") > sum(map(read.count, _ENTITIES)):
         return html.unescape(read)

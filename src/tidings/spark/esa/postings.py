@@ -1,12 +1,12 @@
-"""Counts to an inverted index: the formulas of `matching/esa/formulas.py` on arrays, in Python workers.
+"""Computes an inverted index from counts: the formulas of `matching/esa/formulas.py` on arrays, in Python workers.
 
     vocabulary   the terms that enough documents have, and not too many; idf = ln(n / df)
-    weights      (1 + ln count) · idf, the terms of a document of length 1
-    postings     of each term the `most` documents that weigh most, of length 1
+    weights      (1 + ln count) · idf; the terms of a document have length 1
+    postings     for each term, the `most` documents with the greatest weights; they have length 1
 
-Each block of documents becomes a block of postings for each bucket of terms, and Spark brings those of a bucket
-together. A row of the shuffle is a block, so a posting costs little more than the copying of its 16 bytes. Whoever
-gathers a bucket writes its file, and Spark gets the name.
+Each block of documents becomes one block of postings for each bucket of terms, and Spark shuffles the blocks by bucket.
+A row of the shuffle is a block, so a posting costs little more than the copying of its 16 bytes. The task of a bucket
+writes its file, and Spark gets only the name.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,10 +27,10 @@ from tidings.matching.esa.formulas import idf, tf
 from tidings.spark.esa.counting import Block, blocks
 
 BUCKET = 4_000_000
-"""Postings of a bucket, about: all of them are in the memory of one worker, some 200 MB."""
+"""The approximate number of postings of a bucket. One worker has them in memory, about 200 MB."""
 _MOST_BUCKETS = 1 << 16
 HERE = 4_000_000
-"""Terms of blocks that are added up in this process: some 200 MB, and a second."""
+"""Up to this many terms of blocks, this process adds them up itself: about 200 MB, and one second."""
 _KINDS = {"ids": np.int32, "pages": np.int64, "weights": np.float32}
 _SHUFFLED = pa.schema([("bucket", pa.int32()), *((name, pa.binary()) for name in _KINDS)])
 _SHUFFLED_SCHEMA = "bucket int, ids binary, pages binary, weights binary"
@@ -44,8 +44,8 @@ _WRITTEN = pa.schema([("file", pa.string())])
 
 
 def frequencies(spark: SparkSession, counts: list[Path], rarest: int, commonest: float, here: int = HERE) -> pa.Table:
-    """term, df: those of enough documents, and not of too many. Each block of counts has every term of its documents
-    once; where all that fits into memory here, Spark takes longer to begin than the sum takes."""
+    """term, df: the terms of enough documents, and not of too many. A block of counts has each of its terms once. If
+    there are few, this process adds them up, because starting a Spark job would take longer."""
     within = (pc.field("df") >= rarest) & (pc.field("df") <= max(1.0, commonest))
     if sum(map(_size, counts)) <= here:
         read = [pq.read_table(each, columns=["terms", "df"]) for each in counts]
@@ -60,7 +60,7 @@ def frequencies(spark: SparkSession, counts: list[Path], rarest: int, commonest:
 
 
 def _size(counts: Path) -> int:
-    """The terms of its blocks."""
+    """How many terms the blocks of a file have."""
     table = pq.read_metadata(counts)
     paths = [table.schema.column(place).path for place in range(table.num_columns)]
     column = next(place for place, path in enumerate(paths) if path.startswith("terms."))
@@ -68,7 +68,7 @@ def _size(counts: Path) -> int:
 
 
 def vocabulary(every: pa.Table, documents: int, most: int) -> pa.Table:
-    """term, df, idf, id: of terms with their frequencies, the most frequent ones, by their bytes."""
+    """term, df, idf, id: the most frequent terms, ordered by their bytes."""
     kept = every.sort_by([("df", "descending"), ("term", "ascending")]).slice(0, most).sort_by("term")
     known = idf(documents, kept["df"].to_numpy())
     return kept.append_column("idf", pa.array(known)).append_column("id", pa.array(range(len(kept)), pa.int32()))
@@ -82,8 +82,9 @@ class Pruning(NamedTuple):
 def postings(
     spark: SparkSession, counts: list[Path], words: Path, total: int, pruning: Pruning, out: Path
 ) -> list[str]:
-    """The names of files, which have a row for each term; its pages ascend. `words` has the vocabulary, where the place
-    of a term is its id; `total` is how many postings there are before they are pruned."""
+    """Write the postings to files with a row for each term, its pages ascending. Returns the names of the files.
+    `words` is the file of the vocabulary, in which the place of a term is its id; `total` is how many postings there
+    are before pruning."""
     buckets = min(max(spark.sparkContext.defaultParallelism, -(-total // BUCKET)), _MOST_BUCKETS)
     files = [str(each.absolute()) for each in counts]
     where = str(words.absolute())
@@ -107,7 +108,7 @@ def _weighing(files: list[str], words: str, buckets: int) -> Callable[[Iterator[
 
 
 class Postings(NamedTuple):
-    """Terms by their ids, the pages that have them, and their weights there."""
+    """Postings: the ids of terms, the pages that have them, and their weights in these."""
 
     ids: NDArray[np.int32]
     pages: NDArray[np.int64]
@@ -115,9 +116,9 @@ class Postings(NamedTuple):
 
 
 def weighed(block: Block, words: pa.Table) -> Postings:
-    """The terms of each document, of length 1."""
+    """The postings of a block; the weights of each document have length 1."""
     ids = pc.index_in(block.terms, words["term"].chunk(0)).fill_null(-1).to_numpy()
-    telling = np.append(words["idf"].to_numpy(), 0.0)[ids]  # that of a term that is not known, at -1, is 0
+    telling = np.append(words["idf"].to_numpy(), 0.0)[ids]  # 0 for unknown terms, whose id is -1
     weights = tf(block.counts) * telling[block.places]
     document = np.repeat(np.arange(len(block.pages)), block.sizes)
     lengths = np.sqrt(np.bincount(document, weights=weights * weights, minlength=len(block.pages)))
@@ -127,7 +128,7 @@ def weighed(block: Block, words: pa.Table) -> Postings:
 
 
 def _divided(found: Postings, buckets: int) -> pa.RecordBatch:
-    """By the bucket of their terms."""
+    """Postings divided by the buckets of their terms."""
     bucket = (found.ids % buckets).astype(np.uint16)
     order = np.argsort(bucket, kind="stable")
     ends = np.cumsum(np.bincount(bucket, minlength=buckets))
@@ -151,7 +152,8 @@ def _gathering(words: str, pruning: Pruning, out: str) -> Callable[[pa.Table], p
 
 
 def pruned(found: Postings, pruning: Pruning) -> Postings:
-    """By term and page. Of documents that weigh the same, the first ones: an index is the same however it is built."""
+    """Pruned postings, ordered by term and page. Among equal weights, the first documents are kept, so that an index
+    does not depend on how it was built."""
     order = np.lexsort((found.pages, found.ids))
     ids, pages, weights = found.ids[order], found.pages[order], found.weights[order]
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
@@ -159,7 +161,7 @@ def pruned(found: Postings, pruning: Pruning) -> Postings:
     kept = np.ones(len(ids), bool)
     if pruning.least > 0 and len(starts):
         kept = weights >= np.float32(pruning.least) * np.repeat(np.maximum.reduceat(weights, starts), sizes)
-    # most terms are in few documents: only the others are put in order of their weights, a quarter of the time
+    # Most terms are in few documents. Sorting only the others by weight takes a quarter of the time.
     for place in np.flatnonzero(sizes > pruning.most).tolist():
         own = slice(starts[place], starts[place] + sizes[place])
         kept[own][np.argsort(-weights[own], kind="stable")[pruning.most :]] = False
@@ -167,7 +169,7 @@ def pruned(found: Postings, pruning: Pruning) -> Postings:
 
 
 def indexed(found: Postings, words: pa.Table) -> pa.Table:
-    """A row for each term, its weights of length 1."""
+    """A table with a row for each term, whose weights have length 1."""
     starts = np.flatnonzero(np.diff(found.ids, prepend=-1))
     sizes = np.diff(starts, append=len(found.ids))
     weights = found.weights.astype(np.float64)
@@ -192,5 +194,5 @@ def _vocabulary(path: str) -> pa.Table:
 
 @lru_cache(maxsize=1)
 def _kept(version: _Version) -> pa.Table:
-    """As a worker keeps it from one task to the next."""
+    """The vocabulary, which a worker caches for its next tasks."""
     return pq.read_table(version.path).combine_chunks()

@@ -1,4 +1,4 @@
-"""The index in Parquet to the arrays that are served, a batch of terms at a time."""
+"""Converts the index from Parquet to the arrays that matching uses, a batch of terms at a time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +19,8 @@ _TOGETHER = 4096
 def serve(
     out: Path, files: list[Path], words: pa.Table, concepts: pa.Table, source: str, how: dict[str, float]
 ) -> Manifest:
-    """`words` has term, id and idf in the order of id, which is that of the terms' bytes; `concepts` page and title in
-    the order of page. The number of a concept is its place among the pages."""
+    """Write the arrays. `words` has term, id and idf, ordered by id, which is the order of the terms' bytes; `concepts`
+    has page and title, ordered by page. The number of a concept is its place among the pages."""
     pages = concepts["page"].to_numpy()
     sizes = np.zeros(len(words), np.int64)
     for batch in _batches(files, ["id", "size"]):

@@ -1,4 +1,4 @@
-"""The sources of an index: a dump of a wiki, or WordNet. Each comes in pieces, and a piece has documents."""
+"""The sources of an index: a dump of a wiki, or WordNet. A source has pieces, and a piece has documents."""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _SAMPLE = 1 << 16
 
 
 class WordNetPart(msgspec.Struct, frozen=True, tag="wordnet"):
-    """The synsets of which every `parts`th is this one's."""
+    """One of `parts` parts of WordNet: every `parts`th synset."""
 
     folder: str
     part: int
@@ -32,29 +32,29 @@ Piece: TypeAlias = dump.Piece | WordNetPart
 class Source(Protocol):
     @property
     def name(self) -> str:
-        """For people."""
+        """The name of the source in messages."""
         ...
 
     @property
     def identity(self) -> str:
-        """The same only if it is the same: a build that was interrupted goes on with nothing else."""
+        """A digest of the source. A build that was interrupted resumes only with the same source."""
         ...
 
     @property
     def shortest(self) -> int:
-        """How many different terms a document has to have, unless somebody says otherwise."""
+        """The default for the fewest different terms of a document."""
         ...
 
     @property
     def rarest(self) -> int:
-        """How many documents have to have a term, unless somebody says otherwise."""
+        """The default for the fewest documents that must have a term."""
         ...
 
     def pieces(self) -> list[Piece]: ...
 
 
 class Wiki:
-    """Dump files of one wiki. Raises DumpUnreadable."""
+    """The dump files of one wiki. Raises DumpUnreadable."""
 
     shortest = 50
     rarest = 3
@@ -97,7 +97,7 @@ class WordNet:
 
 
 def read_documents(piece: Piece) -> Iterator[Document | Skipped]:
-    """Raises DumpDamaged, WordNetDamaged."""
+    """The documents of a piece. Raises DumpDamaged, WordNetDamaged."""
     if isinstance(piece, WordNetPart):
         yield from documents(Path(piece.folder), piece.part, piece.parts)
         return
@@ -106,7 +106,7 @@ def read_documents(piece: Piece) -> Iterator[Document | Skipped]:
 
 
 def _sample(path: Path) -> str:
-    """Of the beginning and the end of a file, which tells versions of a dump apart."""
+    """A digest of the beginning and the end of a file, which distinguishes versions of a dump."""
     with path.open("rb") as file:
         head = file.read(_SAMPLE)
         file.seek(max(0, path.stat().st_size - _SAMPLE))

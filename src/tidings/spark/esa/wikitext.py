@@ -1,8 +1,8 @@
-"""What a page of a wiki says, without its markup. Terms are all that is wanted of it, so what is left of punctuation
-does no harm; what must go are words that nobody reads: templates, references, addresses, names of files.
+"""Extracts the text of a wiki page. Only its terms are needed, so remains of punctuation do no harm. Words that readers
+do not see must go: templates, references, addresses, names of files.
 
-Every pattern stops at the next opening sign, and an end that is missing is looked for once, so that the time grows with
-the text, however badly it is nested.
+Every pattern stops at the next opening sign, and a missing end is searched for only once, so that the time is linear in
+the length of the text, even if it is badly nested.
 """
 
 import html
@@ -23,7 +23,7 @@ _MAGIC = re.compile(r"__[A-Z]+__")
 
 
 def spoken(wikitext: str) -> str:
-    """The text of a page, given as it stands in the wiki."""
+    """The visible text of a page, from its wikitext."""
     text = _without_unspoken(wikitext)
     text = _innermost_first(_TEMPLATE, text)
     text = _innermost_first(_TABLE, text)
@@ -36,12 +36,12 @@ def spoken(wikitext: str) -> str:
 
 
 def _shown(link: re.Match[str]) -> str:
-    """A function takes half of the time of a template."""
+    """The shown part of a link. A function takes half of the time of a replacement template."""
     return link[1]
 
 
 def _without_unspoken(text: str) -> str:
-    """Comments and elements that are no text of the page go, with all that is in them; one without an end stays."""
+    """The text without comments and elements that are not text of the page. One without an end stays."""
     kept: list[str] = []
     place = 0
     endless: set[str] = set()

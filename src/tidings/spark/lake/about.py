@@ -14,27 +14,27 @@ VERSION = 1
 
 
 class About(msgspec.Struct, frozen=True):
-    """What lake.json says."""
+    """The content of lake.json."""
 
     format: str
     version: int
     id: str
     graphs: tuple[str, ...] = (ALL,)
-    """As `model/graph_patterns.py` has them: what is in the lake. Of other graphs it knows nothing."""
+    """The graphs in the lake, as patterns of `model/graph_patterns.py`. It has no changes of other graphs."""
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """Which commits a lake has, and of which graphs; the numbers are 0 if it is empty."""
+    """The commits and the graphs of a lake; the numbers are 0 if it is empty."""
 
     first: int
     last: int
     until: int
-    """The time of the last one, in microseconds since 1970."""
+    """The time of the last commit, in microseconds since 1970."""
     graphs: Graphs
 
 
 def read_about(path: Path) -> tuple[About, Graphs]:
-    """What a folder says of itself. Raises LakeUnusable."""
+    """Read the lake.json of a folder. Raises LakeUnusable."""
     try:
         about = msgspec.json.decode((path / "lake.json").read_bytes(), type=About)
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def read_about(path: Path) -> tuple[About, Graphs]:
 
 
 def reach(path: Path) -> Reach:
-    """How far a lake reaches. Raises LakeUnusable, LakeDamaged."""
+    """The commits and the graphs of a lake. Raises LakeUnusable, LakeDamaged."""
     _, graphs = read_about(path)
     try:
         batches = manifest.covering(manifest.read_batches(path / "manifests"))

@@ -1,7 +1,7 @@
 """Answers the questions of a broker about commits that its log no longer has.
 
-A broker keeps one process with a session, because starting Spark takes longer than most answers. The process reads only
-the lake, and of this only the graphs that the client may read.
+A broker keeps one process with a Spark session, because starting Spark takes longer than most answers. The process
+reads only the lake, and only the graphs that the client may read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,11 +38,11 @@ from tidings.spark.sparql.query import ask, run
 from tidings.sparql.algebra import Ask, Dataset
 
 PORTION = 200
-"""Rows of a line."""
+"""The most rows of a line."""
 
 
 def check(folder: Path, question: Question) -> None:
-    """Raises what can be told without Spark: a text that no job can be made of, commits that are not there."""
+    """Raise the errors that can be found without Spark: a text that cannot be compiled, or missing commits."""
     lake = Lake(folder)
     match question:
         case AskThen():
@@ -59,7 +59,7 @@ def _dataset(question: AskThen) -> Dataset | None:
 
 
 def answered(spark: SparkSession, folder: Path, question: Question) -> Iterator[Said]:
-    """What is said to a question. It always has an end: that it is done, or why it is not."""
+    """The lines of the answer to a question. The last one is always Done, or Refused with the error."""
     try:
         with translated():
             lake = Lake(folder)
@@ -96,7 +96,7 @@ def _commits(spark: SparkSession, lake: Lake, question: AskCommits) -> Iterator[
 
 
 def _changes(spark: SparkSession, lake: Lake, question: AskCommits, readable: Graphs) -> DataFrame:
-    """The changes that may be seen; if every commit counts, a row that only says so for each."""
+    """The readable changes. If the question wants every commit, also a row without a change for each commit."""
     after, last = question.after, question.last
     batches = [each for each in lake.batches() if each.last > after and each.first <= last]
     found = read(spark, lake, tuple(file for each in batches for file in each.files))

@@ -1,7 +1,7 @@
-"""From the log into the lake, exactly once: a query of Structured Streaming that appends batch after batch.
+"""Copies the log into the lake, exactly once: a query of Structured Streaming that appends batch after batch.
 
-The manifests of the lake say what it has. Spark's checkpoint says where to read on; if it is lost, the lake says it,
-and if it lags behind after a crash, `append` skips the commits that the lake has.
+The manifests of the lake record which commits it has. Spark's checkpoint records where to continue. If that is lost,
+the query continues from the end of the lake; if it lags behind after a crash, `append` skips commits that the lake has.
 """
 
 import shutil
@@ -27,15 +27,14 @@ POLL = "1 second"
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Whose a checkpoint is."""
+    """The job and the lake that a checkpoint belongs to."""
 
     job: str
     lake: str
 
 
 class Ingest:
-    """One run, for the graphs that the lake is of. `told` is called after each batch, in another thread, with what it
-    brought."""
+    """One run, for the graphs of the lake. It calls `told` after each batch, in another thread."""
 
     def __init__(
         self,
@@ -57,11 +56,11 @@ class Ingest:
         self._told = told
         self._failure: TidingsError | None = None
         self._turn = threading.Lock()
-        """Held while a batch is written: Spark's thread may outlive the query that called it."""
+        """Held while a batch is written, because Spark's thread may outlive the query."""
         self._over = False
 
     def run(self, *, follow: bool = False, stop: threading.Event | None = None) -> None:
-        """Take in what there is; with `follow`, also what comes, until `stop` is set. Raises what went wrong."""
+        """Copy all commits; with `follow`, go on with new ones until `stop` is set. Raises the error of the query."""
         adopt(self._spark)
         with self._lake.locked():
             check_holds(origin_of(self._log, self._lake.graphs), self._lake.end())
@@ -71,12 +70,12 @@ class Ingest:
             try:
                 started_again(lambda: self._attend(follow, stop or threading.Event()))
             finally:
-                with self._turn:  # nothing is written once the lock of the lake is somebody else's
+                with self._turn:  # so that nothing is written after another process gets the lock of the lake
                     self._over = True
             self._lake.sweep()
 
     def _attend(self, follow: bool, stop: threading.Event) -> None:
-        """Be there while a query runs: until it ends, or is to."""
+        """Run a query until it ends, or `stop` is set."""
         query = self._start(follow)
         try:
             with translated():
@@ -106,7 +105,7 @@ class Ingest:
             return writer.start()
 
     def _take(self, changes: DataFrame, _: int) -> None:
-        """For Spark: a batch. Its number is of no use: ranges of commits say more."""
+        """Write a batch; called by Spark. Ranges of commits identify batches, so its number is not needed."""
         with self._turn:
             if self._over:
                 raise SparkFailed("the ingest was stopped")
@@ -126,7 +125,7 @@ class Ingest:
             snapshot(spark, self._lake)
 
     def _claim(self) -> None:
-        """See that the checkpoint is of this job and lake, or make it so. Raises CheckpointForeign."""
+        """Check that the checkpoint is of this job and lake, or claim a new one. Raises CheckpointForeign."""
         ours = Job("ingest", self._lake.about.id)
         path = self._checkpoint / "job.json"
         try:
@@ -142,10 +141,10 @@ class Ingest:
             raise LakeUnusable(f"{self._checkpoint} cannot be used: {error.strerror}") from error
 
     def _forget_unfinished(self) -> None:
-        """Leave a batch that was planned and not finished to the lake, which knows where to go on.
+        """Drop Spark's checkpoint if it has a planned batch that is not finished; the lake knows where to continue.
 
-        To plan it again costs nothing. To insist on it would fail for ever where the log has lost, with a crash of
-        its broker, what it was to end with.
+        Planning again costs nothing. Repeating the planned batch would fail each time, if the log has lost its last
+        commits in a crash of the broker.
         """
         folder = self._checkpoint / "spark"
         planned, finished = (

@@ -1,13 +1,13 @@
-"""The history lake: a folder that all machines see, with every change as Parquet and a snapshot now and then.
+"""The history lake: a folder that all machines see, with every change as Parquet, and occasional snapshots.
 
-    LAKE/lake.json        what this folder is, and of which graphs
+    LAKE/lake.json        the description of the lake, with its graphs
     LAKE/lock             held by the one process that writes
-    LAKE/changes/…        Parquet: seq, time, op, s, p, o, g, by, sorted by predicate, so that a query passes others
+    LAKE/changes/…        Parquet: seq, time, op, s, p, o, g, by, sorted by predicate, so that queries skip others
     LAKE/states/…         Parquet: s, p, o, g of snapshots
-    LAKE/manifests/       which of the changes are there; LAKE/snapshots/ which of the states
-    LAKE/checkpoint/      where Spark was; it can go, because the lake itself knows where it is
+    LAKE/manifests/       the valid files of changes; LAKE/snapshots/, those of states
+    LAKE/checkpoint/      the progress of Spark; may be deleted, because the lake itself records what it has
 
-This module reads and writes no Parquet: what Spark does is in `filling.py` and `travel.py`.
+This module neither reads nor writes rows: `writing.py` and `travel.py` do that, with Spark.
 """
 
 import shutil
@@ -33,12 +33,12 @@ from tidings.spark.lock import locked
 from tidings.spark.log_source.origin import Mark
 
 GRACE = 600.0
-"""Seconds that retired files stay, for whoever is reading them."""
+"""Seconds that retired files stay, for processes that are reading them."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Lake:
-    """A lake that is there; `Lake.make` makes one that is not. Raises LakeUnusable."""
+    """An existing lake; `Lake.make` makes a new one. Raises LakeUnusable."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,7 +46,8 @@ class Lake:
 
     @classmethod
     def make(cls, path: Path, graphs: Graphs = Graphs.ALL) -> "Lake":
-        """The lake of some graphs in a folder, which may be new or empty. Raises OtherGraphs if it has others."""
+        """The lake of some graphs in a folder; makes it if the folder is new or empty. Raises OtherGraphs if it is of
+        other graphs."""
         if not graphs:
             raise OtherGraphs("there is nothing to take in: no graph was named, or none may be read")
         try:
@@ -70,27 +71,27 @@ class Lake:
             )
         return lake
 
-    # -- what is there -----------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------------------------
 
     def batches(self) -> list[IngestedBatch]:
-        """The changes, without a gap. Raises LakeDamaged."""
+        """The batches of changes, without gaps. Raises LakeDamaged."""
         return manifest.covering(manifest.read_batches(self.path / "manifests"))
 
     def snapshots(self) -> list[Snapshot]:
         return manifest.read_snapshots(self.path / "snapshots")
 
     def files(self) -> tuple[File, ...]:
-        """All files that are there."""
+        """All valid files."""
         changes = [file for batch in self.batches() for file in batch.files]
         return (*changes, *(file for snapshot in self.snapshots() for file in snapshot.files))
 
     def end(self) -> Mark:
-        """The last commit that is there."""
+        """The last commit of the lake."""
         batches = self.batches()
         return Mark(batches[-1].last, batches[-1].until) if batches else Mark()
 
     def paths(self, files: tuple[File, ...]) -> list[str]:
-        """Where files are, for Spark. Raises LakeDamaged unless they are there, and as long as they should be."""
+        """The paths of files, for Spark. Raises LakeDamaged if one is missing, or has another size."""
         result = []
         for file in files:
             path = self.path / file.path
@@ -106,22 +107,22 @@ class Lake:
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def locked(self) -> AbstractContextManager[None]:
-        """One process writes at a time. Raises LakeInUse."""
+        """The lock with which one process writes at a time. Raises LakeInUse."""
         return locked(self.path)
 
     def fresh(self, room: str, commit: int) -> Path:
-        """A folder for files that nobody else writes to, not even a JVM that outlives the process it belonged to."""
+        """A new folder for files. No other process writes to it, not even the JVM of a killed process."""
         return self.path / room / f"{commit:020}-{uuid4().hex[:12]}"
 
     def found(self, folder: Path) -> "Found":
-        """The Parquet files that Spark left in a folder, made durable."""
+        """The Parquet files that Spark has written to a folder, made durable."""
         try:
             return Found(self.path, folder)
         except (OSError, ValueError) as error:
             raise LakeDamaged(f"what was written to {folder} cannot be read again: {error}") from error
 
     def publish(self, made: IngestedBatch | Snapshot) -> None:
-        """Make files exist, all at once."""
+        """Make the files of a batch or a snapshot valid, all at once."""
         try:
             manifest.write(self.path / ("manifests" if isinstance(made, IngestedBatch) else "snapshots"), made)
         except OSError as error:
@@ -130,7 +131,7 @@ class Lake:
     def sweep(self, grace: float = GRACE) -> None:
         """Remove batches that a merged one covers, and files that no manifest names: leftovers of a killed process.
 
-        For whoever has the lock. What is young stays: somebody may be reading it.
+        The caller holds the lock. Recently retired files stay, because a process may be reading them.
         """
         before = time.time() - grace
         everything = manifest.read_batches(self.path / "manifests")
@@ -150,7 +151,7 @@ class Lake:
 
 
 class Found:
-    """Parquet files, and what their footers say. That is what is on the disk, whatever a job claims."""
+    """Parquet files with their footers, which describe what is on disk, regardless of what a job reports."""
 
     def __init__(self, lake: Path, folder: Path) -> None:
         self.folder = folder

@@ -1,10 +1,10 @@
 """Manifests list the files of the lake: batches, each with the changes of a range of commits, and snapshots. Files that
 no manifest names are ignored.
 
-    manifests/FIRST-LAST.json    a batch        a merged one covers those it was made of, which are then retired
+    manifests/FIRST-LAST.json    a batch        a merged batch covers its parts, which are then retired
     snapshots/SEQ.json           all quads after a commit
 
-Batches follow each other without a gap: that is what makes an ingest exactly once.
+Batches follow each other without a gap, and so an ingest is exactly once.
 """
 
 import re
@@ -37,10 +37,10 @@ class IngestedBatch(msgspec.Struct, frozen=True):
     since: int
     """The time of the first commit."""
     until: int
-    """The time of the last one."""
+    """The time of the last commit."""
     files: tuple[File, ...]
     level: int = 0
-    """How often it was merged with its neighbours."""
+    """How many times it was merged with its neighbours."""
 
     @property
     def rows(self) -> int:
@@ -71,12 +71,12 @@ _Kind = TypeVar("_Kind", IngestedBatch, Snapshot)
 
 
 def write(folder: Path, manifest: IngestedBatch | Snapshot) -> None:
-    """From here on its files are there."""
+    """Write a manifest. From here on, its files are valid."""
     write_whole(folder / manifest.name, sealed(msgspec.json.encode(manifest)))
 
 
 def read_batches(folder: Path) -> list[IngestedBatch]:
-    """All batches, retired ones as well. Raises LakeDamaged."""
+    """All batches, including retired ones. Raises LakeDamaged."""
     paths = sorted(path for path in folder.glob("*.json") if _BATCH.fullmatch(path.name))
     return [batch for path in paths if (batch := _read(path, IngestedBatch)) is not None]
 
@@ -88,7 +88,7 @@ def read_snapshots(folder: Path) -> list[Snapshot]:
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """A manifest, or None if it was retired since its folder was listed."""
+    """A manifest; None if it was retired after its folder was listed."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
 
 
 def covering(batches: list[IngestedBatch]) -> list[IngestedBatch]:
-    """The batches that no other covers, in order. Raises LakeDamaged if commits are missing between them."""
+    """The batches that no other batch covers, in order. Raises LakeDamaged if there are gaps or overlaps."""
     result: list[IngestedBatch] = []
     for batch in sorted(batches, key=lambda each: (each.first, -each.last)):
         last = result[-1].last if result else 0
@@ -120,9 +120,9 @@ def covering(batches: list[IngestedBatch]) -> list[IngestedBatch]:
 
 
 def due(batches: list[IngestedBatch], fan: int, most: int) -> list[IngestedBatch]:
-    """The last batches of equal level, if there are `fan` of them and they make no more than `most` rows together.
+    """The last batches of equal level, if there are at least `fan` of them, with at most `most` rows together.
 
-    Like the tiers of a log-structured merge tree: a change is written again once for every level, log(n) times.
+    As in a log-structured merge tree, a change is written again once for each level, log(n) times.
     """
     tail: list[IngestedBatch] = []
     for batch in reversed(batches):

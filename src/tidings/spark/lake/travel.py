@@ -39,7 +39,7 @@ _ROWS = 50_000
 
 
 class Plan(NamedTuple):
-    """What has to be read for the graph after a commit."""
+    """The files to read for the graph after a commit."""
 
     base: int
     """The commit of the snapshot to start from; 0 if none."""
@@ -72,7 +72,7 @@ def time_of(lake: Lake, at: int) -> Mark:
 
 
 def _columns(lake: Lake, batch: IngestedBatch, names: list[str], condition: ds.Expression | None = None) -> pa.Table:
-    """Some of a batch, read here. Raises LakeDamaged."""
+    """Some columns of a batch, read in this process. Raises LakeDamaged."""
     read_options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     try:
         files = ds.dataset(
@@ -84,7 +84,7 @@ def _columns(lake: Lake, batch: IngestedBatch, names: list[str], condition: ds.E
 
 
 def commit_at(lake: Lake, instant: int) -> Mark:
-    """The last commit up to an instant, in microseconds since 1970; commit 0 if it is before all."""
+    """The last commit up to an instant, in microseconds since 1970; commit 0 if the instant is before all commits."""
     batches = [batch for batch in lake.batches() if batch.since <= instant]
     if not batches:
         return Mark()
@@ -101,7 +101,7 @@ def commit_at(lake: Lake, instant: int) -> Mark:
 def changes(
     spark: SparkSession, lake: Lake, after: int = 0, last: int | None = None, readable: Graphs = Graphs.ALL
 ) -> DataFrame:
-    """Every change in (after, last] of graphs that may be read, in no order."""
+    """All changes in (after, last] of the readable graphs, in no order."""
     batches = [each for each in lake.batches() if each.last > after and (last is None or each.first <= last)]
     rows = read(spark, lake, tuple(file for each in batches for file in each.files))
     if batches and batches[0].first <= after:
@@ -114,7 +114,7 @@ def changes(
 
 
 def quads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> DataFrame:
-    """The quads after a commit, of graphs that may be read: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
+    """The quads of the readable graphs after a commit: columns s, p, o, g. Raises BeyondHistory, LakeDamaged."""
     needed = plan(lake, at)
     after = changes(spark, lake, needed.base, at, readable)
     if not needed.states:
@@ -124,7 +124,7 @@ def quads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.AL
 
 
 def folded(changes: DataFrame, base: DataFrame | None = None, commit: int = 0) -> DataFrame:
-    """The quads that changes leave, from those that were there after a commit on."""
+    """The quads after some changes, from those after an earlier commit (`base`)."""
     rows = changes.select(*"spog", (f.col("seq") * 2 + (f.col("op") == "add").cast("long")).alias("last"))
     if base is not None:
         rows = rows.union(base.select(*"spog", f.lit(commit * 2 + 1).alias("last")))
@@ -132,17 +132,17 @@ def folded(changes: DataFrame, base: DataFrame | None = None, commit: int = 0) -
 
 
 def read(spark: SparkSession, lake: Lake, files: tuple[File, ...]) -> DataFrame:
-    """The changes in some files; null in columns that came after a file was written."""
+    """The changes in some files. A column is null in files that are older than the column."""
     from tidings.spark.log_source.data_source import SCHEMA
 
     return spark.read.schema(SCHEMA).parquet(*lake.paths(files)) if files else spark.createDataFrame([], SCHEMA)
 
 
-# -- out of Spark ----------------------------------------------------------------------------------------------------
+# -- results in this process -----------------------------------------------------------------------------------------
 
 
 def each_quad(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Iterator[Quad]:
-    """The quads, here. One string for a term, however often it occurs."""
+    """The quads after a commit, in this process. Equal terms are the same string object."""
     with _written(spark, lake, at, readable, lambda found: found.write.parquet) as parts:
         for part in parts:
             for batch in pq.ParquetFile(part).iter_batches(_ROWS):
@@ -158,7 +158,8 @@ def _written(
     readable: Graphs,
     writer: Callable[[DataFrame], Callable[[str], None]],
 ) -> Iterator[list[Path]]:
-    """Files with the quads, written by all machines beside the lake and not kept: no process has to hold them all."""
+    """Within this context, temporary files with the quads after a commit. All machines write them to the folder of the
+    lake, so that no process has to hold all quads."""
     folder = lake.path / f"output-{uuid4().hex[:12]}"
     try:
         with translated():
@@ -171,12 +172,12 @@ def _written(
 
 
 def store(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Store:
-    """The graph in a store of its own."""
+    """A store with the graph after a commit."""
     return Store(each_quad(spark, lake, at, readable))
 
 
 def nquads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.ALL) -> Iterator[bytes]:
-    """The graph as N-Quads, in pieces."""
+    """The graph after a commit as N-Quads, in pieces."""
     line = f.concat_ws(" ", *"spo", f.when(f.col("g") != "", f.col("g")), f.lit("."))
     with _written(spark, lake, at, readable, lambda found: found.select(line).write.text) as parts:
         for part in parts:
@@ -186,7 +187,7 @@ def nquads(spark: SparkSession, lake: Lake, at: int, readable: Graphs = Graphs.A
 
 
 def broker_folder(spark: SparkSession, lake: Lake, mark: Mark, folder: Path, readable: Graphs = Graphs.ALL) -> None:
-    """A data folder for a fresh broker that starts with the graph of that commit, and counts on from it."""
+    """Make a data folder for a new broker, which starts with the graph and the number of this commit."""
     with Folder(folder):
         if any((folder / "log").iterdir()) or any((folder / "snapshots").iterdir()):
             raise LakeUnusable(f"{folder} has data already: give an empty or a new folder")

@@ -1,7 +1,7 @@
-"""Restricts a lake to the graphs that a client may read, as if there were no others.
+"""Restricts a lake to the graphs that a client may read, as if no others existed.
 
-It selects the quads before a query is planned, so the whole answer is made of readable quads. This protects only
-queries that go through it: everybody who can open the files of a lake can read all of them.
+It selects the quads before a query is planned, so the whole answer depends on readable quads only. This protects only
+queries that go through it: anyone who can open the files of a lake can read all of it.
 """
 
 from functools import reduce
@@ -14,7 +14,7 @@ from tidings.model.access import Graphs
 
 
 def visible(frame: DataFrame, readable: Graphs) -> DataFrame:
-    """The rows of quads or changes (column g) in some graphs."""
+    """The rows of quads or changes whose graph (column g) is readable."""
     if readable.everything:
         return frame
     graph = f.col("g")

@@ -1,9 +1,9 @@
-"""Writes changes, merged changes and snapshots into the lake, with Spark. Each write takes the lock of the lake.
+"""Writes changes, merged changes and snapshots into the lake, with Spark. The caller holds the lock of the lake.
 
-append      the changes after the last commit of the lake, and none of those before: a batch that comes again
-            after a crash adds nothing
-compact     the last batches of a level become one of the next
-snapshot    all quads after the last commit, once as many changes came as the last snapshot has quads
+append      writes the changes after the last commit of the lake only, so a batch that is repeated after a crash adds
+            nothing
+compact     merges the last batches of a level into one of the next
+snapshot    writes all quads after the last commit, once there were as many changes as the last snapshot has quads
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ FAN = 16
 LARGE = 4_000_000
 SNAPSHOT_EVERY = 2_000_000
 SORTED = "p"
-"""What a file is sorted by. Sorting by subject as well takes half as long again, and makes files smaller by a tenth."""
+"""The sort key of files. Sorting also by subject takes half as long again, and makes files smaller by a tenth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,14 @@ class Upkeep:
 
     fan: int = FAN
     large: int = LARGE
-    """Rows that a merged batch has at most."""
+    """The most rows of a merged batch."""
     snapshot_every: int = SNAPSHOT_EVERY
-    """Changes between two snapshots, at least."""
+    """The fewest changes between two snapshots."""
 
 
 def append(lake: Lake, changes: DataFrame) -> IngestedBatch | None:
-    """Write what the lake does not have yet; None if it has it all. Raises CheckpointForeign if commits are missing."""
+    """Write the changes that the lake does not have yet; None if it has all. Raises CheckpointForeign if commits are
+    missing between the two."""
     end = lake.end()
     folder = lake.fresh("changes", end.commit + 1)
     fresh = changes.where(f.col("seq") > end.commit) if end.commit else changes
@@ -58,7 +59,7 @@ def append(lake: Lake, changes: DataFrame) -> IngestedBatch | None:
 
 
 def compact(spark: SparkSession, lake: Lake, upkeep: Upkeep) -> list[IngestedBatch]:
-    """Merge what is due; the batches that were made."""
+    """Merge batches as long as some are due. Returns the merged ones."""
     made = []
     while run := due(lake.batches(), upkeep.fan, upkeep.large):
         made.append(merge(spark, lake, run))
@@ -66,7 +67,7 @@ def compact(spark: SparkSession, lake: Lake, upkeep: Upkeep) -> list[IngestedBat
 
 
 def merge(spark: SparkSession, lake: Lake, run: list[IngestedBatch]) -> IngestedBatch:
-    """One batch instead of neighbouring ones."""
+    """Merge adjacent batches into one."""
     files = tuple(file for batch in run for file in batch.files)
     rows = sum(batch.rows for batch in run)
     folder = lake.fresh("changes", run[0].first)
@@ -82,7 +83,8 @@ def merge(spark: SparkSession, lake: Lake, run: list[IngestedBatch]) -> Ingested
 
 
 def snapshot_due(lake: Lake, upkeep: Upkeep) -> bool:
-    """Whether as many changes came since the last snapshot as it has quads: so all of them are as large as the lake."""
+    """Whether there were as many changes since the last snapshot as it has quads. So all snapshots together are about
+    as large as all changes."""
     batches, snapshots = lake.batches(), lake.snapshots()
     last = snapshots[-1] if snapshots else None
     rows = sum(batch.rows for batch in batches if last is None or batch.first > last.commit)
@@ -90,7 +92,7 @@ def snapshot_due(lake: Lake, upkeep: Upkeep) -> bool:
 
 
 def snapshot(spark: SparkSession, lake: Lake) -> Snapshot:
-    """All quads after the last commit."""
+    """Write a snapshot: all quads after the last commit."""
     end = lake.end()
     folder = lake.fresh("states", end.commit)
     state = quads(spark, lake, end.commit)

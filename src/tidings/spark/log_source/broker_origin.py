@@ -24,14 +24,14 @@ from tidings.spark.log_source.origin import Mark
 
 
 class BrokerOrigin:
-    """A running broker, by its /log."""
+    """A running broker, read through its /log."""
 
     def __init__(self, address: str, graphs: Graphs = Graphs.ALL) -> None:
         self._address = address.rstrip("/").removesuffix("/log")
         self._graphs = graphs
 
     def graphs(self) -> Graphs:
-        """As far as whoever asks may read them."""
+        """The graphs that this client may read."""
         readable = self._status().get("readable", [ALL])
         try:
             return read_graphs(msgspec.convert(readable, list[str]))
@@ -69,7 +69,7 @@ class BrokerOrigin:
 
     @contextmanager
     def _asked(self, path: str, after: int) -> Iterator[HttpClient]:
-        """A connection to ask for a path; what goes wrong is FeedFailed, or HistoryGone."""
+        """A client for a request. Its errors become FeedFailed, HistoryGone or OtherGraphs."""
         try:
             with HttpClient(self._address, trust=trusted(), credentials=shown_at(self._address)) as client:
                 yield client

@@ -3,9 +3,9 @@
     spark.read.format("tidings-log").load("DIR or http://…")           options: after, last, partitions, graphs
     spark.readStream.format("tidings-log").option("commits", 200_000)  the most commits of a micro-batch
 
-A row is a change; if the option `graphs` names some (as JSON), a commit that changes none of these has a row of the
-operation `none`. An offset is a commit, with its time to know it again. What a broker is still writing is not read;
-what is damaged, missing or of another log fails the job before anything is written.
+A row is a change. If the option `graphs` (a JSON list) names some graphs, a commit that changes none of them has a row
+with the operation `none`. An offset is a commit with its time. A commit that the broker is still writing is not read. A
+log that is damaged, has gaps or is another one makes the job fail before it writes anything.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,23 +33,23 @@ ARROW = pa.schema(
     [("seq", pa.int64()), ("time", pa.timestamp("us", "UTC")), *((name, pa.string()) for name in ("op", *"spog", "by"))]
 )
 ROWS = 20_000
-"""Rows of an Arrow batch, about: a commit is not divided."""
+"""The approximate number of rows of an Arrow batch: a commit is not divided."""
 SMALL = 2_000
-"""Commits that are not worth a second task."""
+"""The fewest commits for each task of a range."""
 COMMITS = 200_000
 _NOTHING = (None,) * 5
 
 
 @dataclass(frozen=True, slots=True)
 class Slice(InputPartition):
-    """The commits in (start, end]: what one task reads. An edge within a range has no time: it is not compared."""
+    """The commits in (start, end], which one task reads. A boundary within a batch has no time, and is not checked."""
 
     start: Mark
     end: Mark
 
 
 def slices(start: Mark, end: Mark, parts: int) -> list[Slice]:
-    """A range in so many pieces, or fewer if it is small."""
+    """A range divided into `parts` slices, or fewer if it is small."""
     count = end.commit - start.commit
     parts = max(1, min(parts, count // SMALL))
     edges = [start, *(Mark(start.commit + count * n // parts) for n in range(1, parts)), end]
@@ -57,7 +57,7 @@ def slices(start: Mark, end: Mark, parts: int) -> list[Slice]:
 
 
 def batches(entries: Iterator[Entry], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
-    """Changes as Arrow batches, column by column: three times the speed of rows."""
+    """The changes of commits as Arrow batches. Building them by column is three times as fast as by row."""
     columns: tuple[list[Any], ...] = tuple([] for _ in ARROW)
     seqs, times, ops, ss, ps, os, gs, bys = columns
     for entry in entries:
@@ -88,7 +88,7 @@ def _batch(columns: Sequence[list[Any]]) -> pa.RecordBatch:
 
 
 def read_slice(log: str, graphs: Graphs, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """What a task does."""
+    """The changes of a slice, for a task of Spark."""
     assert isinstance(partition, Slice)
     try:
         yield from batches(checked(origin_of(log, graphs), partition.start, partition.end))
@@ -97,7 +97,7 @@ def read_slice(log: str, graphs: Graphs, partition: InputPartition) -> Iterator[
 
 
 class TidingsLog(DataSource):
-    """What Spark makes a reader with; register it with `spark.dataSource.register`."""
+    """The data source. Register it with `spark.dataSource.register`."""
 
     @classmethod
     def name(cls) -> str:
@@ -114,7 +114,7 @@ class TidingsLog(DataSource):
 
 
 class BatchReader(DataSourceReader):
-    """Commits as they are now, or those in (after, last]."""
+    """Reads all commits up to the present, or those in (after, last]."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = _log(options)
@@ -137,7 +137,7 @@ class BatchReader(DataSourceReader):
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Commits as they come."""
+    """Reads commits as a stream."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = _log(options)
@@ -146,13 +146,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._commits = number(options, "commits", COMMITS)
         self._parts = number(options, "partitions", 2)
         self._until: Mark | None = None
-        """With `availableNow`: the commit that was the last when the query began."""
+        """With `availableNow`, the last commit when the query began."""
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         return offset_of(Mark(self._after))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxRows(self._commits)  # Spark knows no limit of commits: the number is handed back to us
+        return ReadMaxRows(self._commits)  # Spark has no limit for commits; it passes this number to `latestOffset`
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._until = self._end()
@@ -195,7 +195,7 @@ def mark_at(origin: Origin, commit: int) -> Mark:
 
 
 def offset_of(mark: Mark) -> dict[str, int]:
-    """A mark as Spark keeps it in checkpoints."""
+    """A mark as an offset in Spark's checkpoints."""
     return {"seq": mark.commit, "time": mark.time}
 
 
@@ -210,7 +210,7 @@ def _log(options: Mapping[str, str]) -> str:
 
 
 def graphs_option(graphs: Graphs) -> str:
-    """Some graphs as an option."""
+    """The value of the option `graphs` for some graphs."""
     return msgspec.json.encode(written(graphs)).decode()
 
 

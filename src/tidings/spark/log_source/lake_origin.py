@@ -1,4 +1,4 @@
-"""A lake as an origin of commits, `lake:DIR`: for a range of history whose log may be gone."""
+"""A lake as an origin of commits, `lake:DIR`: for history that the log may no longer have."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -20,7 +20,7 @@ from tidings.spark.lake.manifest import IngestedBatch
 from tidings.spark.log_source.origin import Mark
 
 ROWS = 500_000
-"""Changes that are read at a time, about: a merged batch has millions, and is in the order of predicates."""
+"""The approximate number of changes read at a time: a merged batch has millions, sorted by predicate."""
 _PIECE = 20_000
 _COLUMNS = ("seq", "time", "op", *"spog", "by")
 _SCHEMA = pa.schema(

@@ -25,32 +25,32 @@ _MOST = 1 << 62
 
 
 class Mark(NamedTuple):
-    """The end of a commit, and when that was, in microseconds since 1970; 0 if it is not known."""
+    """A commit, and its time in microseconds since 1970; 0 if that is unknown."""
 
     commit: int = 0
     time: int = 0
 
 
 class Origin(Protocol):
-    """Something that has commits."""
+    """A source of commits."""
 
     def graphs(self) -> Graphs:
-        """Of which graphs it can show all changes."""
+        """The graphs of which it has all changes."""
 
     def end(self) -> Mark:
-        """The last commit that is whole and durable."""
+        """The last complete and durable commit."""
 
     def first(self) -> int:
-        """The first commit that is still there; one more than the last, if there is none."""
+        """The first commit that is still available; if none is, the number after the last one."""
 
     def commits(self, after: int, last: int) -> Iterator[Entry]:
-        """Every commit of a number in (after, last], in order; fewer if there are no more."""
+        """All commits in (after, last], in order; fewer if the log ends before `last`."""
 
 
 def origin_of(name: str, graphs: Graphs = Graphs.ALL) -> Origin:
-    """The origin that a folder or an address stands for, with what it has of some graphs; `lake:DIR` is a lake.
+    """The origin at a folder, at the address of a broker, or `lake:DIR` for a lake, restricted to some graphs.
 
-    One that does not have all of these raises OtherGraphs, here or when it is read."""
+    Raises OtherGraphs, here or when it is read, if the origin does not have all of these graphs."""
     if name.startswith(("http://", "https://")):
         from tidings.spark.log_source.broker_origin import BrokerOrigin  # tasks that read a folder need no client
 
@@ -62,7 +62,7 @@ def origin_of(name: str, graphs: Graphs = Graphs.ALL) -> Origin:
 
 
 def graphs_at(name: str) -> Graphs:
-    """Of which graphs an origin can show all changes, to whoever asks here."""
+    """The graphs of which an origin has all changes that this client may read."""
     if name.startswith(("http://", "https://")):
         from tidings.spark.log_source.broker_origin import BrokerOrigin
 
@@ -79,7 +79,7 @@ def _local(name: str) -> Origin:
 
 
 def absolute(name: str) -> str:
-    """The same origin for processes that are elsewhere."""
+    """The name of an origin with an absolute path, for processes in other folders."""
     if name.startswith(("http://", "https://")):
         return name
     kind, colon, folder = name.partition("lake:")
@@ -87,9 +87,9 @@ def absolute(name: str) -> str:
 
 
 def checked(origin: Origin, start: Mark, end: Mark) -> Iterator[Entry]:
-    """The commits in (start, end]: all of them, of the log that both marks are of. Raises LogDiverged."""
+    """All commits in (start, end]. Raises LogDiverged if some are missing, or a mark is of another log."""
     commit, time = start
-    # One more in front, to see that it is the one that we left off at, unless it is history that is gone.
+    # Read `start` as well, to compare its time, unless the log no longer has it.
     behind = commit - 1 if time and origin.first() <= commit else commit
     for entry in origin.commits(behind, end.commit):
         if entry.commit == start.commit:
@@ -111,7 +111,7 @@ def _diverged(mark: Mark, time: int) -> str:
 
 
 def check_holds(origin: Origin, mark: Mark) -> None:
-    """Raise LogDiverged unless this is a log that a mark is of, as far as it can be told."""
+    """Raise LogDiverged if the commit of a mark is missing or has another time, unless the log no longer has it."""
     if not mark.commit or origin.first() > mark.commit:
         return
     entry = next(origin.commits(mark.commit - 1, mark.commit), None)
@@ -124,7 +124,7 @@ def check_holds(origin: Origin, mark: Mark) -> None:
 
 
 class Narrowed:
-    """An origin, as if it had some of its graphs only."""
+    """An origin, restricted to some of its graphs."""
 
     def __init__(self, origin: Origin, graphs: Graphs) -> None:
         self._origin = origin
@@ -145,7 +145,7 @@ class Narrowed:
 
 
 class FolderOrigin:
-    """The data folder of a broker, which may be writing to it."""
+    """The data folder of a broker. The broker may be writing to it."""
 
     def __init__(self, folder: Path) -> None:
         check_format(folder)
@@ -163,10 +163,10 @@ class FolderOrigin:
         firsts = segments(self._folder)
         if not firsts:
             return Mark()
-        # By bisection; then the last commit is read again, with its checksums, for it may be torn.
+        # Find the end by bisection; then read the last commit with its checksums, because it may be incomplete.
         place = seek(self._folder, firsts[-1], _MOST)
         try:
-            # What the disk does not have could still be lost, and its number be given to another commit.
+            # A commit that is not on disk could still be lost, and its number used for another commit.
             sync_file(segment_path(self._folder, firsts[-1]))
         except FileNotFoundError:
             return self.end()
@@ -180,7 +180,7 @@ class FolderOrigin:
         return self._before(after)
 
     def _before(self, after: int) -> Mark:
-        """The commit of this number: the one behind it was torn."""
+        """The mark of this commit, because the one after it is incomplete."""
         try:
             entry = next(self.commits(after - 1, after), None)
         except HistoryGone:

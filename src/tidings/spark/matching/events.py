@@ -1,5 +1,5 @@
-"""Events as rows with a JSON document: from JSON lines, from Parquet files, whose columns are attributes, or from the
-subjects of a history lake.
+"""Reads events as rows with a JSON document: from JSON lines, from Parquet files (columns become attributes), or from
+the subjects of a history lake.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,23 +24,23 @@ _EVENT = pa.schema([("event", pa.string())])
 
 
 def from_lines(spark: SparkSession, path: str) -> DataFrame:
-    """Raises SparkFailed."""
+    """The events of JSON lines. Raises SparkFailed."""
     return _events(_read(lambda: spark.read.text(path), path))
 
 
 def following_lines(spark: SparkSession, folder: str, files: int) -> DataFrame:
-    """Those of files that come into a folder, so many at a time. A file has to be whole when it comes."""
+    """The events of files as they appear in a folder, some files at a time. A file must be complete when it appears."""
     return _events(spark.readStream.option("maxFilesPerTrigger", files).text(folder))
 
 
 def from_parquet(spark: SparkSession, path: str) -> DataFrame:
-    """Raises SparkFailed."""
+    """The events of Parquet files, one for each row. Raises SparkFailed."""
     frame = _read(lambda: spark.read.parquet(path), path)
     return frame.select(f.to_json(f.struct(*(f"`{name}`" for name in frame.columns))).alias("event"))
 
 
 def from_lake(spark: SparkSession, folder: Path, commit: int | None = None) -> DataFrame:
-    """An event for each subject with an IRI, of the graph after a commit, or the last."""
+    """An event for each subject with an IRI in the graph after a commit, by default the last one."""
     lake = Lake(folder)
     return from_quads(travel.quads(spark, lake, lake.end().commit if commit is None else commit))
 

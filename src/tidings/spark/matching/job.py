@@ -19,11 +19,11 @@ from tidings.spark.session import translated
 
 COLUMNS = ("subscription", "degree", "event", "mappings")
 _FILES = 100
-"""Of a batch of a stream."""
+"""The most files of a batch of a stream."""
 
 
 class Matched(NamedTuple):
-    """Matches, the best first for each subscription, and how much was looked at."""
+    """Matches, the best first for each subscription, and the counters of the job."""
 
     frame: DataFrame
     tally: Tally
@@ -31,7 +31,7 @@ class Matched(NamedTuple):
 
 @contextmanager
 def matched(events: DataFrame, spec: Spec, top: int | None = None) -> Iterator[Matched]:
-    """The matches are kept while they are looked at."""
+    """The matches, cached within this context."""
     rows = events.mapInArrow(worker(spec), SCHEMA).persist()
     try:
         yield Matched(best(rows.where("tally IS NULL").select(*COLUMNS), top), tally_of(rows))
@@ -40,7 +40,7 @@ def matched(events: DataFrame, spec: Spec, top: int | None = None) -> Iterator[M
 
 
 def best(matches: DataFrame, top: int | None) -> DataFrame:
-    """The K best of each subscription, or all, in order."""
+    """The K best matches of each subscription, or all, in order."""
     order = [f.col("degree").desc(), f.col("event")]
     if top is not None:
         rank = f.row_number().over(Window.partitionBy("subscription").orderBy(*order))
@@ -66,9 +66,9 @@ def follow(
     told: Callable[[int, Tally], None] = lambda _, __: None,
     files: int = _FILES,
 ) -> None:
-    """Match events of files as they come, and write each batch to OUT/batch=N as Parquet, exactly once.
+    """Match the events of files as they appear, and write each batch to OUT/batch=N as Parquet, exactly once.
 
-    A batch that comes again after a kill has the same number, and takes the place of what was there of it.
+    A batch that is repeated after a crash has the same number, and overwrites its earlier output.
     """
     matches = following_lines(spark, folder, files).mapInArrow(worker(spec), SCHEMA)
 

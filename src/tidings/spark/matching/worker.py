@@ -1,4 +1,4 @@
-"""Matching in Python workers: each makes the index of all subscriptions once, and then takes event after event.
+"""Matching in Python workers: each builds the index of all subscriptions once, and then matches many events.
 
 The output has a row for each match, and one for each partition with counters. The subscriptions are sent with the task.
 The task opens the files about words on its own machine, so they have to be there.
@@ -34,7 +34,7 @@ Row = tuple[str | None, float | None, str | None, str | None, str | None]
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """All that a worker has to know: subscriptions as JSON documents by their keys, and the words."""
+    """The input of a worker: subscriptions as JSON documents by their keys, and which files about words to use."""
 
     subscriptions: dict[str, Any]
     backend: str = Backend.STATIC.value
@@ -42,7 +42,7 @@ class Spec(msgspec.Struct, frozen=True):
     wordnet: str | None = None
     moby: str | None = None
     clusters: str | None = None
-    """A `Clustering`: match within clusters only, and say what that loses."""
+    """A `Clustering`: match within clusters only, and count the matches that this loses."""
     taxonomy: str | None = None
     level: int = 2
     lenient: bool = False
@@ -50,7 +50,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How much was looked at. With clusters, `kept` of the pairs share a topic, and so do `matches_kept`."""
+    """The counters of a job. With clusters, `kept` pairs share a topic, and `matches_kept` of these match."""
 
     events: int = 0
     unreadable: int = 0
@@ -71,7 +71,7 @@ class Prepared(NamedTuple):
 
 
 def worker(spec: Spec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For mapInArrow: batches with a column of events as JSON."""
+    """A function for mapInArrow, on batches with a column of events as JSON."""
     encoded = msgspec.json.encode(spec)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -85,7 +85,7 @@ def worker(spec: Spec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Recor
 
 @lru_cache(maxsize=1)
 def prepared(encoded: bytes) -> Prepared:
-    """Made once for each process and job."""
+    """The subscriptions and their index, built once for each process and job."""
     spec = msgspec.json.decode(encoded, type=Spec)
     index_of, wordnet, moby = map(_path, (spec.index, spec.wordnet, spec.moby))
     knowledge = load_knowledge(Backend(spec.backend), index=index_of, wordnet=wordnet, moby=moby)
@@ -132,7 +132,7 @@ def _matched(ready: Prepared, batches: Iterator[pa.RecordBatch], *, lenient: boo
 
 
 def _one(ready: Prepared, event: Event) -> tuple[list[Row], Tally]:
-    """With clusters, what they keep is what matches; the tally tells what they lose."""
+    """The rows of the matches of an event, and its counters. With clusters, lost matches are in the counters only."""
     index = ready.matcher
     pairs = len(index)
     if isinstance(index, SubscriptionIndex):

@@ -1,11 +1,15 @@
 """SPARQL over history: a query as a Spark job.
 
-query        the way in: at one commit, or between two instants
-compilable   which queries can be compiled, found out without Spark
-nodes        algebra to DataFrames, node by node; scans, groups and order are its parts
-relations    solutions as a DataFrame, and how two of them meet
+query        the entry point: queries after one commit, or between two instants
+compilable   decides without Spark whether a query can be compiled
+nodes        compiles algebra to DataFrames, node by node
+scans        triple patterns as selections from the quads
+groups       GROUP BY and aggregates
+order        ORDER BY, as sort keys of bytes
+asking       EXISTS: finds the rows for which a pattern has a solution
+relations    solutions as a DataFrame, and joins of two of them
 expressions  expressions as columns
-intervals    when rows held
-answers      what comes out, row by row or as Parquet
-errors       what can go wrong
+intervals    the intervals for which rows held
+answers      answers row by row, or as Parquet
+errors       the errors of compiling a query
 """

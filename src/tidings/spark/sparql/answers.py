@@ -1,6 +1,6 @@
-"""An answer as it comes out of Spark: row by row, one partition in memory at a time, as terms or as Parquet.
+"""Reads an answer from Spark row by row, with one partition in memory at a time, as terms or as Parquet.
 
-Instants become xsd:dateTime and commits xsd:integer where there are terms only.
+As terms, instants become xsd:dateTime, and commits xsd:integer.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tidings.spark.session import translated
 from tidings.sparql.values.encode import encode_integer
 
 ROWS = 10_000
-"""Rows of a row group, and of what is in memory besides a partition."""
+"""Rows of a row group, which are in memory beside a partition."""
 
 _KINDS = {"string": pa.string(), "timestamp": pa.timestamp("us", "UTC"), "bigint": pa.int64(), "double": pa.float64()}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,14 +34,14 @@ _WRITERS: dict[str, Callable[[Any], Term]] = {"string": str, "timestamp": _insta
 
 
 def each_row(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows in their order; instants in microseconds. Raises SparkFailed, OutOfMemory, LakeDamaged."""
+    """The rows in order, with instants in microseconds. Raises SparkFailed, OutOfMemory, LakeDamaged."""
     cells = [f.unix_micros(f"`{name}`") if kind == "timestamp" else f.col(f"`{name}`") for name, kind in frame.dtypes]
     with translated():
         yield from map(tuple, frame.select(*cells).toLocalIterator(prefetchPartitions=True))
 
 
 def terms(frame: DataFrame) -> Iterator[Row]:
-    """The rows with terms only."""
+    """The rows with all cells as terms."""
     writers = [_WRITERS[kind] for _, kind in frame.dtypes]
     for row in each_row(frame):
         yield tuple([None if cell is None else write(cell) for cell, write in zip(row, writers, strict=True)])
@@ -60,7 +60,7 @@ def parquet(frame: DataFrame) -> Iterator[bytes]:
 
 
 class _Sink:
-    """A file of which what was written can be had."""
+    """A writable file whose content is taken out piece by piece."""
 
     closed = False
 

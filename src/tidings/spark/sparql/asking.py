@@ -1,4 +1,4 @@
-"""EXISTS: keeps the rows that ask whether a pattern has a solution for them, while joins bind their variables."""
+"""EXISTS: finds the rows for which a pattern has a solution, although joins fill in unbound variables of these rows."""
 
 from dataclasses import replace
 
@@ -7,7 +7,8 @@ from tidings.spark.sparql.relations import Relation, new_name
 
 
 def shadowed(relation: Relation, variables: list[Var]) -> tuple[Relation, dict[Var, Var]]:
-    """With copies of columns that a join may fill in, and where each variable is found as it was."""
+    """The relation with copies of columns that a join may fill in, and for each variable, which one has its original
+    value."""
     where: dict[Var, Var] = {}
     for variable in variables:
         where[variable] = variable
@@ -18,7 +19,7 @@ def shadowed(relation: Relation, variables: list[Var]) -> tuple[Relation, dict[V
 
 
 def by_what_is_bound(relation: Relation) -> list[Relation]:
-    """The rows of a relation in several, each without the variables that are unbound in it."""
+    """The relation divided into several by which variables are bound; each has only its bound variables."""
     found = [relation]
     for variable in [each for each in relation.names if each not in relation.certain]:
         bound = [replace(each.where(each[variable].isNotNull()), certain=each.certain | {variable}) for each in found]
@@ -28,7 +29,7 @@ def by_what_is_bound(relation: Relation) -> list[Relation]:
 
 
 def answered(found: Relation, where: dict[Var, Var]) -> Relation:
-    """The distinct rows, as they were, that something was found for."""
+    """The distinct original rows for which there is a solution."""
     picked = replace(found, rank=None).projected(where.values())
     names = {variable: picked.names[place] for variable, place in where.items()}
     certain = frozenset(variable for variable, place in where.items() if place in picked.certain)

@@ -1,4 +1,4 @@
-"""Decides from the text alone, before Spark is started, whether a query can be compiled to a Spark job."""
+"""Decides from the text alone, before Spark starts, whether a query can be compiled to a Spark job."""
 
 from collections.abc import Iterator
 
@@ -20,14 +20,14 @@ from tidings.sparql.functions import MICROS
 from tidings.sparql.parser import parse_query
 
 INTERVAL = ("valid_from", "valid_to", "from_seq", "to_seq")
-"""The columns that a query between two instants adds: instants, and commits; the last is null for what still held."""
+"""The columns that a query between two instants adds. `to_seq` is null if a row held to the end."""
 
 _RANDOM = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
-"""Functions that would give another value each time Spark looks."""
+"""Functions that would give a different value each time that Spark evaluates them."""
 
 
 def read_query(text: str, base: str | None = None, dataset: Dataset | None = None) -> Select | Ask:
-    """The query that a text is, for one state of the graph. Raises SparqlSyntaxError, NotCompilable."""
+    """Parse a query for one state of the graph. Raises SparqlSyntaxError, NotCompilable."""
     query = parse_query(text, base, dataset)
     if not isinstance(query, Select | Ask):
         word = type(query).__name__.upper()
@@ -44,7 +44,7 @@ def read_query(text: str, base: str | None = None, dataset: Dataset | None = Non
 
 
 def read_select(text: str, base: str | None = None, dataset: Dataset | None = None) -> Select:
-    """The same for a query that has rows."""
+    """Parse a SELECT. Raises SparqlSyntaxError, NotCompilable."""
     query = read_query(text, base, dataset)
     if isinstance(query, Ask):
         raise NotCompilable("ASK, which has no rows,", "ASK", text)
@@ -52,7 +52,7 @@ def read_select(text: str, base: str | None = None, dataset: Dataset | None = No
 
 
 def read_lasting(text: str, base: str | None = None) -> Select:
-    """The same for a query whose rows hold from one instant to another."""
+    """Parse a SELECT for the time between two instants. Raises SparqlSyntaxError, NotCompilable."""
     query = read_select(text, base)
     for variable in query.variables:
         if variable[1:] in INTERVAL:
@@ -68,7 +68,7 @@ def _called(pattern: Node) -> Iterator[str]:
 
 
 def _patterns(pattern: Node) -> Iterator[Node]:
-    """A pattern and all within, those of EXISTS included."""
+    """A pattern and all patterns within it, with those of EXISTS."""
     yield from _below(pattern)
     for each in every_expression(pattern):
         if isinstance(each, Exists):

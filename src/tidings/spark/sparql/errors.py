@@ -10,9 +10,9 @@ from tidings.sparql.parser.tokens import locate, replace_codepoint_escapes, toke
 
 
 class NotCompilable(BadRequest):
-    """A query that the broker would answer, but that has something in it which no Spark job can be made of.
+    """A query that the broker can answer, but that has a construct which cannot be compiled to a Spark job.
 
-    Its line is told if a word of the text gives it away.
+    The message has the line of the construct, if a word of the text identifies it.
     """
 
     code = "not_compilable"

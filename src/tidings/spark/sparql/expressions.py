@@ -1,8 +1,8 @@
 """Expressions as Spark columns, with the values that the engine gives them.
 
-Where a Spark expression is exact it is used: tests of kind and identity, `&&`, `||` and `!`, whose null is SPARQL's
-error. Everything else (values of numbers, dates and strings, and what is written of them) is the engine's own
-evaluator, run on Arrow batches in Python workers.
+If a Spark expression is exact, it is used: tests of kind and identity, `&&`, `||` and `!`, with null as SPARQL's error.
+Everything else (values of numbers, dates and strings) runs in the engine's own evaluator, on Arrow batches in Python
+workers.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,13 +36,13 @@ from tidings.sparql.evaluate.expressions import Scope, Test, Value, compile_test
 from tidings.sparql.evaluate.layout import Layout, Row
 
 MARK = "?:exists"
-"""How variables begin that say whether a pattern has a solution: they are bound to true or false."""
+"""The prefix of variables for EXISTS, which are true or false in each row."""
 
 _KINDS = {"ISIRI": "<", "ISURI": "<", "ISBLANK": "_", "ISLITERAL": '"'}
 
 
 class Expressions:
-    """Compiles expressions for a query that is asked at one instant, in microseconds since 1970."""
+    """Compiles expressions. `now` is the value of NOW(), in microseconds since 1970."""
 
     __slots__ = ("_now",)
 
@@ -50,18 +50,18 @@ class Expressions:
         self._now = now
 
     def test(self, expression: Expression, columns: Columns) -> Column:
-        """The effective boolean value; null is an error."""
+        """The effective boolean value of an expression; null is an error."""
         native = native_test(expression, columns)
         return self._evaluated(expression, columns, truth=True) if native is None else native
 
     def value(self, expression: Expression, columns: Columns) -> Column:
-        """A term; null is an error."""
+        """The value of an expression as a term; null is an error."""
         native = native_value(expression, columns)
         return self._evaluated(expression, columns, truth=False) if native is None else native
 
     def _evaluated(self, expression: Expression, columns: Columns, *, truth: bool) -> Column:
         read = tuple(variable for variable in dict.fromkeys(mentioned(expression)) if variable in columns)
-        compiled = _compiled(expression, read, self._now, truth)  # here, so that what is wrong with it is told at once
+        compiled = _compiled(expression, read, self._now, truth)  # in the driver, so that errors are raised at once
         if not read:
             return f.lit(compiled(())).cast("boolean" if truth else "string")
         return _udf(expression, read, self._now, truth)(*[columns[variable] for variable in read])
@@ -75,7 +75,7 @@ def has_exists(expression: Expression) -> bool:
 
 
 class _NoStore:
-    """An expression asks for no graph, and its constants are spelled as they are to be."""
+    """A store for expressions, which read no graph, and whose constants have the right spelling already."""
 
     def graph(self, name: Term) -> None:
         return None
@@ -101,7 +101,7 @@ def _no_pattern(_: Node, __: Layout) -> Test:
 
 
 def vectorised(evaluate: Callable[..., pa.Array], kind: str) -> Callable[..., Column]:
-    """A Spark function out of one on Arrow arrays."""
+    """A Spark function from a function on Arrow arrays."""
     return cast(Callable[..., Column], arrow_udf(evaluate, kind))  # type: ignore[call-overload]  # the kind is inferred
 
 
@@ -120,7 +120,7 @@ def _udf(expression: Expression, variables: tuple[Var, ...], now: int, truth: bo
 
 
 def native_test(expression: Expression, columns: Columns) -> Column | None:
-    """A test as a Spark expression, if that is exact."""
+    """A test as a Spark expression; None if that would not be exact."""
     match expression:
         case And(left, right) | Or(left, right):
             a, b = native_test(left, columns), native_test(right, columns)
@@ -156,20 +156,20 @@ def _is_iri(expression: Expression) -> bool:
 
 
 def _is_plain(expression: Expression) -> bool:
-    """Whether it is a constant that is the same only as itself."""
+    """Whether an expression is a constant with only one spelling."""
     return isinstance(expression, str) and expression[0] != "?" and not is_tagged(expression)
 
 
 def _identity(
     expression: Expression, constant: Expression, columns: Columns, fits: Callable[[Expression], bool]
 ) -> Column | None:
-    """An expression compared with a constant that equals nothing but itself."""
+    """Compares an expression with a constant that is equal only to itself; None if that would not be exact."""
     value = native_value(expression, columns) if fits(constant) else None
     return None if value is None else value == f.lit(constant)
 
 
 def _starts(value: Column | None, start: Term) -> Column | None:
-    """Escapes are a prefix code, so that one text starts another if it does so written in N-Triples."""
+    """STRSTARTS on N-Triples: escapes are a prefix code, so a text is a prefix if its escaped form is one."""
     if value is None:
         return None
     is_string = value.startswith('"') & ~value.endswith(">")
@@ -177,7 +177,7 @@ def _starts(value: Column | None, start: Term) -> Column | None:
 
 
 def native_value(expression: Expression, columns: Columns) -> Column | None:
-    """A term as a Spark expression, if that is exact."""
+    """The value of an expression as a Spark expression; None if that would not be exact."""
     match expression:
         case str():
             return (
@@ -203,7 +203,7 @@ def native_value(expression: Expression, columns: Columns) -> Column | None:
 
 
 def _string(value: Column) -> Column:
-    """STR: the text between the brackets or quotes, which is written as it was."""
+    """STR: the text between the brackets or quotes, which stays escaped."""
     text = f.concat(f.lit('"'), f.substring(value, f.lit(2), f.length(value) - 2), f.lit('"'))
     behind = f.length(f.substring_index(value, '"', -1))
     quoted = f.substring(value, f.lit(1), f.length(value) - behind)

@@ -1,7 +1,7 @@
-"""GROUP BY and the aggregates: Spark gathers the values of a group, the engine's accumulators make one of them.
+"""GROUP BY and the aggregates: Spark gathers the values of a group, and the engine's accumulators aggregate them.
 
-COUNT is Spark's own. MIN, MAX and SAMPLE need each value but once, as DISTINCT does; what must be gathered in full
-(SUM, AVG, GROUP_CONCAT) has to fit into the memory of a worker, group by group.
+COUNT is Spark's own. MIN, MAX and SAMPLE need each value only once, as DISTINCT does. For SUM, AVG and GROUP_CONCAT,
+all values of a group have to fit into the memory of a worker.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,7 +17,7 @@ from tidings.sparql.algebra import Aggregate, Group
 from tidings.sparql.evaluate.aggregates import accumulator
 
 _ERROR = ""
-"""Stands for an error among the gathered values, which Spark would leave out as null; it is no term."""
+"""Stands for an error among the gathered values, because Spark would leave out a null. It is not a term."""
 
 _ONCE = frozenset({"MIN", "MAX", "SAMPLE"})
 
@@ -25,9 +25,9 @@ _ONCE = frozenset({"MIN", "MAX", "SAMPLE"})
 def grouped(
     inner: Relation, whole: Collection[Var], node: Group, arguments: Sequence[Column | None], unit: Relation
 ) -> Relation:
-    """One row a group, and one for each key of the scope if the query names no variables to group by.
+    """A row for each group; without variables to group by, a row for each key of the scope.
 
-    `whole` are the variables that a solution has.
+    `whole` are the variables of a solution.
     """
     keys = [*unit.names, *(variable for variable in node.keys if variable not in unit.names)]
     table = inner.projected([*inner.names, *keys])
@@ -35,7 +35,7 @@ def grouped(
         new_name(): _gathered(aggregate, argument, [inner[variable] for variable in whole])
         for (_, aggregate), argument in zip(node.aggregates, arguments, strict=True)
     }
-    counted = {new_name(): f.count(f.lit(1)), **gathered}  # so that there is always something to gather
+    counted = {new_name(): f.count(f.lit(1)), **gathered}  # so that there is at least one aggregate
     made = table.frame.groupBy(*[table.names[key] for key in keys])
     frame = made.agg(*[column.alias(name) for name, column in counted.items()])
     result = Relation(frame, {key: table.names[key] for key in keys}, inner.certain.intersection(keys))
@@ -47,7 +47,7 @@ def grouped(
 
 
 def _filled(result: Relation, unit: Relation, gathered: list[str]) -> Relation:
-    """A group for every key, be it empty."""
+    """A group for every key, even if it is empty."""
     whole = unit.renamed()
     on = every(whole[key] == result[key] for key in whole.names)
     frame = whole.frame.join(result.frame, on, "left_outer")

@@ -1,12 +1,12 @@
-"""When rows held: the lifetimes of quads, and of what follows from them.
+"""The intervals for which rows held, from the lifetimes of quads.
 
     a quad holds from the commit that added it to the one that removed it
-    a row of a join holds in the intersection of the spans of the rows it came from
+    a row of a join holds in the intersection of the spans of its two rows
     a row holds in the union of the spans of all its derivations, as the fewest intervals
 
-That is so for the monotone fragment, in which more quads never mean fewer rows. Any other query is asked at every
-commit that touches what it speaks of, all of them in one job, with the commit as a key (`compiling_scans`): its quads
-are read once a commit, so there may be at most `MOST_POINTS` of those.
+This applies to the monotone fragment, in which more quads never mean fewer rows. Any other query is evaluated at every
+commit that touches its patterns, in one job, with the commit as a key (see `scans`). This multiplies its quads by the
+number of these commits, so there may be at most `MOST_POINTS`.
 """
 
 from functools import reduce
@@ -41,14 +41,14 @@ from tidings.sparql.algebra import (
 from tidings.sparql.evaluate.pushing import needs_triples
 
 MOST_POINTS = 1_000
-"""How many commits a query that is not monotone may be asked at."""
+"""The most commits at which a query that is not monotone is evaluated."""
 
 SPAN = ("since", "until")
 _QUAD = ("s", "p", "o", "g")
 
 
 def lifetimes(history: DataFrame) -> DataFrame:
-    """Quads with the commit that added them and the one that removed them, once for each time they were there."""
+    """Quads with the commit that added them and the one that removed them, once for each time that they existed."""
     by_quad = Window.partitionBy(*_QUAD).orderBy("seq")
     turns = history.select(*_QUAD, "seq", "op", f.lag("op").over(by_quad).alias("before"))
     turns = turns.where(f.col("before").isNull() | (f.col("before") != f.col("op")))
@@ -64,7 +64,7 @@ def clipped(quads: DataFrame, first: int, last: int) -> DataFrame:
 
 
 def coalesced(rows: DataFrame, names: list[str]) -> DataFrame:
-    """Every row with the fewest intervals that cover its spans."""
+    """The rows with the fewest intervals that cover their spans."""
     since, until = SPAN
     by_row = Window.partitionBy(*names).orderBy(since, until)
     reached = f.max(until).over(by_row.rowsBetween(Window.unboundedPreceding, -1))
@@ -75,7 +75,7 @@ def coalesced(rows: DataFrame, names: list[str]) -> DataFrame:
 
 
 def is_monotone(node: Node) -> bool:
-    """Whether more quads never mean fewer rows, so that a row holds where what it came from does."""
+    """Whether more quads never mean fewer rows, so that a row holds while the rows and quads that it is made of do."""
     match node:
         case BGP() | Values():
             return True
@@ -88,7 +88,7 @@ def is_monotone(node: Node) -> bool:
 
 
 def unordered(node: Node) -> Node:
-    """A pattern without the order of its rows, which intervals have none of."""
+    """A pattern without ORDER BY, because intervals have no order of rows."""
     match node:
         case OrderBy(inner):
             return unordered(inner)
@@ -101,7 +101,7 @@ def unordered(node: Node) -> Node:
 
 
 def touches(node: Node) -> Column:
-    """Whether a change may make a difference to the answer of a pattern."""
+    """Whether a change may affect the answer of a pattern."""
     patterns = _patterns(node)
     if patterns is None:
         return f.lit(True)
@@ -113,7 +113,7 @@ def _matches(pattern: TriplePattern) -> Column:
 
 
 def _patterns(node: Node) -> list[TriplePattern] | None:
-    """All triple patterns; None if the presence of a graph may matter, and so any quad."""
+    """All triple patterns; None if the existence of a graph may matter, because then any quad does."""
     below = [*inputs(node), *(each.pattern for each in every_expression(node) if isinstance(each, Exists))]
     found: list[TriplePattern] = []
     match node:

@@ -1,7 +1,7 @@
-"""One node of algebra to one DataFrame, bottom-up as section 18 of the recommendation defines them.
+"""Compiles each node of the algebra to a DataFrame, bottom-up, as section 18 of the recommendation defines it.
 
-EXISTS is the exception, as it is there: its pattern is evaluated from the distinct rows that ask (`_from_rows`), as
-`evaluate.compile` does, and those that had a solution are marked.
+EXISTS is the exception, as in the recommendation: its pattern is evaluated from the distinct rows that need it
+(`_from_rows`), as `sparql.evaluate.compile` does, and the rows with a solution are marked.
 """
 
 from collections.abc import Iterable
@@ -63,7 +63,7 @@ from tidings.sparql.rewrite.filters import push_filters
 
 
 def rewritten(node: Node) -> Node:
-    """Constants in the open, and each condition as early as it can be tested."""
+    """A node after the rewrite passes that reveal constants and push filters down."""
     return push_filters(reveal_constants(node))
 
 
@@ -118,7 +118,7 @@ class Compiler:
     # -- joins --------------------------------------------------------------------------------------------------
 
     def _constant(self, inner: Relation, variable: Var, term: str, scope: Scope) -> Relation:
-        """`BIND(term AS ?v)` beside a pattern: a column, or a filter where the pattern has the variable too."""
+        """`BIND(term AS ?v)` joined with a pattern: a column, or a filter if the pattern has the variable, too."""
         if variable not in inner.names:
             return inner.extended(variable, f.lit(term), certain=True)
         column = inner[variable]
@@ -131,7 +131,7 @@ class Compiler:
             return left_join(left, right, None)
         if not has_exists(condition) and native_test(condition, {}) is not None:
             return left_join(left, right, lambda columns: self._expressions.test(condition, columns))
-        # Spark runs no Python inside an outer join. But whether a row finds company depends on its cells alone:
+        # Spark cannot run Python in an outer join. But whether a row has a partner depends on its cells only:
         # L ⟕ R  =  σ(L ⋈ R)  ∪  L ▷ σ(L ⋈ R)
         read = {*right.names, *mentioned(condition)}
         asking, keys = shadowed(left, [variable for variable in left.names if variable in read])
@@ -170,7 +170,7 @@ class Compiler:
         return made if asked is relation else made.projected((*visible, variable))
 
     def _marked(self, relation: Relation, expression: Expression, scope: Scope) -> tuple[Relation, Expression]:
-        """The expression with a variable in the place of every EXISTS, and the relation with those variables."""
+        """The expression with a variable in place of every EXISTS, and the relation extended by these variables."""
         if not has_exists(expression):
             return relation, expression
         if isinstance(expression, Exists):
@@ -184,12 +184,12 @@ class Compiler:
         return relation, _with_operands(expression, parts)
 
     def _askers(self, relation: Relation, pattern: Node, scope: Scope) -> Relation:
-        """The distinct cells of rows for which a pattern has a solution, in the variables that it speaks of."""
+        """The distinct rows, restricted to the variables of a pattern, for which the pattern has a solution."""
         read = {*scope.keys, *every_variable(pattern)}
         asking = relation.projected(variable for variable in relation.names if variable in read)
         asking = replace(asking, rank=None).projected(asking.names).distinct()
         asked = rewritten(pattern)
-        # Only what is bound is substituted. Where nothing could notice the difference, all rows ask alike.
+        # Only bound variables are substituted. If that makes no difference to the pattern, all rows are treated alike.
         alike = pushable(asked, set(every_variable(asked)))
         alternatives = [asking] if alike else by_what_is_bound(asking)
         return reduce(union, [self._answered_askers(asked, each, scope) for each in alternatives])
@@ -199,7 +199,7 @@ class Compiler:
         return answered(self._from_rows(pattern, given, scope, asking.names.keys()), keys)
 
     def _from_rows(self, node: Node, given: Relation, scope: Scope, asking: AbstractSet[Var]) -> Relation:
-        """Rows extended by the solutions of a pattern in which the values that ask stand in the place of variables."""
+        """Rows extended by the solutions of a pattern in which the values of `asking` are substituted for variables."""
         outer = given.names.keys() - set(scope.keys)
         if not pushable(node, outer, asking):
             return self._rejoined(node, given, scope, asking)
@@ -230,7 +230,7 @@ class Compiler:
                 return join(given, self.relation(node, scope))
 
     def _rejoined(self, node: Node, given: Relation, scope: Scope, asking: AbstractSet[Var]) -> Relation:
-        """The same for a node that may see what is substituted, and nothing else of a row; or not even that."""
+        """As `_from_rows`, for a node that may see only the substituted variables of a row, or none of them."""
         outer = given.names.keys() - set(scope.keys)
         if outer <= asking or not pushable(node, outer & asking, asking):
             return join(given, self.relation(node, scope))
@@ -294,12 +294,12 @@ class Compiler:
 
 
 def _user_columns(relation: Relation, scope: Scope) -> Columns:
-    """What an expression may read: all but the keys."""
+    """The columns that an expression may read: all except the keys."""
     return relation.columns(hidden=scope.keys)
 
 
 def _with_operands(expression: Expression, parts: list[Expression]) -> Expression:
-    """The same operator on other operands, as `operands` lists them."""
+    """The operator of an expression on other operands, in the order of `operands`."""
     match expression:
         case And() | Or() | Not():
             return type(expression)(*parts)
@@ -321,7 +321,8 @@ def _with_operands(expression: Expression, parts: list[Expression]) -> Expressio
 
 
 def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
-    """Triple patterns so that each shares a variable with one before it if it can; those with most constants first."""
+    """Triple patterns in an order in which each shares a variable with one before it, if possible; those with the most
+    constants come first."""
     waiting = sorted(patterns, key=lambda pattern: sum(term[0] == "?" for term in pattern))
     ordered: list[TriplePattern] = []
     bound: set[str] = set()
@@ -361,7 +362,7 @@ def _values(node: Values, scope: Scope) -> Relation:
 
 
 def _sliced(inner: Relation, offset: int, limit: int | None, scope: Scope) -> Relation:
-    """A window on the rows in order; rows that the order does not tell apart are taken by their cells."""
+    """OFFSET and LIMIT on the rows in order; the cells of rows break ties."""
     order = sort_columns(inner, scope.keys)
     if scope.keys:
         number = new_name()
@@ -378,7 +379,7 @@ def _sliced(inner: Relation, offset: int, limit: int | None, scope: Scope) -> Re
 
 
 def sort_columns(relation: Relation, keys: Iterable[Var] = ()) -> list[Column]:
-    """The sort key, then all that the user can see."""
+    """The sort key, then all columns except the keys."""
     hidden = set(keys)
     cells = [f.col(name) for variable, name in relation.names.items() if variable not in hidden]
     return ([] if relation.rank is None else [f.col(relation.rank)]) + [cell.asc_nulls_first() for cell in cells]

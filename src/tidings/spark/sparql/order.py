@@ -1,9 +1,9 @@
-"""The order of ORDER BY as bytes, which Spark sorts from the first to the last.
+"""Sort keys of ORDER BY as bytes, which Spark compares lexicographically.
 
-    order_key(a) < order_key(b)  =>  sortable(a) < sortable(b)     and no key begins another
+    order_key(a) < order_key(b)  =>  sortable(a) < sortable(b)     and no key is a prefix of another
 
-A number is its sign, its magnitude and its digits, so that integers, decimals and doubles of one value are equal,
-however many digits they have. Descending is the complement of every byte.
+A number is encoded as its sign, its magnitude and its digits, so that integers, decimals and doubles of one value are
+equal, regardless of how many digits they have. For a descending order, every byte is complemented.
 """
 
 from decimal import Decimal
@@ -26,7 +26,7 @@ def sortable(key: OrderKey) -> bytes:
 
 
 def _text(text: str) -> bytes:
-    """UTF-8, which is in the order of code points; 00 01 ends it, and 00 FF stands for the character 0."""
+    """UTF-8, which has the order of code points. 00 01 ends it, and 00 FF stands for the character 0."""
     return text.encode("utf-8", "surrogatepass").replace(b"\0", b"\0\xff") + b"\0\x01"
 
 

@@ -1,7 +1,7 @@
-"""SPARQL over history: a query to a Spark job over the quads of one commit, or over all between two instants.
+"""SPARQL over history: compiles a query to a Spark job over the quads after one commit, or between two instants.
 
-The answer is the engine's, as a multiset and in its order; what no job can be made of is refused with its name. For one
-who may read some graphs only (`readable`), it is the answer where there are no others.
+The answer is the engine's, as a multiset and in its order. A construct that cannot be compiled is refused by name. With
+`readable` graphs, the answer is as if no others existed.
 """
 
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def run(
     readable: Graphs = Graphs.ALL,
     dataset: Dataset | None = None,
 ) -> tuple[tuple[str, ...], DataFrame]:
-    """The answer to a SELECT over quads (columns s, p, o, g): its variables, and their terms, null where unbound.
+    """The answer to a SELECT over quads (columns s, p, o, g): its variables, and a DataFrame of terms, null if unbound.
 
     `now` is what NOW() gives, in microseconds since 1970; a `dataset` replaces FROM and FROM NAMED. Raises
     SparqlSyntaxError, NotCompilable.
@@ -91,11 +91,11 @@ def ask(
 def between(
     history: DataFrame, text: str, t1: int, t2: int, base: str | None = None, *, readable: Graphs = Graphs.ALL
 ) -> tuple[tuple[str, ...], DataFrame]:
-    """When each row of a SELECT held between two instants, in microseconds since 1970.
+    """The rows of a SELECT between two instants, in microseconds since 1970, with the intervals for which they held.
 
-    `history` is every change there ever was (seq, time, op, s, p, o, g). A row is there once for each interval
-    [valid_from, valid_to) in which it held without a break, however many times over; intervals end where the time
-    asked for does. Raises SparqlSyntaxError, NotCompilable (also if there are too many commits), SparkFailed.
+    `history` has all changes since the first commit (seq, time, op, s, p, o, g). The answer has a row once for each
+    interval [valid_from, valid_to) for which it held without a break, regardless of its multiplicity; intervals are
+    clipped to the requested time. Raises SparqlSyntaxError, NotCompilable (also for too many commits), SparkFailed.
     """
     if t1 >= t2:
         raise BadRequest("the first instant must be before the second")
@@ -132,10 +132,10 @@ def _relation(query: Select | Ask, quads: DataFrame, now: int | None) -> Relatio
 
 
 def _spelled(pattern: Node, quads: DataFrame) -> Node:
-    """A pattern with its language-tagged constants as the quads spell them, or else as it does first itself.
+    """A pattern with its language-tagged constants spelled as in the quads, or else as at their first occurrence.
 
-    Triple patterns find any spelling; this is for what VALUES, BIND and comparisons say. It takes a job, but only where
-    there are such constants.
+    Triple patterns match any spelling; this is for the constants of VALUES, BIND and comparisons. It takes a job, but
+    only if there are such constants.
     """
     written = {fold(term): term for term in reversed(list(_tagged(pattern)))}
     if not written:
@@ -159,13 +159,13 @@ def _tagged(node: Node) -> Iterator[Term]:
 
 
 def _mapped(value: object, change: Callable[[Term], Term]) -> object:
-    """The same structure with every language-tagged literal in it changed."""
+    """A structure with every language-tagged literal in it replaced by `change`."""
     if isinstance(value, str):
         return change(value) if value[:1] == '"' and is_tagged(value) else value
     if isinstance(value, tuple):
         return tuple([_mapped(each, change) for each in value])
     if isinstance(value, Aggregate):
-        return value  # its separator is no term, and its argument is spelled as its values are
+        return value  # its separator is not a term, and its argument already has the spelling of its values
     if isinstance(value, Struct):
         return type(value)(*[_mapped(getattr(value, name), change) for name in value.__struct_fields__])
     return value
@@ -175,7 +175,7 @@ def _mapped(value: object, change: Callable[[Term], Term]) -> object:
 
 
 def _commits(history: DataFrame, t1: int, t2: int) -> tuple[int, int]:
-    """The last commit up to the first instant, and the last before the second; 0 if there is none."""
+    """The last commit up to the first instant, and the last one before the second instant; 0 if there is none."""
     micros = f.unix_micros("time")
     last_of = [f.max(f.when(micros <= t1, f.col("seq"))), f.max(f.when(micros < t2, f.col("seq")))]
     first, last = history.select(*last_of).collect()[0]
@@ -183,7 +183,7 @@ def _commits(history: DataFrame, t1: int, t2: int) -> tuple[int, int]:
 
 
 def _spans(query: Select, history: DataFrame, first: int, last: int) -> DataFrame:
-    """The rows of a query with the commits between which they held."""
+    """The rows of a query, with the commits between which they held."""
     alive = clipped(lifetimes(history.where(f.col("seq") <= last)), first, last)
     pattern = unordered(query.pattern)
     if is_monotone(pattern):
@@ -202,7 +202,7 @@ def _terms(relation: Relation, variables: tuple[Var, ...]) -> list[Column]:
 
 
 def _points(pattern: Node, history: DataFrame, first: int, last: int) -> DataFrame:
-    """The commits at which the answer may change, each with the next; the state to begin with is the first."""
+    """The commits at which the answer may change, each with the next one. The first is that of the initial state."""
     within = (f.col("seq") > first) & (f.col("seq") <= last)
     found = history.where(within & touches(pattern)).select("seq").distinct().limit(MOST_POINTS + 1).collect()
     if len(found) > MOST_POINTS:
@@ -233,11 +233,11 @@ def _at_points(query: Select, pattern: Node, alive: DataFrame, points: DataFrame
 def _timed(
     rows: DataFrame, history: DataFrame, start: tuple[int, int], end: tuple[int, int], names: list[str]
 ) -> DataFrame:
-    """Intervals of commits as intervals of time; what held before and after is cut where the time asked for is."""
+    """Intervals of commits as intervals of time, clipped to the requested time."""
     commits = history.select(f.col("seq"), f.col("time")).distinct()
     begins = commits.select(f.col("seq").alias("begin"), f.col("time").alias("began"))
     ends = commits.select(f.col("seq").alias("end"), f.col("time").alias("ended"))
-    since, until = (f.col(name).cast("long") for name in SPAN)  # where nothing is read, they are small constants
+    since, until = (f.col(name).cast("long") for name in SPAN)  # for a query that reads no quads, they are literal ints
     (first, t1), (last, t2) = start, end
     found = (
         coalesced(rows, names)

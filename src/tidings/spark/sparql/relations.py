@@ -1,8 +1,8 @@
-"""Solutions as a DataFrame: which column holds which variable, and how two such tables meet.
+"""Solutions as a DataFrame with a column for each variable, and joins of two such relations.
 
-A column holds terms, null where its variable is unbound. Columns have names that are used only once, so that a table
-can meet one that it was made from. There may be two more: a sort key (`rank`), and the commits between which a row
-holds (`span`, from the first to before the second); a row of a join holds where all that it came from does.
+A column contains terms, and null if its variable is unbound. Each column name is used only once, so that a relation can
+be joined with one that it was made from. There may be more columns: a sort key (`rank`), and the commits between which
+a row holds (`span`, from the first to before the second). A row of a join holds in the intersection of the two spans.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ Condition: TypeAlias = Callable[[Columns], Column]
 _numbers = count()
 
 ALWAYS = (0, 2**63 - 1)
-"""The span of what holds whatever was committed."""
+"""The span of a row that does not depend on quads."""
 
 
 def new_name() -> str:
@@ -40,7 +40,7 @@ def every(conditions: Iterable[Column]) -> Column:
 
 
 class Cells(Mapping[Var, Column]):
-    """Columns by variable, made when asked for: each takes the JVM a fifth of a millisecond."""
+    """Columns by variable, made on demand, because each takes the JVM a fifth of a millisecond."""
 
     def __init__(self, names: dict[Var, str]) -> None:
         self._names = names
@@ -77,12 +77,12 @@ class Relation:
         return replace(self, frame=self.frame.where(condition))
 
     def beside(self, other: "Relation") -> "Relation":
-        """The same table, under new names if it has some in common with one that it is to meet."""
+        """The relation, with new column names if it shares some with a relation that it will be joined with."""
         theirs = {*other.names.values(), *(other.span or ())}
         return self.renamed() if theirs.intersection((*self.names.values(), *(self.span or ()))) else self
 
     def renamed(self) -> "Relation":
-        """The same table under new names."""
+        """The relation with new column names."""
         names = {variable: new_name() for variable in self.names}
         picked = [f.col(self.names[variable]).alias(name) for variable, name in names.items()]
         span = None
@@ -92,7 +92,7 @@ class Relation:
         return Relation(self.frame.select(*picked), names, self.certain, None, span)
 
     def extended(self, variable: Var, value: Column, *, certain: bool = False) -> "Relation":
-        """With one more column; the variable is new here."""
+        """The relation with one more column, for a variable that it does not have yet."""
         name = new_name()
         sure = self.certain | {variable} if certain else self.certain - {variable}
         return replace(
@@ -100,12 +100,12 @@ class Relation:
         )
 
     def called(self, variable: Var, name: Var) -> "Relation":
-        """With a variable called otherwise."""
+        """The relation with a variable renamed."""
         names = {name if each == variable else each: column for each, column in self.names.items()}
         return replace(self, names=names, certain=frozenset(name if v == variable else v for v in self.certain))
 
     def projected(self, variables: Iterable[Var]) -> "Relation":
-        """With these variables only; those that are not here are bound nowhere. Rank and span stay."""
+        """The relation with these variables only; those that it does not have are unbound. Rank and span stay."""
         names: dict[Var, str] = {}
         picked: list[Column] = []
         for variable in dict.fromkeys(variables):
@@ -115,7 +115,7 @@ class Relation:
         return replace(self, frame=self.frame.select(*picked), names=names, certain=self.certain.intersection(names))
 
     def distinct(self) -> "Relation":
-        """Every row once, at the first place that it has in the order."""
+        """Every row once, at its first place in the order."""
         if self.rank is not None:
             found = self.frame.groupBy(*self.names.values()).agg(f.min(self.rank).alias(self.rank))
             return replace(self, frame=found)
@@ -124,7 +124,7 @@ class Relation:
         return replace(self, frame=self.frame.distinct())
 
 
-# -- how rows meet ----------------------------------------------------------------------------------------------
+# -- joins ------------------------------------------------------------------------------------------------------
 
 
 def _agree(left: Relation, right: Relation, variable: Var) -> Column:
@@ -145,7 +145,7 @@ def _meeting(left: Relation, right: Relation) -> Column:
 
 
 def merged_columns(left: Relation, right: Relation) -> dict[Var, Column]:
-    """What a row of both has for each variable."""
+    """The column of each variable in a join."""
     found = dict(left.columns())
     for variable in right.names:
         if variable not in left.names:
@@ -173,14 +173,14 @@ def _merged(left: Relation, right: Relation, frame: DataFrame, certain: frozense
 
 
 def join(left: Relation, right: Relation) -> Relation:
-    """Every compatible pair of rows as one."""
+    """All compatible pairs of rows, merged."""
     right = right.beside(left)
     frame = left.frame.join(right.frame, _meeting(left, right), "inner")
     return _merged(left, right, frame, left.certain | right.certain)
 
 
 def left_join(left: Relation, right: Relation, condition: Condition | None) -> Relation:
-    """OPTIONAL, with a condition that Spark can test while it joins."""
+    """OPTIONAL, with a condition that Spark can test in the join."""
     right = right.beside(left)
     on = _meeting(left, right)
     if condition is not None:
@@ -200,7 +200,7 @@ def union(left: Relation, right: Relation) -> Relation:
 
 
 def _lasting(relation: Relation) -> Relation:
-    """With a span, if it has none yet."""
+    """The relation with a span; without one of its own, that is ALWAYS."""
     if relation.span is not None:
         return relation
     first, last = new_name(), new_name()
@@ -209,7 +209,7 @@ def _lasting(relation: Relation) -> Relation:
 
 
 def minus(left: Relation, right: Relation, shared: Iterable[Var], keys: Iterable[Var]) -> Relation:
-    """Rows that no row of the right, of the same keys, is compatible with while sharing a bound variable."""
+    """The rows for which the right has no row of the same keys that is compatible and shares a bound variable."""
     shared, keys = tuple(shared), tuple(keys)
     right = right.projected(dict.fromkeys((*shared, *keys))).beside(left)
     on = [left[key] == right[key] for key in keys] + [_agree(left, right, variable) for variable in shared]
@@ -220,14 +220,14 @@ def minus(left: Relation, right: Relation, shared: Iterable[Var], keys: Iterable
 
 
 def kept(left: Relation, keys: Relation, how: str) -> Relation:
-    """Rows whose cells are among keys (`left_semi`) or are not (`left_anti`), unbound ones being equal."""
+    """The rows whose cells are among the keys (`left_semi`), or are not (`left_anti`); unbound cells are equal."""
     keys = keys.beside(left)
     on = every(left[variable].eqNullSafe(keys[variable]) for variable in keys.names)
     return replace(left, frame=left.frame.join(keys.frame, on, how))
 
 
 def marked(left: Relation, keys: Relation, variable: Var, yes: Column, no: Column) -> Relation:
-    """With a column that says whether the cells of a row are among distinct keys."""
+    """The relation with a column that tells whether the cells of a row are among some distinct keys."""
     keys = keys.beside(left)
     flag, name = new_name(), new_name()
     on = every(left[each].eqNullSafe(keys[each]) for each in keys.names)

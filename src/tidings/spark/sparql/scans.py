@@ -1,8 +1,8 @@
-"""Triple patterns as selections from the quads, and which graph they look into.
+"""Triple patterns as selections from the quads of a graph.
 
-Relations made inside `GRAPH ?g` have a hidden variable, the key, that says in which graph a row was found; so do those
-of a query that is asked at many commits at once. Whatever is made of rows is made per key: a join also joins on the
-keys, a group is one per key, and so each graph and each commit has the answer that it would have alone.
+Relations within `GRAPH ?g` have a hidden variable, the key, with the graph of a row. Relations of a query that is
+evaluated at many commits at once have a key with the commit. All operators work per key: a join also joins on the keys,
+and groups are made for each key. So each graph and each commit has the answer that it would have alone.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _PLACES = ("s", "p", "o")
 
 
 def same_term(column: Column, term: Term) -> Column:
-    """Whether a column holds a term; a language-tagged literal in any spelling of its tag."""
+    """Whether a column contains a term; for a language-tagged literal, with any spelling of its tag."""
     if not is_tagged(term):
         return column == term
     end = term.rindex("@") + 1
@@ -28,7 +28,7 @@ def same_term(column: Column, term: Term) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Quads seen through a dataset. They may have columns of keys, and two of a span."""
+    """Quads seen through a dataset. They may have columns for keys, and two for a span."""
 
     quads: DataFrame
     dataset: Dataset
@@ -36,7 +36,7 @@ class Source:
     span: tuple[str, str] | None = None
 
     def names(self, key: Var) -> Relation:
-        """The named graphs of the dataset, each once a key."""
+        """The named graphs of the dataset, each once for each key."""
         return self._select(self.each(), {**self.keys, key: "g"}).distinct()
 
     def default(self) -> DataFrame:
@@ -60,7 +60,7 @@ class Source:
         return quads if self.dataset.named is None else quads.where(_among("g", self.dataset.named))
 
     def _select(self, quads: DataFrame, places: dict[Var, str]) -> Relation:
-        """Columns of the quads as variables, which are all bound."""
+        """A relation of columns of the quads, whose variables are all bound."""
         names = {variable: new_name() for variable in places}
         picked = [f.col(places[variable]).alias(name) for variable, name in names.items()]
         span = None
@@ -70,7 +70,7 @@ class Source:
         return Relation(quads.select(*picked), names, frozenset(names), None, span)
 
     def matching(self, quads: DataFrame, pattern: TriplePattern, more: dict[Var, str]) -> Relation:
-        """The solutions of one triple pattern; `more` are columns to be had besides."""
+        """The solutions of a triple pattern; `more` are additional columns."""
         places: dict[Var, str] = {**self.keys, **more}
         conditions: list[Column] = []
         for place, term in zip(_PLACES, pattern, strict=True):
@@ -85,7 +85,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a pattern is compiled in: the graph it looks into, and the keys of its rows."""
+    """The scope of a pattern: the graph that it is matched with, and the keys of its rows."""
 
     source: Source
     base: Relation
@@ -93,7 +93,7 @@ class Scope:
     unit: Relation
     """One row for every combination of keys: the solutions of the empty pattern."""
     graph: Term | None = None
-    """A named graph, or the variable of a key that goes through all of them; the default graph if None."""
+    """A named graph, or the variable of a key over all named graphs; None is the default graph."""
     depth: int = 0
 
     @property
@@ -101,7 +101,7 @@ class Scope:
         return tuple(self.unit.names)
 
     def scan(self, pattern: TriplePattern, excluded: Iterable[Term] = ()) -> Relation:
-        """The solutions of a triple pattern, its predicate not being among those excluded."""
+        """The solutions of a triple pattern whose predicate is not excluded."""
         source, graph = self.source, self.graph
         each = graph is not None and graph[0] == "?"
         quads = source.each() if each else source.default() if graph is None else source.named(graph)
@@ -120,7 +120,7 @@ class Scope:
         return Scope(self.source, self.base, self.source.names(key), key, self.depth + 1)
 
     def present(self, name: Term) -> Relation:
-        """One row a key if the named graph is there."""
+        """A row for each key for which the named graph exists."""
         names = self.source.names("?:name")
         found = names.where(names["?:name"] == name)
         return found.projected(variable for variable in names.names if variable != "?:name")
@@ -131,12 +131,13 @@ def _among(column: str, terms: tuple[Term, ...]) -> Column:
 
 
 def one_row(frame: DataFrame) -> Relation:
-    """The solution of the empty pattern, where there are no keys."""
+    """The solution of the empty pattern, without keys."""
     return Relation(frame.sparkSession.range(1).select(), {}, frozenset())
 
 
 def with_key(relation: Relation, key: Var, variable: Var) -> Relation:
-    """Rows of GRAPH ?variable: the key bound to the variable, unless the row binds it to something else."""
+    """The rows of GRAPH ?variable: those in which the variable is unbound or equals the key. It then has the value of
+    the key."""
     if variable not in relation.names:
         return relation.called(key, variable)
     column = relation[variable]

@@ -2,8 +2,8 @@
 
 TidingsError
 ├── BadRequest
-│   └── DependsOnChance   depends_on_chance   400   a query whose answer is another each time it is asked
-└── StreamUnusable        stream_unusable     500   a folder that is no stream, or that cannot be used
+│   └── DependsOnChance   depends_on_chance   400   a query with a different answer for each evaluation
+└── StreamUnusable        stream_unusable     500   a folder is not that of a stream, or cannot be used
 """
 
 from tidings.model.errors import BadRequest, TidingsError

@@ -27,25 +27,25 @@ from tidings.spark.streaming.unit_state import UnitProcessor
 from tidings.spark.streaming.workers import said_to
 
 POLL = 1
-"""Seconds between two looks at which subscriptions are asked for."""
+"""Seconds between two reads of the requested subscriptions."""
 FAREWELL = 60.0
-"""Seconds that a batch may take to end when the job is stopped; it is done again if it takes longer."""
+"""Seconds that the present batch may take when the job is stopped; after that, the next run repeats it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the job is cut."""
+    """The sizes of batches and units."""
 
     commits: int = routed_source.COMMITS
     """The most commits of a batch."""
     together: int = TOGETHER
     largest: int = LARGEST
     begins: int | None = None
-    """The commit that those begin after who do not say it; None for the last there is."""
+    """The commit after which subscriptions without a commit of their own begin; None for the last one."""
 
 
 class StreamJob:
-    """One run. `refused` is called with whoever cannot be told anything, and why; `seen`, every second."""
+    """One run. It calls `refused` with each subscription that cannot begin, and the error; and `seen` every second."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class StreamJob:
         self._refused = refused
         self._seen = seen
         self._hopeless: set[Member] = set()
-        """Whoever was refused is not asked again, unless it asks something else."""
+        """Members that were refused. They are not tried again, unless their request changes."""
 
     def run(
         self,
@@ -78,9 +78,9 @@ class StreamJob:
         stop: threading.Event | None = None,
         began: Callable[[], object] | None = None,
     ) -> None:
-        """Tell what there is to tell; with `follow`, also what comes, until `stop` is set. Raises what went wrong.
+        """Process all commits; with `follow`, go on with new ones until `stop` is set. Raises the error of the job.
 
-        `began` is called when those who are there first are registered, and Spark is about to start.
+        It calls `began` when the first subscriptions are registered, before the query starts.
         """
         adopt(self._spark)
         checkpoints.make(self._checkpoint)
@@ -109,7 +109,7 @@ class StreamJob:
     def _attend(
         self, query: StreamingQuery, registrar: Registrar, source: RequestSource | None, stop: threading.Event
     ) -> None:
-        """Be there while a query runs: until it ends, or is to."""
+        """Run a query until it ends, or `stop` is set; meanwhile, register new requests."""
         while not query.awaitTermination(POLL):
             if stop.is_set():
                 self._finish(query, registrar.registry)
@@ -120,7 +120,7 @@ class StreamJob:
                 self._register(registrar, source)
 
     def _finish(self, query: StreamingQuery, registry: Registry) -> None:
-        """Let the batch end that is being done, and no other begin."""
+        """Let the present batch end, and no other begin."""
         registry.close()
         end = time.monotonic() + FAREWELL
         idle = 0
@@ -151,7 +151,7 @@ class StreamJob:
         writer = writer.trigger(processingTime="0 seconds") if follow else writer.trigger(availableNow=True)
         return writer.start(str(self._out.absolute()))
 
-    # -- who comes and goes -----------------------------------------------------------------------------------------
+    # -- subscriptions that begin and end ---------------------------------------------------------------------------
 
     def _register(self, registrar: Registrar, source: RequestSource) -> None:
         requests = source.read()
@@ -167,7 +167,7 @@ class StreamJob:
             if here.get(spuid) != request.member and request.member not in self._hopeless:
                 begins = request.begins if request.begins is not None else self._settings.begins
                 if spuid in here:
-                    begins = None  # it asks something else from now on
+                    begins = None  # a changed request begins now
                 coming.setdefault(end.commit if begins is None else min(begins, end.commit), []).append(request.member)
         enrolling = Enrolling(
             self._spark,

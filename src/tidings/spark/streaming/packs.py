@@ -1,4 +1,4 @@
-"""Packs: all rows to one unit, or from it, in one binary cell.
+"""Packs: all rows to a unit, or from it, in one binary cell.
 
 The cost of keyed state in Spark grows with the rows and the columns (docs/decisions/0018).
 """

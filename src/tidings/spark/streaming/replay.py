@@ -1,7 +1,7 @@
 """Replays a range of history as one job: the notifications that subscriptions would have got if they had existed then.
 
-Units are those of the stream, without state: all rows of a unit come to one task, in the order of commits, and the task
-processes them piece by piece. The output is that of the stream, as its batch 0.
+The units are those of the stream, but without keyed state: one task gets all rows of a unit, in the order of commits,
+and processes them piece by piece. The output has the format of the stream's, with a single batch 0.
 
     OUT/registry/    the subscriptions, and the quads that concerned them when they began
 """
@@ -35,7 +35,7 @@ from tidings.spark.streaming.unit import LARGEST, Member, Unit
 
 FORMAT = "tidings-told-at-once"
 PIECE = 20_000
-"""Rows that a unit takes at a time, about: a commit is not divided."""
+"""The approximate number of rows that a unit processes at a time: a commit is not divided."""
 
 Row = tuple[Any, ...]
 
@@ -48,7 +48,7 @@ class Span(NamedTuple):
 
 
 def span(log: str, after: int = 0, last: int | None = None) -> Span:
-    """What there is of a log after a commit, up to another. Raises BeyondHistory."""
+    """The commits of a log in (after, last]; by default up to its end. Raises BeyondHistory."""
     end = origin_of(log).end().commit
     found = Span(after, end if last is None else last)
     if not after <= found.last <= end:
@@ -68,7 +68,7 @@ def replay(
     together: int = TOGETHER,
     largest: int = LARGEST,
 ) -> None:
-    """Tell everybody what the commits of a span would have told them. Raises what went wrong."""
+    """Write the notifications that the commits of a span would have caused. Raises the error of the job."""
     check_fresh(out)
     registry = Registry(out / "registry")
     enrolling = Enrolling(spark, log, lake, Registrar(registry, together=together), refused)
@@ -84,7 +84,7 @@ def replay(
         .option("partitions", spark.sparkContext.defaultParallelism)
         .load(absolute(log))
     )
-    # A number that is given is kept to: rows are few for what is done with them, and Spark would put them all together.
+    # With an explicit number, Spark does not merge these partitions: the rows are few, but take long to process.
     parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
     in_order = routed.repartition(parts, "unit").sortWithinPartitions("unit", "commit")
     notifications = in_order.mapInArrow(_notifying(largest), PACKED)
@@ -102,7 +102,7 @@ def check_fresh(out: Path) -> None:
 
 
 def _by_begin(requests: Iterable[SubscriptionRequest], span: Span) -> dict[int, list[Member]]:
-    """Who begins when. Whoever would have begun later than the span is told nothing."""
+    """The members by the commit after which they begin, without those that begin after the span."""
     found: dict[int, list[Member]] = {}
     for request in requests:
         begins = max(span.after, request.begins or 0)
@@ -130,20 +130,20 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, UnitRow]]:
 
 
 def notify_unit(number: int, rows: Iterable[UnitRow], largest: int = LARGEST) -> Iterator[list[Row]]:
-    """All that a unit has to tell, piece by piece, from rows in the order of commits."""
+    """The notifications of a unit, piece by piece, from rows in the order of commits; at the end, its size."""
     unit = Unit(largest=largest)
     given = 0
     for piece in pieces(rows):
         given += len(piece)
         found = [notification_row(number, each) for each in unit.take(inbox_of(piece))]
-        unit.record(whole=False)  # or it would keep all that became of it
+        unit.record(whole=False)  # drops the changes recorded so far, which would accumulate
         if found:
             yield found
     yield [size_row(number, len(unit), 0, given)]
 
 
 def pieces(rows: Iterable[UnitRow], most: int = PIECE) -> Iterator[list[UnitRow]]:
-    """Rows in pieces that end with a commit."""
+    """Rows in pieces of at least `most` rows, each of which ends with a complete commit."""
     piece: list[UnitRow] = []
     for _, of_commit in groupby(rows, attrgetter("commit")):
         piece.extend(of_commit)
@@ -154,11 +154,11 @@ def pieces(rows: Iterable[UnitRow], most: int = PIECE) -> Iterator[list[UnitRow]
         yield piece
 
 
-# -- Spark's ways -----------------------------------------------------------------------------------------------
+# -- the data sink ----------------------------------------------------------------------------------------------
 
 
 class BulkSink(NotificationSink):
-    """The sink of the stream, for one batch."""
+    """The sink of the stream, for a batch job."""
 
     @classmethod
     def name(cls) -> str:

@@ -14,7 +14,7 @@ from tidings.spark.streaming.monitoring import checkpoint as checkpoints
 
 
 def check(checkpoint: Path, partitions: int) -> int:
-    """How many partitions there are now. Raises StreamUnusable if there is nothing that could be changed."""
+    """The present number of partitions. Raises StreamUnusable if it cannot be changed, or has this value already."""
     checkpoints.about_of(checkpoint)
     last = checkpoints.finished(checkpoint)
     place = checkpoints.place(checkpoint, last)
@@ -28,7 +28,7 @@ def check(checkpoint: Path, partitions: int) -> int:
 
 
 def rescale(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
-    """Raises StreamUnusable, and LakeInUse while the job runs."""
+    """Change the number of partitions. Raises StreamUnusable, and LakeInUse while the job runs."""
     with locked(checkpoint):
         check(checkpoint, partitions)
         with translated():

@@ -1,7 +1,7 @@
 """Finds the units that a quad concerns: the LUTT of the engine, with units in the place of plans.
 
-Every task that reads the log has a router, for the version of the registry at the end of its batch. It has no
-subscriptions that ended before the batch, but those that end within it.
+Every task that reads the log has a router, for the version of the registry at the end of its batch. The router has no
+subscriptions that ended before the batch; those that end within the batch are still in it.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from tidings.spark.streaming.unit import Member
 
 
 class Router:
-    """Members with the patterns of what concerns them. It holds no quads: its engine only makes plans."""
+    """The patterns of the quads that concern members. It has no quads: its engine only makes plans."""
 
     def __init__(self) -> None:
         self._engine = Engine()
@@ -23,7 +23,7 @@ class Router:
         self._members: dict[int, tuple[int, Subscription]] = {}
 
     def enter(self, unit: int, member: Member) -> int:
-        """File what concerns a member; a number by which it can leave again."""
+        """Add the patterns of a member. Returns a number by which it can leave again."""
         subscription, _ = self._engine.subscribe(member.text, member.dataset, now=0, rights=member.rights)
         self._members[subscription.id] = unit, subscription
         for key in self._engine.keys(subscription):
@@ -37,7 +37,7 @@ class Router:
         self._engine.unsubscribe(number)
 
     def find(self, delta: Collection[tuple[Quad, int]]) -> dict[int, Items]:
-        """The units that quads concern, each with those that do."""
+        """The units that some quads concern, each with these quads."""
         return self._lutt.find(delta)
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Router:
 
 
 class Following:
-    """A router that keeps up with a registry."""
+    """A router that follows the versions of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -57,10 +57,10 @@ class Following:
         self._start = 0
         self._here: dict[str, int] = {}
         self._ending: list[tuple[int, int]] = []
-        """Who will leave, after which commit."""
+        """The members that will leave, with the commit after which they do."""
 
     def at(self, version: int, start: int) -> Router:
-        """As of a version, for commits after `start`. Going back is possible, but slow."""
+        """The router as of a version, for commits after `start`. Going back is possible, but slow."""
         if version < self._version or start < self._start:
             self._forget()
         for number in range(self._version + 1, version + 1):

@@ -1,11 +1,11 @@
 """A unit: some subscriptions of one plan with the quads that concern them, kept up to date by the engine itself.
 
-    context  <=  graph at that commit            nothing is in it that is not true
-    context  >=  what the members' LUTT entries select of the graph
+    context  <=  graph at that commit
+    context  >=  the quads of the graph that the members' LUTT entries select
 
 So the answer of a member over the context is the same as over the graph. Rows come to a unit in any order, and the unit
-sorts them by commit. A new member brings the quads that concern it (its seed) after the commit with which it begins. If
-the other members are further on, it also brings the later changes of these, catches up by itself, and then joins them.
+sorts them by commit. A new member brings its seed: the quads that concern it, after the commit with which it begins. If
+the other members are ahead of that, it also brings the later changes, catches up alone, and then joins the others.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,20 +24,20 @@ from tidings.sparql.algebra import Dataset
 from tidings.sparql.evaluate.layout import Row
 
 LARGEST = 1_000_000
-"""Quads that a unit may hold: what one task can be expected to keep in memory."""
+"""The most quads of a unit, so that one task can keep them in memory."""
 ENDED = "it was ended"
-"""The last words to a member that nobody wants any more; others are of one that failed."""
+"""The reason in the last notification of a member that was ended; other reasons are those of failures."""
 
 
 class Member(Struct, frozen=True, omit_defaults=True):
-    """What has to be known of a subscription."""
+    """A subscription, as a unit needs it."""
 
     spuid: str
     text: str
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
     graphs: Graphs = Graphs.ALL
-    """Those that it may see: its query is planned, and changes are routed, as if there were no others."""
+    """The graphs that it may see. Its query is planned, and changes are routed, as if no others existed."""
 
     @property
     def rights(self) -> Rights:
@@ -49,7 +49,7 @@ class Member(Struct, frozen=True, omit_defaults=True):
 
 
 class Change(NamedTuple):
-    """What a commit did to a quad."""
+    """The change of a quad by a commit."""
 
     commit: int
     time: int
@@ -58,18 +58,18 @@ class Change(NamedTuple):
 
 
 class Arrival(Struct):
-    """Members that begin together, after a commit, and what they need to know of what was before."""
+    """Members that begin together after a commit, with the data that they need."""
 
     commit: int
     time: int
     members: list[Member] = field(default_factory=list)
     seed: list[Quad] = field(default_factory=list)
     past: list[Change] = field(default_factory=list)
-    """What happened to them since, if the others are further on."""
+    """The changes since that commit, if the other members are ahead of it."""
 
 
 class Departure(NamedTuple):
-    """A member that ends: after a commit, or now if that is past."""
+    """A member that ends: after a commit, or now if the unit is past that commit."""
 
     commit: int
     version: int
@@ -77,16 +77,16 @@ class Departure(NamedTuple):
 
 
 class Inbox(Struct):
-    """What came for a unit, in no order."""
+    """The input of a unit for one batch, in no order."""
 
     changes: list[Change] = field(default_factory=list)
     arrivals: dict[int, Arrival] = field(default_factory=dict)
-    """By the version of the registry that they came with."""
+    """Arrivals by the version of the registry in which they begin."""
     departures: list[Departure] = field(default_factory=list)
 
 
 class Notification(NamedTuple):
-    """What a subscriber is told. The first is its answer, with the number 0; with a reason, it is the last."""
+    """A notification to a subscriber. The first, with sequence 0, is the whole answer; the last one has a reason."""
 
     spuid: str
     sequence: int
@@ -99,17 +99,17 @@ class Notification(NamedTuple):
 
 
 class Record(Struct, array_like=True):
-    """A unit, or what became of it since the last record."""
+    """A whole unit, or its changes since the last record."""
 
     quads: list[tuple[Quad, int]]
     members: dict[str, tuple[Member, int] | None]
-    """How often each was told something; None for one that is no more."""
+    """The members with their last sequences; None for a member that has ended."""
     now: int
-    """When the last commit was that it saw."""
+    """The time of the last commit that it has processed."""
 
 
 class Unit:
-    """An engine of its own over what its members can see."""
+    """An engine over the quads that concern the members."""
 
     def __init__(self, *, largest: int = LARGEST) -> None:
         self._engine = Engine()
@@ -121,7 +121,7 @@ class Unit:
 
     @classmethod
     def of(cls, records: Iterable[Record], *, largest: int = LARGEST) -> "Unit":
-        """The unit that records are of, the oldest first."""
+        """The unit of these records, the oldest first."""
         unit = cls(largest=largest)
         members: dict[str, tuple[Member, int] | None] = {}
         for record in records:
@@ -134,7 +134,7 @@ class Unit:
         return unit
 
     def record(self, *, whole: bool) -> Record:
-        """All of it, or what became of it since it was last asked."""
+        """A record of the whole unit, or of its changes since the last call."""
         changed, touched, self._changed, self._touched = self._changed, self._touched, ZSet(), set()
         now = self._engine.core.moment.now
         if whole:
@@ -143,7 +143,8 @@ class Unit:
         return Record(list(changed.items()), {spuid: self._known(spuid) for spuid in touched}, now)
 
     def catch_up(self, records: Iterable[Record]) -> bool:
-        """Live through what became of it elsewhere, told to nobody; False if it cannot: members came, went, failed."""
+        """Apply records that another process has made, without notifications. False if that is not possible, because
+        members have begun, ended or failed."""
         for record in records:
             if any(known is None or known[0].spuid not in self for known in record.members.values()):
                 return False
@@ -159,7 +160,7 @@ class Unit:
         return None if found is None else (found[0], found[1].sequence)
 
     def __len__(self) -> int:
-        """How many quads it holds."""
+        """How many quads it has."""
         return len(self._engine.core.store)
 
     def quads(self) -> Iterator[Quad]:
@@ -173,15 +174,15 @@ class Unit:
         return len(self._subscriptions)
 
     def _resume(self, member: Member, sequence: int) -> None:
-        """A member that has had its first answer, and so many notifications."""
+        """Enter a member that has had its first answer, and notifications up to this sequence."""
         self._enter(member)
         self._subscriptions[member.spuid][1].sequence = sequence
 
-    # -- what comes -------------------------------------------------------------------------------------------------
+    # -- input ------------------------------------------------------------------------------------------------------
 
     def take(self, inbox: Inbox) -> Iterator[Notification]:
-        """Go through all that came, commit by commit; what there is to tell."""
-        # Who comes or goes does so after its commit, and in the order of versions.
+        """Process an inbox, commit by commit. Yields the notifications."""
+        # Members begin and end after their commits, and in the order of versions.
         turns: list[tuple[int, int, Arrival | Departure]] = [
             *((arrival.commit, version, arrival) for version, arrival in inbox.arrivals.items()),
             *((departure.commit, departure.version, departure) for departure in inbox.departures),
@@ -203,7 +204,7 @@ class Unit:
     def _commit(self, commit: int, time: int, delta: dict[Quad, int]) -> Iterator[Notification]:
         store = self._engine.core.store
         if not self._subscriptions:
-            self._forget_unseen()  # whoever comes next brings all that it needs
+            self._forget_unseen()  # the next member brings all quads that it needs
             return
         exact = ZSet.owning({quad: weight for quad, weight in delta.items() if (quad in store) == (weight < 0)})
         if not exact:
@@ -235,7 +236,7 @@ class Unit:
                 self._touched.add(spuid)
                 yield _last(spuid, subscription, commit, time, f"its query failed: {failure.error}")
 
-    # -- members that come and go -----------------------------------------------------------------------------------
+    # -- members that begin and end ---------------------------------------------------------------------------------
 
     def _arrive(self, arrival: Arrival) -> Iterator[Notification]:
         if arrival.past:
@@ -276,7 +277,7 @@ class Unit:
         return answer
 
     def _learn(self, quads: Iterable[Quad]) -> None:
-        """Take in quads that were there all along: they concern nobody who is here already."""
+        """Add quads that the graph has had before. They do not concern the present members."""
         store = self._engine.core.store
         for quad in quads:
             if store.add(*quad):
@@ -293,14 +294,14 @@ class Unit:
         yield _last(departure.spuid, subscription, departure.commit, time, ENDED)
 
     def _forget_unseen(self) -> None:
-        """Let go of the quads that concern nobody any more, for nobody will say when they are removed."""
+        """Remove the quads that concern no member any more: the unit would not learn of their removal."""
         store = self._engine.core.store
         for quad in [quad for quad in store if not self._engine.concerns(quad)]:
             store.remove(*quad)
             self._changed.add(quad, -1)
 
     def _give_up(self, commit: int, time: int) -> Iterator[Notification]:
-        """More than one task can keep: all members are told so, and the quads are let go."""
+        """End all members, and remove the quads, because one task cannot keep so many in memory."""
         said = f"{len(self):,} quads concern it, and a task keeps {self._largest:,} at most"
         error = ContextTooLarge(said, self._largest)
         for spuid, (_, subscription) in self._subscriptions.items():
@@ -318,7 +319,7 @@ def _last(spuid: str, subscription: Subscription, commit: int, time: int, reason
 
 
 def _by_commit(changes: list[Change]) -> list[tuple[int, int, dict[Quad, int]]]:
-    """Changes in the order of commits. A quad may come twice, by two entries of the LUTT."""
+    """Changes in the order of commits. A quad may occur twice, because of two entries of the LUTT."""
     found: dict[int, tuple[int, dict[Quad, int]]] = {}
     for commit, time, quad, weight in changes:
         known = found.get(commit)

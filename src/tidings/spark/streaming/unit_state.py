@@ -1,8 +1,8 @@
 """A unit as keyed state of Spark: a snapshot, and records of the changes since, in RocksDB.
 
-A Python process that has processed the last batch of a unit still has the unit, and need not read its state; the head
-tells whether it is the same. If the process has an earlier state of the unit, it reads the records since. After a
-crash, a retry or a move to another machine, the unit is restored from its records.
+A Python process that has processed the last batch of a unit still has the unit in memory, and need not read its state.
+The stamp in the head tells whether it is the same. If the process has an earlier state of the unit, it reads only the
+records since. After a crash, a retry or a move to another machine, the unit is restored from its records.
 """
 
 from collections import OrderedDict
@@ -19,12 +19,12 @@ from tidings.spark.streaming.output.notification_rows import notification_row, p
 from tidings.spark.streaming.unit import LARGEST, Record, Unit
 
 HEAD = "stamp bigint, whole bigint, since bigint"
-"""Of which take it is; bytes of the snapshot, and of the records since."""
+"""The stamp of the last batch, the bytes of the snapshot, and those of the records since."""
 RECORD = "stamp bigint, record binary"
 SLACK = 8_192
-"""Bytes of records that are no reason for a new snapshot: whoever comes back late finds what it missed."""
+"""Bytes of records without a new snapshot, so that a process with an earlier state finds the records that it missed."""
 WARM = 1_000_000
-"""Quads that a process keeps of units that it has done."""
+"""The most quads of units that a process keeps in memory after their batch."""
 
 _encode = msgspec.msgpack.encode
 _decode = msgspec.msgpack.Decoder(Record).decode
@@ -32,7 +32,7 @@ _row = Row("unit", "pack")
 
 
 class Warm:
-    """Units that this process has done, and may do again: the least recent go first."""
+    """A cache of units that this process has processed; the least recently used are dropped first."""
 
     def __init__(self, most: int = WARM) -> None:
         self._most = most
@@ -40,7 +40,7 @@ class Warm:
         self._quads = 0
 
     def take(self, job: str, unit: int) -> tuple[int, Unit] | None:
-        """A unit with the number of the take that it is as of; it is no longer here."""
+        """Remove a unit from the cache. Returns it with its stamp."""
         found = self._units.pop((job, unit), None)
         if found is not None:
             self._quads -= len(found[1])
@@ -58,7 +58,7 @@ _warm = Warm()
 
 
 class UnitProcessor(StatefulProcessor):
-    """For Spark: what to do with the rows of a unit."""
+    """Processes the rows of a unit; called by Spark."""
 
     def __init__(self, job: str, largest: int = LARGEST) -> None:
         self._job = job
@@ -81,7 +81,7 @@ class UnitProcessor(StatefulProcessor):
         yield _row(*packed_rows(number, told))
 
     def _unit(self, number: int, stamp: int) -> Unit:
-        """A unit as it is after a take."""
+        """The unit as of a stamp."""
         warm = _warm.take(self._job, number)
         if warm is not None and warm[0] == stamp:
             return warm[1]
@@ -95,7 +95,8 @@ class UnitProcessor(StatefulProcessor):
         return Unit.of((_decode(decompress(record)) for _, record in records), largest=self._largest)
 
     def _write(self, unit: Unit, stamp: int, whole: int, since: int) -> int:
-        """What became of it; or all of it, once that is far less than what became of it since."""
+        """Write a record of the changes; or a new snapshot, once the records since the last one are larger than it.
+        Returns the size of the state."""
         if not whole or since > whole + SLACK:
             record = compress(_encode(unit.record(whole=True)), 1)
             self._records.put([(stamp, record)])
@@ -112,5 +113,5 @@ class UnitProcessor(StatefulProcessor):
 
 
 def _stamp(before: int, given: list[UnitRow]) -> int:
-    """A number for all that a unit was ever given."""
+    """A checksum of all rows that a unit has ever got."""
     return crc32(_encode(given), before) + 1

@@ -1,7 +1,7 @@
-"""The output of Python processes on a driver's stderr: Spark's messages at the start of a query, and those of crashes.
+"""Redirects the stderr of Python processes to a file. It has messages at the start of a query, and those of crashes.
 
-Spark hands it to the JVM's System.err. For the time of a job that is a file, where it can be read and disturbs nobody;
-what goes wrong in a worker comes back as an error anyway.
+Spark copies it to the JVM's System.err. During a job, this is a file beside the job instead of the terminal. Errors of
+a worker come back as errors in any case.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def said_to(spark: SparkSession, path: Path) -> Iterator[None]:
-    """A file for it, begun anew. It is left open: a worker may outlive the job."""
+    """Within this context, System.err is this file, emptied first. It stays open: a worker may outlive the job."""
     jvm: Any = spark.sparkContext._jvm
     former = jvm.java.lang.System.err
     jvm.java.lang.System.setErr(

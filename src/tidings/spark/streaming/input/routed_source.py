@@ -2,9 +2,9 @@
 
     spark.readStream.format("tidings-routed").option("registry", …).option("commits", 20_000).load("DIR or http://…")
 
-An offset is a commit and a version of the registry. A version takes effect once the batch reaches the commit with which
-its members begin; if the batch is past that, the changes since come with them. Each task has the LUTT: a join with it
-as a table would send the table to every task of every batch, and could not use its index.
+An offset is a commit and a version of the registry. A version takes effect in the batch that reaches the commit with
+which its members begin; if the job is past that commit, the batch also has the changes since. Each task has the LUTT: a
+join with a table of its entries would send the table to every task of every batch, and could not use its index.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,11 +42,11 @@ FORMAT = "tidings-routed"
 COMMITS = 20_000
 
 RowsOfCommit: TypeAlias = Callable[[int, int, dict[int, Items]], Iterator[Addressed]]
-"""Rows of what a commit did, of its number, its time, and which units its changes concern."""
+"""A function from the number and time of a commit, and its changes by unit, to rows."""
 
 
 class Offset(dict[str, int]):
-    """How far the job is: a commit, its time, and a version of the registry."""
+    """The progress of the job: a commit, its time, and a version of the registry."""
 
     def __init__(self, mark: Mark, version: int) -> None:
         super().__init__(**offset_of(mark), version=version)
@@ -54,17 +54,17 @@ class Offset(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class Commits(InputPartition):
-    """Commits for the members that there are as of a version."""
+    """A slice of commits, for the members as of a version."""
 
     slice: Slice
     version: int
     since: int
-    """The commit that the batch begins after."""
+    """The commit after which the batch begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp(InputPartition):
-    """Commits for the members of one version, which the job is past."""
+    """A slice of earlier commits, for the members that begin late, in one version."""
 
     slice: Slice
     version: int
@@ -72,21 +72,21 @@ class CaughtUp(InputPartition):
 
 @dataclass(frozen=True, slots=True)
 class Commands(InputPartition):
-    """Who begins and who ends with a version."""
+    """The members that begin or end in a version."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Seeds(InputPartition):
-    """A file with what concerns those who begin."""
+    """A file with seeds of the members that begin."""
 
     version: int
     path: str
 
 
 class Feed:
-    """What a batch consists of, and what each part of it holds. Does the work; knows nothing of Spark's ways."""
+    """Divides a batch into parts, and reads each part. It does not depend on the interface of Spark's readers."""
 
     def __init__(self, log: str, registry: str, parts: int = 2) -> None:
         self._log = log
@@ -103,7 +103,7 @@ class Feed:
         return _registry(self._folder).closed
 
     def next(self, start: Mapping[str, int], end: Mark, commits: int | None, last: int | None = None) -> Offset:
-        """Where a batch ends that begins after `start`, if the log ends with `end`, and the registry with `last`."""
+        """The end of the batch that begins after `start`, if the log ends with `end`, and the registry with `last`."""
         registry = _registry(self._folder)
         version, newest = start["version"], registry.last() if last is None else last
         if commits is not None and end.commit > start["seq"] + commits:
@@ -174,7 +174,7 @@ def _seeds(registry: Registry, number_: int, path: Path) -> Iterator[list[Addres
         yield [(unit, SeedRow(number_, version.commit, version.time, *quad)) for unit, *quad in quads]
 
 
-# A process of Python does one task after another, for many batches: what was read once is kept.
+# A Python process runs many tasks of many batches, so it caches what it has read.
 
 
 @lru_cache(4)
@@ -189,7 +189,7 @@ def _following(folder: str) -> Following:
 
 @lru_cache(16)
 def _members_of(folder: str, version: int) -> Router:
-    """A router for those who begin with a version, and nobody else."""
+    """A router for the members that begin in a version only."""
     router = Router()
     for command in _registry(folder).commands(version):
         if isinstance(command, Begin):
@@ -197,11 +197,11 @@ def _members_of(folder: str, version: int) -> Router:
     return router
 
 
-# -- Spark's ways -----------------------------------------------------------------------------------------------
+# -- the data source --------------------------------------------------------------------------------------------
 
 
 class RoutedLog(DataSource):
-    """What Spark makes a reader with; register it with `spark.dataSource.register`."""
+    """The data source. Register it with `spark.dataSource.register`."""
 
     @classmethod
     def name(cls) -> str:
@@ -222,7 +222,7 @@ def _feed(options: Mapping[str, str]) -> Feed:
 
 
 class BatchReader(DataSourceReader):
-    """The log as it is now, or the commits in (after, last], all at once."""
+    """Reads the whole log up to the present, or the commits in (after, last], as one batch."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
@@ -243,7 +243,7 @@ class BatchReader(DataSourceReader):
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """The log as it grows."""
+    """Reads the log as a stream."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._feed = _feed(options)
@@ -251,7 +251,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._after = number(options, "after", 0)
         self._commits = number(options, "commits", COMMITS)
         self._until: tuple[Mark, int] | None = None
-        """With `availableNow`: where log and registry ended when the query began."""
+        """With `availableNow`, the ends of the log and the registry when the query began."""
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         return Offset(Mark(self._after), 0)
@@ -288,7 +288,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def _batches(
     parts: Iterator[list[Addressed]], made: Callable[[list[Addressed]], pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """For Spark; errors cross to the driver in words."""
+    """The parts as Arrow batches. Errors become WorkerError, so that the driver can recognise them."""
     try:
         for part in parts:
             if part:

@@ -1,12 +1,12 @@
-"""The five kinds of rows that are sent to units, and their encoding.
+"""The five kinds of rows for units, and their encoding.
 
 ChangeRow  a commit has changed a quad that concerns the unit
-PastRow    the same, of a commit before the batch, for members that begin late
-SeedRow    a quad that was there when members began
+PastRow    a change by a commit before the batch, for members that begin late
+SeedRow    a quad that existed when members began
 BeginRow   a member begins
 EndRow     a member ends
 
-`version` is that of the registry with which members begin or end.
+`version` is the version of the registry in which members begin or end.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from tidings.spark.streaming.packs import PACKED_ARROW
 from tidings.spark.streaming.unit import Arrival, Change, Departure, Inbox, Member
 
 ROUTED = "unit bigint, commit bigint, row binary"
-"""Rows one by one, for jobs that sort them by commits."""
+"""Single rows, for jobs that sort them by commits."""
 ROUTED_ARROW = pa.schema([("unit", pa.int64()), ("commit", pa.int64()), ("row", pa.binary())])
 
 
@@ -71,7 +71,7 @@ class EndRow(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="end"):
 
 UnitRow: TypeAlias = ChangeRow | PastRow | SeedRow | BeginRow | EndRow
 Addressed: TypeAlias = tuple[int, UnitRow]
-"""A unit, and what it is given."""
+"""A row with the unit that it is for."""
 
 encode = msgspec.msgpack.encode
 decode = msgspec.msgpack.Decoder(UnitRow).decode
@@ -79,7 +79,7 @@ _unpack = msgspec.msgpack.Decoder(list[UnitRow]).decode
 
 
 def changes(commit: int, time: int, found: dict[int, Items]) -> Iterator[Addressed]:
-    """What a commit did, for each unit that it concerns."""
+    """The changes of a commit, for each unit that they concern."""
     for unit, items in found.items():
         for quad, weight in items:
             yield unit, ChangeRow(commit, time, weight, *quad)
@@ -92,14 +92,14 @@ def past(version: int, commit: int, time: int, found: dict[int, Items]) -> Itera
 
 
 def routed_batch(rows: list[Addressed]) -> pa.RecordBatch:
-    """Rows one by one."""
+    """A batch of single rows."""
     columns = ([unit for unit, _ in rows], [row.commit for _, row in rows], [encode(row) for _, row in rows])
     arrays = [pa.array(column, field.type) for column, field in zip(columns, ROUTED_ARROW, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=ROUTED_ARROW)
 
 
 def packed_batch(rows: list[Addressed]) -> pa.RecordBatch:
-    """Rows packed, one pack a unit."""
+    """A batch with one pack of rows for each unit."""
     by_unit: dict[int, list[UnitRow]] = {}
     for unit, row in rows:
         by_unit.setdefault(unit, []).append(row)
@@ -110,12 +110,12 @@ def packed_batch(rows: list[Addressed]) -> pa.RecordBatch:
 
 
 def unpacked(packs: Iterable[bytes]) -> list[UnitRow]:
-    """What is in packs, in an order of its own: they come in any, and a batch that is done again must be the same."""
+    """The rows of packs, sorted: packs come in any order, and a batch that is repeated must give the same result."""
     return sorted([row for pack in packs for row in _unpack(pack)], key=encode)
 
 
 def inbox_of(rows: Iterable[UnitRow]) -> Inbox:
-    """Rows of one unit as what they mean."""
+    """The rows of one unit as an inbox."""
     inbox = Inbox()
     change = inbox.changes.append
     for row in rows:

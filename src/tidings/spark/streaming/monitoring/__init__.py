@@ -2,6 +2,6 @@
 
 checkpoint  the folder of a job, and the progress of Spark in it
 tally       the sums over all batches
-figures     how far behind, how fast, how large
-metrics     the same for Prometheus
+figures     the figures: how far behind, how fast, how large
+metrics     the figures for Prometheus
 """

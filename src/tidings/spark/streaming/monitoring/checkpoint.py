@@ -1,4 +1,4 @@
-"""Reads the folder of a job: which job it belongs to, and the progress of Spark. It needs no Spark.
+"""Reads the folder of a job: which job it belongs to, and the progress of Spark. This needs no Spark.
 
 CHECKPOINT/job.json        the job that this folder belongs to
 CHECKPOINT/registry/       the subscriptions, and when they began and ended
@@ -25,7 +25,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 class About(msgspec.Struct, frozen=True):
-    """What job.json says."""
+    """The content of job.json."""
 
     job: str
     id: str
@@ -33,7 +33,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """A batch that Spark has planned: when, where it ends, and over how many partitions state is spread."""
+    """A batch that Spark has planned: when, at which commit it ends, and with how many partitions of the state."""
 
     batch: int
     started: float
@@ -43,14 +43,14 @@ class Place(NamedTuple):
 
 
 class _Plan(msgspec.Struct):
-    """The second line of a file of Spark's: its settings."""
+    """The second line of an offset file of Spark: time and settings of a batch."""
 
     started: int = msgspec.field(name="batchTimestampMs")
     conf: dict[str, str]
 
 
 class _Offset(msgspec.Struct):
-    """The third: where our source ends."""
+    """The third line: where the batch ends in the source."""
 
     commit: int = msgspec.field(name="seq")
     time: int
@@ -64,9 +64,10 @@ def make(folder: Path) -> None:
 
 
 def claim(checkpoint: Path, out: Path) -> About:
-    """See that the checkpoint is of this job and output, or make it so. Raises CheckpointForeign.
+    """Check that the checkpoint is of this job and output, or claim a new one. Raises CheckpointForeign.
 
-    An output that is ahead would lose what is told: a batch whose manifest is there is not written again.
+    The output must not be ahead of the checkpoint: a batch whose manifest exists is not written again, so its
+    notifications would be lost.
     """
     told = max(numbers(out), default=-1)
     if told > planned(checkpoint):
@@ -86,7 +87,7 @@ def claim(checkpoint: Path, out: Path) -> About:
 
 
 def about_of(checkpoint: Path) -> About:
-    """Whose a checkpoint is. Raises CheckpointForeign if it is not one of subscriptions."""
+    """The job that a checkpoint belongs to. Raises CheckpointForeign if it is not one of subscriptions."""
     try:
         about = msgspec.json.decode((checkpoint / "job.json").read_bytes(), type=About)
     except (FileNotFoundError, msgspec.DecodeError):
@@ -104,7 +105,7 @@ def planned(checkpoint: Path) -> int:
 
 
 def finished(checkpoint: Path) -> int:
-    """The last batch that Spark is done with; -1 if there is none."""
+    """The last batch that Spark has finished; -1 if there is none."""
     return _last(checkpoint / "spark" / "commits")
 
 
@@ -113,7 +114,7 @@ def _last(folder: Path) -> int:
 
 
 def place(checkpoint: Path, batch: int) -> Place | None:
-    """What Spark knows of a batch; None if it has forgotten it. Raises StreamUnusable."""
+    """A batch as Spark has planned it; None if Spark has removed it. Raises StreamUnusable."""
     path = checkpoint / "spark" / "offsets" / str(batch)
     try:
         _, plan_line, offset_line = path.read_bytes().splitlines()

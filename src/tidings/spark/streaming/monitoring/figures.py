@@ -1,7 +1,7 @@
-"""Figures of a job: how far behind, how fast and how large it is, and which units work most. It needs no Spark.
+"""Figures of a job: how far behind, how fast and how large it is, and which units are busiest. They need no Spark.
 
-A watch reads the registry and the batches as they come. `tidings stream status`, the progress of a run and its metrics
-show its figures.
+A watch reads the registry and the batches as they appear. `tidings stream status`, the progress of a run and its
+metrics show its figures.
 """
 
 from collections import Counter, deque
@@ -21,11 +21,11 @@ from tidings.spark.streaming.subscriptions.registry import Begin, End, Registry
 from tidings.spark.streaming.unit import Member
 
 RECENT = 20
-"""Batches that rates and the hottest units are of."""
+"""How many of the last batches count for rates and the hottest units."""
 TOP = 10
-"""Units that are shown."""
+"""How many units are shown."""
 NAMED = 3
-"""Members of a unit that are named."""
+"""How many members of a unit are named."""
 
 
 class Asker(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Asker(msgspec.Struct, frozen=True):
 class UnitFigures(msgspec.Struct, frozen=True):
     unit: int
     rows: int
-    """What it was given in recent batches."""
+    """The rows that it got in recent batches."""
     quads: int
     bytes: int
     members: int
@@ -46,21 +46,21 @@ class UnitFigures(msgspec.Struct, frozen=True):
 
 class Figures(msgspec.Struct, frozen=True):
     commit: int
-    """The last one that everybody was told of."""
+    """The last commit whose notifications are written."""
     time: int
-    """When that was, in microseconds since 1970."""
+    """The time of that commit, in microseconds since 1970."""
     lag_commits: int | None
-    """None where nobody said which log it is, or it cannot be read."""
+    """None without a log, or if it cannot be read."""
     lag_seconds: float | None
-    """Between the last commit that was told and the last there is; None as well before the first."""
+    """The time between that commit and the last of the log; None also before the first commit."""
     batch: int
     rows: int
     told: int
     rows_per_second: float
-    """Of recent batches, while they were at work."""
+    """The rate of recent batches, over the time that they took."""
     told_per_second: float
     batch_seconds: float
-    """The median of recent batches."""
+    """The median of the time that recent batches took."""
     partitions: int
     members: int
     units: int
@@ -72,7 +72,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """What is to be seen of a job, by whoever runs it or from beside."""
+    """Watches a job, in its own process or in another one."""
 
     def __init__(self, checkpoint: Path, out: Path, origin: Origin | None = None) -> None:
         self._checkpoint = checkpoint
@@ -80,12 +80,12 @@ class Watch:
         self._origin = origin
         self.tally = load(checkpoint)
         self._recent: deque[tuple[Manifest, float]] = deque(maxlen=RECENT)
-        """With the seconds that each took."""
+        """The last batches, with the seconds that each took."""
         self._version = 0
         self._members: dict[str, Begin] = {}
 
     def look(self) -> bool:
-        """Take in what is new; whether there was a batch. Raises StreamUnusable."""
+        """Read new versions and batches. Returns whether there was a new batch. Raises StreamUnusable."""
         self._follow_registry()
         there = numbers(self._out)
         first = not self._recent
@@ -102,7 +102,7 @@ class Watch:
         return bool(fresh)
 
     def keep(self) -> None:
-        """For the next who looks."""
+        """Write the tally, for the next watch."""
         here = {begin.unit for begin in self._members.values()}
         self.tally.sizes = {unit: size for unit, size in self.tally.sizes.items() if unit in here}
         keep(self._checkpoint, self.tally)
@@ -171,7 +171,7 @@ class Watch:
         try:
             end = self._origin.end()
         except TidingsError:
-            return None, None  # whoever reads the log will say what is wrong with it
+            return None, None  # the job itself reports errors of the log
         if end.commit <= mark.commit:
             return 0, 0.0
         return end.commit - mark.commit, (end.time - mark.time) / 1e6 if mark.time else None

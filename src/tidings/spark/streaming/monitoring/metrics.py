@@ -31,13 +31,13 @@ COUNTERS: dict[str, tuple[str, Value]] = {
 
 
 class StreamCollector(Collector):
-    """Figures under names that begin with `tidings_stream_`."""
+    """The figures as metrics whose names begin with `tidings_stream_`."""
 
     def __init__(self, figures: Callable[[], Figures | None]) -> None:
         self._figures = figures
 
     def describe(self) -> list[Metric]:
-        """Nothing in advance: there may be no figures yet."""
+        """No metrics, because there may be no figures yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -57,7 +57,7 @@ class StreamCollector(Collector):
 
 @contextmanager
 def serving(port: int, figures: Callable[[], Figures | None]) -> Iterator[int]:
-    """`GET /metrics` for as long as it takes; the port, which for 0 is any. Raises StreamUnusable."""
+    """Serve `GET /metrics` within this context. Yields the port, a free one for 0. Raises StreamUnusable."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(StreamCollector(figures))
     try:

@@ -17,7 +17,7 @@ _COLUMNS = ["unit", "spuid", "sequence", "commit", "reason", "quads", "bytes"]
 
 
 class Size(msgspec.Struct, frozen=True):
-    """Of the state of a unit."""
+    """The size of the state of a unit."""
 
     quads: int
     bytes: int
@@ -25,15 +25,15 @@ class Size(msgspec.Struct, frozen=True):
 
 class Tally(msgspec.Struct):
     batch: int = -1
-    """The last one that is in it."""
+    """The last batch in the sums."""
     rows: int = 0
     told: int = 0
     sizes: dict[int, Size] = msgspec.field(default_factory=dict)
     failed: dict[str, str] = msgspec.field(default_factory=dict)
-    """Whoever is told nothing any more, and why."""
+    """The members that get no more notifications, with the reasons."""
 
     def add(self, out: Path, manifest: Manifest) -> None:
-        """A further batch. Raises StreamUnusable."""
+        """Add the next batch. Raises StreamUnusable."""
         for name in manifest.files:
             for row in _rows(out / "told" / name):
                 if row["spuid"] is None:
@@ -48,7 +48,7 @@ class Tally(msgspec.Struct):
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """Sizes, first and last words; nothing else has to leave Arrow."""
+    """The rows with sizes of units, and the first and last notifications; the others need not leave Arrow."""
     try:
         table = pq.read_table(path, columns=_COLUMNS)
     except (OSError, pa.ArrowInvalid) as error:
@@ -61,7 +61,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def load(checkpoint: Path) -> Tally:
-    """The tally as it was kept; one that cannot be read is begun anew, as the batches say the same."""
+    """The tally that was kept. If it cannot be read, an empty one, which the batches fill again."""
     try:
         return msgspec.json.decode((checkpoint / "tally.json").read_bytes(), type=Tally)
     except (OSError, msgspec.DecodeError):

@@ -1,6 +1,6 @@
 """The notifications of a job, each exactly once.
 
-notifications      reads them, batch by batch
-sink               writes them, for Spark
+notifications      reads notifications, batch by batch
+sink               writes notifications; a data sink of Spark
 notification_rows  notifications as columns
 """

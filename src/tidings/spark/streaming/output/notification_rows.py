@@ -1,6 +1,6 @@
 """The output of units as rows: a notification for a subscriber, or the present size of a unit.
 
-Rows leave a task in packs (`packs`), and become the columns of a Parquet file where they are written.
+Tasks return rows in packs (`packs`); the sink writes them as columns of a Parquet file.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ NOTIFICATIONS = (
     "unit bigint, spuid string, sequence bigint, commit bigint, time bigint, variables string, added string, "
     "removed string, reason string, quads bigint, bytes bigint, rows bigint"
 )
-"""A notification; or, without a spuid, how large a unit is, and how many rows it was given."""
+"""A notification; or, without a spuid, the size of a unit, and how many rows it got in the batch."""
 NOTIFICATIONS_ARROW = pa.schema(
     [
         (name, pa.string() if kind == "string" else pa.int64())
@@ -41,7 +41,7 @@ def size_row(unit: int, quads: int, size: int, rows: int) -> tuple[Any, ...]:
 
 
 def notification_of(row: dict[str, Any]) -> Notification:
-    """What `notification_row` made a row of."""
+    """The inverse of `notification_row`."""
     decode = msgspec.json.decode
     return Notification(
         row["spuid"],
@@ -67,7 +67,7 @@ def packed_rows(unit: int, rows: list[tuple[Any, ...]]) -> tuple[int, bytes]:
 
 
 def table_of(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Packs of rows as a table."""
+    """A table of the rows in packs."""
     rows = [row for batch in batches for pack in batch.column("pack").to_pylist() for row in _unpack(pack)]
     columns = zip(*rows, strict=True) if rows else [()] * len(NOTIFICATIONS_ARROW)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, NOTIFICATIONS_ARROW, strict=True)]

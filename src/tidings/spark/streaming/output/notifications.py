@@ -1,4 +1,4 @@
-"""Notifications in files, which are valid once the manifest of their batch exists. Reading the manifest needs no Spark.
+"""Reads notifications from files, which are valid once the manifest of their batch exists. This needs no Spark.
 
 OUT/told/…                     Parquet: the columns of `notification_rows.NOTIFICATIONS`
 OUT/batches/NUMBER.json        a batch: its files, its counters, and the units with the most work
@@ -18,7 +18,7 @@ from tidings.spark.streaming.unit import Notification
 
 
 class Busy(msgspec.Struct, frozen=True, order=True):
-    """How much a unit was given in a batch, and how large it is now."""
+    """How many rows a unit got in a batch, and its size after that."""
 
     rows: int
     unit: int
@@ -27,7 +27,7 @@ class Busy(msgspec.Struct, frozen=True, order=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """A batch that was told."""
+    """A complete batch."""
 
     number: int
     finished: float
@@ -35,7 +35,7 @@ class Manifest(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     told: int
     rows: int
-    """What units were given."""
+    """How many rows units got."""
     units: int
     hottest: tuple[Busy, ...]
 
@@ -45,19 +45,19 @@ def manifest_path(out: Path, number: int) -> Path:
 
 
 def numbers(out: Path) -> list[int]:
-    """The batches that there are, in order."""
+    """The numbers of the complete batches, in order."""
     return sorted(int(path.stem) for path in (out / "batches").glob("*.json") if path.stem.isdecimal())
 
 
 def manifests(out: Path, after: int = -1) -> Iterator[Manifest]:
-    """The batches after one, in order. Raises StreamUnusable."""
+    """The batches after the batch `after`, in order. Raises StreamUnusable."""
     for number in numbers(out):
         if number > after and (manifest := manifest_of(out, number)) is not None:
             yield manifest
 
 
 def manifest_of(out: Path, number: int) -> Manifest | None:
-    """A batch; None if it was not told yet. Raises StreamUnusable."""
+    """A batch; None if it is not complete yet. Raises StreamUnusable."""
     path = manifest_path(out, number)
     try:
         text = path.read_bytes()
@@ -74,23 +74,23 @@ def manifest_of(out: Path, number: int) -> Manifest | None:
 
 
 class Batches:
-    """Batches as they come. A number may be left out, as by a job that was rescaled, and never comes then."""
+    """Follows the batches of a job. Numbers may be missing permanently, for example after rescaling."""
 
     def __init__(self, out: Path) -> None:
         self._out = out
         self._listed = 0
 
     def after(self, number: int) -> Manifest | None:
-        """The batch after one; None if it was not told yet. Raises StreamUnusable."""
+        """The next batch after a number; None if there is none yet. Raises StreamUnusable."""
         following = manifest_of(self._out, number + 1)
         return self._beyond(number) if following is None else following
 
     def _beyond(self, number: int) -> Manifest | None:
-        """As `after`, by the list of all batches: only if that has changed."""
+        """As `after`, by listing all batches, if the folder has changed."""
         try:
             changed = (self._out / "batches").stat().st_mtime_ns
         except OSError:
-            return None  # there is no batch at all
+            return None  # there is no batch yet
         if changed == self._listed:
             return None
         later = next((each for each in numbers(self._out) if each > number), None)
@@ -101,7 +101,7 @@ class Batches:
 
 
 def read_notifications(out: Path, manifest: Manifest) -> list[Notification]:
-    """The notifications of a batch: to each subscriber in its order."""
+    """The notifications of a batch, for each subscriber in the order of their sequences."""
     found: list[Notification] = []
     for name in manifest.files:
         try:

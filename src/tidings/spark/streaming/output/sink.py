@@ -1,6 +1,6 @@
-"""Notifications, each exactly once, as a data sink of Spark: it writes what `notifications` reads.
+"""A data sink of Spark for notifications, each exactly once. It writes the files that `notifications` reads.
 
-A batch that is repeated finds its manifest, and changes nothing.
+If a batch is repeated, its manifest exists already, and the sink changes nothing.
 """
 
 import time
@@ -23,12 +23,12 @@ from tidings.spark.streaming.packs import PACKED
 
 FORMAT = "tidings-told"
 HOTTEST = 20
-"""Units that a manifest names."""
+"""The most units that a manifest names."""
 
 
 @dataclass(frozen=True)
 class Written(WriterCommitMessage):
-    """What a task wrote."""
+    """The output of a task."""
 
     file: str | None
     told: int
@@ -36,7 +36,7 @@ class Written(WriterCommitMessage):
 
 
 class NotificationSink(DataSource):
-    """What Spark makes a writer with."""
+    """The data sink."""
 
     @classmethod
     def name(cls) -> str:

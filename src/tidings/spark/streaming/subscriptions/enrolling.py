@@ -15,7 +15,7 @@ from tidings.spark.streaming.subscriptions.seeding import graph_at, write_seeds
 from tidings.spark.streaming.unit import Member
 
 Refused = Callable[[str, TidingsError], None]
-"""Called with whoever cannot be told anything, and why."""
+"""Called with the spuid of a subscription that cannot begin, and the error."""
 
 
 class Enrolling:
@@ -36,7 +36,7 @@ class Enrolling:
         return mark_at(origin_of(self._log), commit) if commit else Mark()
 
     def begin(self, mark: Mark, members: Sequence[Member]) -> None:
-        """Publish them, in versions of a size that a task can read."""
+        """Begin members after a commit, in versions that are small enough for a task to read."""
         for first in range(0, len(members), AT_ONCE):
             self._publish(mark, members[first : first + AT_ONCE])
 

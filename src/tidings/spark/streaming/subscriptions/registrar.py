@@ -18,13 +18,13 @@ from tidings.sparql.evaluate.layout import Row
 from tidings.sparql.parser import parse_query
 
 TOGETHER = 64
-"""Members of one plan that make a unit."""
+"""The most different questions of a plan in one unit."""
 AT_ONCE = 20_000
-"""Commands of a version: what one task reads."""
+"""The most commands of a version, which one task reads."""
 
 
 class Registrar:
-    """The members that there are, with the units they are in."""
+    """The present members, with their units."""
 
     def __init__(self, registry: Registry, *, together: int = TOGETHER) -> None:
         self.registry = registry
@@ -33,9 +33,9 @@ class Registrar:
         self._members: dict[str, tuple[Member, Subscription, int]] = {}
         self._units = 0
         self._shared: dict[tuple[Spu, Row], tuple[int, int]] = {}
-        """Unit, and how many members ask this very question."""
+        """For each question (a plan and its constants), its unit and how many members have it."""
         self._open: dict[Spu, tuple[int, int]] = {}
-        """The unit of a plan that takes more members, and how many it has taken."""
+        """For each plan, the unit that takes further questions, and how many it has taken."""
         for _, commands in registry.everything():
             for command in commands:
                 match command:
@@ -48,7 +48,7 @@ class Registrar:
         return {spuid: member for spuid, (member, _, _) in self._members.items()}
 
     def begin(self, members: Iterable[Member]) -> tuple[list[Begin], dict[str, TidingsError]]:
-        """Units for new members, and what is wrong with those that cannot have one."""
+        """Assign units to new members. Returns also the errors of those that cannot begin."""
         begun: list[Begin] = []
         wrong: dict[str, TidingsError] = {}
         for member in members:
@@ -62,7 +62,7 @@ class Registrar:
         return [End(self._leave(spuid), spuid, commit) for spuid in spuids]
 
     def _enter(self, member: Member, unit: int | None = None) -> int:
-        """Enrol a member, in the unit that it was in before or in one that suits it."""
+        """Add a member, to the given unit (from the registry), or to a suitable one. Returns its unit."""
         engine = self._engine
         subscription, _ = engine.subscribe(member.text, member.dataset, now=0, rights=member.rights)
         if unit is None and engine.depends_on_chance(subscription) and asks_for_chance(member.text):
@@ -100,7 +100,7 @@ class Registrar:
 
 
 def asks_for_chance(text: str) -> bool:
-    """Whether a query gives another answer each time it is asked. Raises what is wrong with it."""
+    """Whether a query calls functions that give another value each time. Raises the errors of its text."""
     return any(map(_is_random, every_expression(parse_query(text).pattern)))
 
 

@@ -46,7 +46,7 @@ class Version(msgspec.Struct, frozen=True, rename={"commit": "seq"}):
     """The commit after which its members begin."""
     time: int
     reach: int
-    """The last commit that it speaks of: a batch that takes it in ends no sooner."""
+    """The last commit that it mentions. A batch with this version ends at this commit or later."""
     begins: int
     crc: int
     seeds: tuple[File, ...] = ()
@@ -57,7 +57,7 @@ _commands = msgspec.json.Decoder(Begin | End)
 
 
 class Registry:
-    """The versions in a folder, which is made if it is not there. Raises StreamUnusable."""
+    """The versions in a folder, which it makes if necessary. Raises StreamUnusable."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class Registry:
             raise StreamUnusable(f"{self._file(number)} cannot be read: {error}") from error
 
     def commands(self, number: int) -> list[Begin | End]:
-        """What a version says. Raises StreamUnusable if it is not what was written."""
+        """The commands of a version. Raises StreamUnusable if the file is damaged."""
         path = self._file(number)
         try:
             first, _, rest = path.read_bytes().partition(b"\n")
@@ -100,7 +100,7 @@ class Registry:
             yield self.version(number), self.commands(number)
 
     def publish(self, mark: Mark, commands: Sequence[Begin | End], seeds: tuple[File, ...] = ()) -> Version:
-        """The next version. One process publishes at a time."""
+        """Write the next version. Only one process may publish at a time."""
         rest = b"".join(msgspec.json.encode(command) + b"\n" for command in commands)
         ends = [command.commit for command in commands if isinstance(command, End)]
         begins = len(commands) - len(ends)
@@ -126,7 +126,7 @@ class Registry:
         (self.path / "closed").unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Remove seeds that no version names: leftovers of a killed process."""
+        """Remove seeds that no version names, left by a killed process."""
         known = {Path(file.path).parent.name for version, _ in self.everything() for file in version.seeds}
         for folder in (self.path / "seeds").iterdir():
             if folder.name not in known:

@@ -1,6 +1,6 @@
 """Writes the file of requests: a line for each subscription that begins, and one for each that ends.
 
-When most of its lines are obsolete, the file is rewritten atomically.
+When most of its lines are obsolete, the file is rewritten, atomically.
 """
 
 import sys
@@ -15,29 +15,29 @@ from tidings.spark.streaming.subscriptions.requests import FileRequests, Subscri
 
 NAME = "wanted.jsonl"
 LINES = 1_000
-"""Lines that are never too many."""
+"""A file with up to this many lines is not rewritten."""
 
 
 class RequestFile:
-    """Which subscriptions the job that writes to a folder is to have. One process says so; the methods block."""
+    """Tells the job that writes to a folder which subscriptions it has. One process writes the file; methods block."""
 
     def __init__(self, out: Path) -> None:
         self._path = out / NAME
         self._requests: dict[str, SubscriptionRequest] = {}
         self._lines = sys.maxsize
-        """How many the file has; too many if that is not known."""
+        """How many lines the file has; a very large number if that is unknown, so that the file is rewritten."""
 
     def read(self) -> Collection[str]:
-        """The spuids of those who are there, as far as the file goes. Raises StreamUnusable."""
+        """The spuids of the subscriptions in the file. Raises StreamUnusable."""
         return FileRequests(self._path).read() or () if self._path.exists() else ()
 
     def begin(self, requests: Iterable[SubscriptionRequest]) -> None:
-        """Everybody who is there, whatever the file said before. Raises StreamUnusable."""
+        """Replace the content of the file with these requests. Raises StreamUnusable."""
         self._requests = {request.spuid: request for request in requests}
         self.add(())
 
     def add(self, changes: Sequence[SubscriptionRequest]) -> None:
-        """Who came, and who went; it does no harm to say so again. Raises StreamUnusable."""
+        """Add requests that begin or end subscriptions. Repeating a call changes nothing. Raises StreamUnusable."""
         for request in changes:
             if request.ended:
                 self._requests.pop(request.spuid, None)
@@ -51,7 +51,7 @@ class RequestFile:
                 with self._path.open("ab") as file:
                     file.write(_lines(changes))
         except OSError as error:
-            self._lines = sys.maxsize  # perhaps it has half a line now
+            self._lines = sys.maxsize  # the file may have an incomplete line now
             raise StreamUnusable(f"{self._path} cannot be written: {error.strerror}") from error
         self._lines = len(self._requests) if whole else self._lines + len(changes)
 

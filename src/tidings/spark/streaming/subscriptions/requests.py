@@ -1,8 +1,8 @@
 """Reads the subscriptions that a job is to have, from a file of requests or from a broker.
 
 A line of the file is a request: {"spuid": …, "query": …, "from": COMMIT, "default": […], "named": […], "graphs": […]};
-only the query has to be there. `graphs` are those that its subscriber may see. A later line of the same spuid replaces
-it; one that is taken out, or a later one with "ended": true, ends it.
+only the query is required. `graphs` are those that the subscriber may see. A later line with the same spuid replaces
+it. Removing the line, or a later one with "ended": true, ends the subscription.
 """
 
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ from tidings.spark.streaming.unit import Member
 
 
 class SubscriptionRequest(msgspec.Struct, frozen=True, rename={"begins": "from"}):
-    """A line of the file."""
+    """A request: a line of the file."""
 
     query: str = ""
     spuid: str = ""
     begins: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    """The commit to begin after; None for the last there is."""
+    """The commit after which it begins; None for the last one."""
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
     graphs: tuple[str, ...] = (ALL,)
@@ -36,12 +36,12 @@ class SubscriptionRequest(msgspec.Struct, frozen=True, rename={"begins": "from"}
 
     @property
     def member(self) -> Member:
-        """Raises BadRequest, if graphs are not written as they should be."""
+        """The member for this request. Raises BadRequest if graphs are not written correctly."""
         default, named = (None if each is None else tuple(map(_bracketed, each)) for each in (self.default, self.named))
         return Member(self.spuid or self._digest(), self.query, default, named, read_graphs(self.graphs))
 
     def _digest(self) -> str:
-        """A spuid for whoever has none: the same for the same question in every run, and another for every other."""
+        """A spuid for a request without one: a digest, the same in each run for the same query, dataset and graphs."""
         asked = (self.query, self.default, self.named)
         question = msgspec.json.encode(asked if self.graphs == (ALL,) else (*asked, self.graphs))
         return f"sepa://spuid/{blake2b(question, digest_size=16).hexdigest()}"
@@ -52,10 +52,10 @@ def _bracketed(iri: str) -> str:
 
 
 class RequestSource(Protocol):
-    """Somewhere that says which subscriptions there are to be."""
+    """A source of requests for subscriptions."""
 
     def read(self) -> dict[str, SubscriptionRequest] | None:
-        """All requests, by spuid; None if nothing has changed since the last time."""
+        """All requests by spuid; None if nothing has changed since the last call."""
 
 
 def request_source(name: str) -> RequestSource:
@@ -63,7 +63,7 @@ def request_source(name: str) -> RequestSource:
 
 
 class FileRequests:
-    """The requests of a file, which may grow."""
+    """The requests in a file, which may change."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -78,7 +78,7 @@ class FileRequests:
         except OSError as error:
             raise StreamUnusable(f"{self._path} cannot be read: {error.strerror}") from error
         self._seen = about.st_mtime_ns, about.st_size
-        # Whoever appends may be in the middle of a line.
+        # The last line may be incomplete, because another process is appending to the file.
         return self._folded(text if text.endswith(b"\n") else text[: text.rfind(b"\n") + 1] or text)
 
     def _folded(self, text: bytes) -> dict[str, SubscriptionRequest]:
@@ -121,7 +121,8 @@ class _Shown(msgspec.Struct, rename={"default": "default-graph-uri", "named": "n
 
     @property
     def request(self) -> SubscriptionRequest:
-        """Whoever names graphs of one kind has none of the other; whoever names none has them all."""
+        """The request. If a subscription names graphs of one kind only, it has none of the other kind; if it names none
+        at all, it has the whole dataset."""
         default, named = (self.default, self.named) if self.default or self.named else (None, None)
         return SubscriptionRequest(self.sparql, self.spuid, None, default, named, self.graphs)
 
@@ -131,11 +132,11 @@ class _Page(msgspec.Struct):
     subscriptions: list[_Shown]
     after: str | None = None
     ended: list[str] | None = None
-    """Who ended since the version that was asked for; None if this is the whole list."""
+    """The subscriptions that ended since the requested version; None if this is the whole list."""
 
 
 class BrokerRequests:
-    """The subscriptions of a running broker; after the first time, it is only asked for what has changed."""
+    """The subscriptions of a running broker. After the first call, it requests only the changes."""
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
@@ -153,7 +154,7 @@ class BrokerRequests:
             found.pop(spuid, None)
         for page in (first, *rest):
             found |= {each.spuid: each.request for each in page.subscriptions}
-        self._version = first.version  # what happens while pages are read is told the next time
+        self._version = first.version  # the next call gets the changes while these pages were read
         if found == self._seen:
             return None
         self._seen = found
@@ -161,7 +162,7 @@ class BrokerRequests:
 
 
 def _pages(client: HttpClient, version: str) -> Iterator[_Page]:
-    """What has changed since a version; everything, if there is none or the broker does not know it."""
+    """The changes since a version; all subscriptions if it is empty, or the broker does not know it."""
     given: dict[str, Any] = {"limit": "1000"} | ({"since": version} if version else {})
     while True:
         page = msgspec.convert(client.json("/subscriptions", params=given), _Page)

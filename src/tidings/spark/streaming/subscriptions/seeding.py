@@ -19,7 +19,7 @@ _ARROW = pa.schema([("unit", pa.int64()), *((name, pa.string()) for name in "spo
 
 
 def graph_at(spark: SparkSession, log: str, lake: Lake | None, commit: int) -> DataFrame:
-    """The quads after a commit: from the lake as far as it goes, and from the log from there on."""
+    """The quads after a commit: from the lake as far as it reaches, and then from the log."""
     spark.dataSource.register(TidingsLog)
     reached = min(commit, lake.end().commit) if lake is not None else 0
     past = travel.quads(spark, lake, reached) if lake is not None and reached else None
@@ -30,7 +30,7 @@ def graph_at(spark: SparkSession, log: str, lake: Lake | None, commit: int) -> D
 
 
 def write_seeds(graph: DataFrame, registry: Registry, begun: list[Begin]) -> tuple[File, ...]:
-    """What of a graph concerns which unit, as files of the registry's next version."""
+    """Write the quads that concern each unit to files of the registry's next version."""
     folder = registry.fresh_seeds()
     with translated():
         graph.mapInArrow(_selecting(begun), SEEDS).write.parquet(str(folder.absolute()))
