@@ -11,8 +11,10 @@ from tidings.engine.plans.regrouping.comparisons import as_seen
 from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of, turning_between
 from tidings.engine.plans.regrouping.surpassing import is_plain
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
+from tidings.model.terms import Var
 from tidings.sparql import algebra
-from tidings.sparql.algebra import Expression, Node, certain
+from tidings.sparql.algebra import Expression, Node, certain, visible
+from tidings.sparql.evaluate.pushing import pushable
 
 
 class Witnessing:
@@ -25,19 +27,32 @@ class Witnessing:
         self._routes = routes
 
     def of(
-        self, node: Node, left: Side, states: States, *, with_left: bool = False, turned: Turned | None = None
+        self,
+        node: Node,
+        left: Side,
+        states: States,
+        *,
+        inside: Node | None = None,
+        with_left: bool = False,
+        turned: Turned | None = None,
     ) -> Witness:
-        """Watches the right side of something."""
-        sign = node if states.graph[:1] == "?" else bound_by(left.node, node)
+        """Watches the right side of something, or a sign `inside` it. A variable of a sign may be another than that of
+        the same name on the left: it is the same if a value from the left may be handed down to there."""
+        others = set[Var]()
+        if inside is not None:
+            others = {each for each in visible(node) if each in left.layout.index and not pushable(inside, {each})}
+        sign = node if others or states.graph[:1] == "?" else bound_by(left.node, node)
         operator = self._build(sign, states).operator
-        shared = leading_back(operator.layout, left.layout, certain(sign))
+        shared = leading_back(operator.layout, left.layout, certain(sign) - others)
         return Witness(operator, shared, (), with_left=with_left or sign is not node, turned=turned)
 
     def beside(self, right: Node, left: Side, states: States) -> list[Witness]:
         """Watch the right side of OPTIONAL or MINUS. Where what becomes of its own rows depends on others, too, only
         its signs are watched: the rows that the whole of it tells may be far more than those that concern the left."""
         signs = signs_of(right) if _is_nested(right) else None
-        return [self.of(sign, left, states) for sign in ([right] if signs is None else signs)]
+        if signs is None:
+            return [self.of(right, left, states)]
+        return [self.of(sign, left, states, inside=right) for sign in signs]
 
     def optional(self, condition: Expression | None, right: Node, left: Side, states: States) -> list[Witness]:
         """Watch the right side of OPTIONAL, and what its condition asks for by EXISTS or says of the moment."""
