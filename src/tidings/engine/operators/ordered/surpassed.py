@@ -260,5 +260,8 @@ def _turned(
     for scale in before.keys() | after.keys():
         was, is_now = before.get(scale, ()), after.get(scale, ())
         if was != is_now:
-            alike = len(was) == len(is_now) and (len(was) > 1 or was[0][1] == is_now[0][1])
-            yield dict.fromkeys(term for term, _ in (*was, *is_now)), alike
+            terms = dict.fromkeys(term for term, _ in (*was, *is_now))
+            several = len(was) > 1 and len(is_now) > 1
+            if not (several and len(terms) == 1):  # whoever asks met another with this value before, and does so now
+                only_one = len(was) == len(is_now) == 1 and was[0][1] == is_now[0][1]
+                yield terms, several or only_one

@@ -2,7 +2,7 @@
 
 Nothing but what both sides always have, if anything, and one comparison by `<` leads from the pattern inside to the row
 that asks: so the greatest value inside, or the least, decides for all rows with which it goes. There may be one more
-condition, that it is another's (`?y != ?x`), where both are names and no literals.
+condition, that it is another's (`?y != ?x`), where both are names and no literals; or that one alone.
 """
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.regrouping.comparisons import MIRRORED
 from tidings.engine.plans.routes import has_exists
-from tidings.model.terms import Var
+from tidings.model.terms import XSD, Term, Var
 from tidings.sparql import algebra
 from tidings.sparql.algebra import (
     BGP,
@@ -37,6 +37,9 @@ from tidings.sparql.evaluate.pushing import binds_graph, needs_triples
 
 _OURS: Var = "?:surpassed"
 _THEIRS: Var = "?:surpassing"
+
+_ANYTHING: Term = f'"0"^^<{XSD}integer>'
+"""The value of every row, where it only matters that the others are others."""
 
 
 class Surpassing(Struct, frozen=True):
@@ -86,15 +89,16 @@ def _surpassing(rows: Node, pattern: Node, *, wanted: bool) -> Surpassing | None
     across = [each for each in conditions if not set(mentioned(each)) <= theirs.keys()]
     ranges = [found for each in across if (found := _compared(each, ours, theirs)) is not None]
     others = [pair for each in across if (pair := _apart(each, rows, inside.inner)) is not None]
-    if len(ranges) != 1 or len(others) != len(across) - 1 or len(others) > 1:
+    if len(ranges) + len(others) != len(across) or len(ranges) > 1 or len(others) > 1:
         return None
-    (compared,) = ranges
-    value, operator, other = compared
+    if not ranges and (shared or not others):  # others are looked up, where there are any
+        return None
+    value, operator, other = ranges[0] if ranges else (_ANYTHING, "<=", _ANYTHING)
     below = conjunction(each for each in conditions if each not in across)
     apart = others[0] if others else None
     values = inside.inner if below is None else Filter(below, inside.inner)
-    column = value if isinstance(value, str) else _OURS
-    with_value = rows if isinstance(value, str) else Extend(rows, _OURS, value)
+    column = value if isinstance(value, str) and value[0] == "?" else _OURS
+    with_value = rows if column == value else Extend(rows, _OURS, value)
     return Surpassing(
         with_value,
         Project(Extend(values, _THEIRS, other), (*shared, *(() if apart is None else apart[1:]), _THEIRS)),
