@@ -36,6 +36,16 @@ from strategies.subscriptions import text_of
             (":c :p :b . :b :r :b", ":b :p :b", ":a :r 1"),
             id="?z is another in each of MINUS, MINUS and EXISTS",
         ),
+        pytest.param(
+            "SELECT * { ?x :r ?v FILTER NOT EXISTS { GRAPH ?g { ?x :r? ?u } } }",
+            (":a :r :c", "GRAPH :g { :c :q 2 }"),
+            id="a path of no steps from a term that its graph does not have",
+        ),
+        pytest.param(
+            "SELECT * { ?x :r ?v OPTIONAL { ?v :q ?w FILTER EXISTS { GRAPH ?g { ?w :p ?z . ?x :r* ?u } } } }",
+            (":a :r :c . :c :q :b", "GRAPH :g { :b :p 2 }"),
+            id="the same in the condition of OPTIONAL",
+        ),
     ],
 )
 def test_a_change_concerns_all_rows_although_names_are_the_same(query: str, updates: tuple[str, ...]) -> None:

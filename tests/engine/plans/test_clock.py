@@ -48,6 +48,11 @@ QUERIES: tuple[str, ...] = (
     "CONSTRUCT { ?n :has :open } { ?x :until ?t ; :name ?n FILTER (?t > NOW() && NOT EXISTS { ?x :size 1 }) }",
 )
 
+IN_OPTIONAL = (
+    "SELECT ?x ?a ?b { ?x :name ?n OPTIONAL { ?x :until ?a FILTER (?a > NOW()) OPTIONAL { ?x :until ?b FILTER "
+    "(?b < NOW() + 'P1D'^^xsd:dayTimeDuration) } } }"
+)
+
 NESTED = (
     "SELECT ?x ?t { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } }",
     "SELECT ?x ?t ?s { ?x :name 'a' OPTIONAL { ?x :until ?t ; :size ?s FILTER (?t > NOW() && ?s < 2 && ?n != 'b') } }",
@@ -71,8 +76,7 @@ NESTED = (
     "SELECT ?x ?y { ?x :until ?t . ?y :until ?u . { ?x :size ?s FILTER EXISTS { ?x :until ?w FILTER (?w > NOW()) } } }",
     "SELECT ?x ?y { { ?x :until ?t FILTER (?t > NOW()) } { ?y :until ?u ; :name 'a' FILTER (?u <= NOW()) } }",
     "SELECT ?n (COUNT(?t) AS ?open) { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } } GROUP BY ?n",
-    "SELECT ?x ?a ?b { ?x :name ?n OPTIONAL { ?x :until ?a FILTER (?a > NOW()) OPTIONAL { ?x :until ?b FILTER "
-    "(?b < NOW() + 'P1D'^^xsd:dayTimeDuration) } } }",
+    IN_OPTIONAL,
     "SELECT ?x ?t { ?x :name ?n OPTIONAL { ?y :until ?t MINUS { ?y :until ?u FILTER (?u > NOW()) } } }",
     "ASK { ?x :name ?n FILTER NOT EXISTS { ?x :until ?t FILTER (?t > NOW()) } }",
     "CONSTRUCT { ?x :open ?t } { ?x :name ?n OPTIONAL { ?x :until ?t FILTER (?t > NOW()) } }",
@@ -206,6 +210,15 @@ def test_two_leases_that_end_are_told_when_they_do(text: str) -> None:
     for now in range(START, START + 4 * SECOND, SECOND):
         follower.hear(engine.tick(now).notifications)
         follower.check(now=now)
+
+
+def test_the_condition_of_an_optional_inside_another_turns() -> None:
+    engine = clocked()
+    engine.apply(update(("put", "x", (moment(START + 24 * HOUR, "Z"), "a", 1))), now=START)
+    follower = Follower(engine, PREFIX + IN_OPTIONAL, now=START)
+    follower.hear(engine.tick(START + 1).notifications)
+    follower.check(now=START + 1)
+    assert follower.told == 1
 
 
 @share(20)

@@ -4,7 +4,7 @@ skeleton   a pattern without filters and optional parts: every solution of the p
 signs      patterns of triples alone; the changes of all of them cover the changes of the pattern
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from tidings.engine.plans.regrouping.path_groups import has_bound_path, has_free_path
 from tidings.engine.plans.routes import exists_patterns
@@ -18,7 +18,10 @@ from tidings.sparql.algebra import (
     certain,
     conjunction,
     conjuncts,
+    matched,
+    may_stand_still,
     mentioned,
+    visible,
 )
 from tidings.sparql.evaluate.calls import is_momentary
 from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_variables
@@ -57,6 +60,38 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
         return None
 
 
+def has_loose_end(sign: Node, left: Node, graph: str) -> bool:
+    """Whether a row of the left may begin or end a path inside EXISTS at a term that its graph does not have: by no
+    steps, the path leads from there to itself, but no solution of the sign has that term."""
+    known = {*_in_graphs(left, graph), *_in_graphs(sign, graph)}
+    return any(end not in known and end[0] in visible(left) for end in _ends(sign, graph, still=True))
+
+
+def _in_graphs(node: Node, graph: str) -> Iterator[tuple[str, str]]:
+    """Variables whose values are surely terms of a graph, with that graph."""
+    for subject, _, object_, name in matched(node, graph):
+        yield subject, name
+        yield object_, name
+    yield from _ends(node, graph, still=False)
+
+
+def _ends(node: Node, graph: str, *, still: bool) -> Iterator[tuple[str, str]]:
+    """The ends of the paths in a pattern, with their graphs: of those that may have no steps, or of the others."""
+    match node:
+        case PathPattern(subject, path, object_) if may_stand_still(path) is still:
+            yield subject, graph
+            yield object_, graph
+        case algebra.Graph(name, inner):
+            yield from _ends(inner, name, still=still)
+        case algebra.LeftJoin(inner) | algebra.Minus(inner):
+            yield from _ends(inner, graph, still=still)
+        case algebra.Union() if not still:
+            pass  # only one side has them
+        case algebra.Join() | algebra.Filter() | algebra.Extend() | algebra.Union():
+            for inner in algebra.inputs(node):
+                yield from _ends(inner, graph, still=still)
+
+
 def bound_by(left: Node, sign: Node) -> Node:
     """A sign together with what it stands behind, if a path in it starts or ends there: of all that the path connects,
     little may matter. So, too, if what time changes in it is compared with something from there."""
@@ -87,9 +122,16 @@ def _joined(left: Node, right: Node) -> Node:
     return algebra.Join(left, right)
 
 
-def _within(expression: Expression, skeleton: Node) -> Iterable[Node]:
+def _within(expression: Expression, skeleton: Node) -> list[Node]:
     """Signs of what EXISTS asks for, together with who asks."""
     return [_joined(skeleton, sign) for pattern in exists_patterns(expression) for sign in _signs(pattern)]
+
+
+def _of_condition(condition: Expression, skeleton: Node) -> list[Node]:
+    """Signs of what EXISTS in a condition asks for, and of what time changes."""
+    timed = conjunction(part for part in conjuncts(condition) if is_momentary(part))
+    turning = [] if timed is None else [algebra.Filter(timed, skeleton)]
+    return [*_within(condition, skeleton), *turning]
 
 
 def _signs(node: Node) -> list[Node]:
@@ -99,10 +141,7 @@ def _signs(node: Node) -> list[Node]:
         case algebra.Values():
             return []
         case algebra.Filter(condition, inner):
-            base = _skeleton(inner)
-            timed = conjunction(part for part in conjuncts(condition) if is_momentary(part))
-            turning = [] if timed is None else [algebra.Filter(timed, base)]  # time changes this, and nothing below
-            return [*_signs(inner), *_within(condition, base), *turning]
+            return [*_signs(inner), *_of_condition(condition, _skeleton(inner))]
         case algebra.Extend(inner, _, expression):
             return [*_signs(inner), *_within(expression, _skeleton(inner))]
         case algebra.Join(left, right):
@@ -115,7 +154,7 @@ def _signs(node: Node) -> list[Node]:
             return _signs(left) + _signs(right)
         case algebra.LeftJoin(left, right, condition):
             base = _skeleton(left)
-            inside = [] if condition is None else _within(condition, _joined(base, _skeleton(right)))
+            inside = [] if condition is None else _of_condition(condition, _joined(base, _skeleton(right)))
             return [*_signs(left), *(_joined(base, sign) for sign in _signs(right)), *inside]
         case algebra.Minus(left, right):
             if not shared_variables(left, right):

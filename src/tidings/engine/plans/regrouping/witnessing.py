@@ -8,7 +8,13 @@ from tidings.engine.operators.side import Side
 from tidings.engine.plans.built import Built
 from tidings.engine.plans.regrouping.by_the_clock import parted
 from tidings.engine.plans.regrouping.comparisons import as_seen
-from tidings.engine.plans.regrouping.signs import bound_by, condition_signs, signs_of, turning_between
+from tidings.engine.plans.regrouping.signs import (
+    bound_by,
+    condition_signs,
+    has_loose_end,
+    signs_of,
+    turning_between,
+)
 from tidings.engine.plans.regrouping.surpassing import is_plain
 from tidings.engine.plans.routes import exists_patterns, has_exists, routes_in
 from tidings.model.terms import Var
@@ -81,7 +87,7 @@ class Witnessing:
     def _of_exists(
         self, asked: list[Node], signs: list[Node] | None, left: Side, states: States, turned: Turned | None = None
     ) -> list[Witness]:
-        if signs is not None:
+        if signs is not None and not any(has_loose_end(sign, left.node, states.graph) for sign in signs):
             return [self.of(sign, left, states, with_left=True, turned=turned) for sign in signs]
         routes = tuple(route for pattern in asked for route in routes_in(pattern, states.graph))
         self._routes.extend(routes)
