@@ -9,7 +9,7 @@
     project      π(A)                 Δ = π(ΔA)
     union        A ∪ B                Δ = ΔA + ΔB
     join         A ⋈ B                Δ = ΔA ⋈ B' + A ⋈ ΔB
-    ordered      crossing    π σ(a > m)(A × B)      rows compared with one row of a sub-SELECT, by the order of values
+    ordered      crossing    π σ(a > m)(A ⋈ B)      rows compared with a scalar, found in the order of their values
                  surpassed   A FILTER EXISTS { B FILTER (b > a) }   rows compared with the extreme of others
     dependent    A ⟕ B, A - B         Δ = f'(ΔA) + (f' - f) of the rows of A that ΔB concerns
     stateful     distinct    δ(A)             keeps counts; emits a row when its count crosses zero
