@@ -27,7 +27,7 @@ class _Bucket:
 
 
 class Group:
-    """γ: the changed groups tell their old row and their new one. Without keys there is always one group."""
+    """γ: emits the old row and the new row of each changed group. Without keys there is always one group."""
 
     __slots__ = (
         "_arguments",
