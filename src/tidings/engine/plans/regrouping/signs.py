@@ -37,7 +37,7 @@ def signs_of(node: Node) -> list[Node] | None:
 
 
 def surely_bound(*nodes: Node) -> frozenset[Var]:
-    """What is bound in all solutions of the skeletons of some patterns; nothing, if one has none."""
+    """The variables that the skeletons of some patterns bind in all solutions; none, if a pattern has no skeleton."""
     try:
         return frozenset[Var]().union(*(certain(_skeleton(node)) for node in nodes))
     except _Unseen:
@@ -45,7 +45,7 @@ def surely_bound(*nodes: Node) -> frozenset[Var]:
 
 
 def turning_between(timed: Expression, left: Node, right: Node) -> Node:
-    """The sign of a condition on the moment that is about two patterns which are both `surely_bound`."""
+    """The sign of a condition on the moment that reads variables of two patterns, all of them `surely_bound`."""
     return algebra.Filter(timed, _joined(_skeleton(left), _skeleton(right)))
 
 
@@ -58,8 +58,8 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
 
 
 def bound_by(left: Node, sign: Node) -> Node:
-    """A sign together with what it stands behind, if a path in it starts or ends there: of all that the path connects,
-    little may matter. So, too, if what time changes in it is compared with something from there."""
+    """A sign joined with the skeleton of the left side, if that binds an end of a path in the sign: of all pairs that
+    the path connects, few may matter. So, too, if the sign compares NOW() with a value from the left side."""
     is_timed = (
         isinstance(sign, algebra.Filter)
         and is_momentary(sign.condition)
@@ -77,7 +77,7 @@ def bound_by(left: Node, sign: Node) -> Node:
 
 
 def _joined(left: Node, right: Node) -> Node:
-    """A join; a condition on one side, of which a sign has one at most, is one on the whole: so it sees both sides."""
+    """A join. The filter of a sign, which has one at most, becomes a filter of the join, so that it sees both sides."""
     if isinstance(left, algebra.Filter):
         return algebra.Filter(left.condition, _joined(left.inner, right))
     if isinstance(right, algebra.Filter):
@@ -88,7 +88,7 @@ def _joined(left: Node, right: Node) -> Node:
 
 
 def _within(expression: Expression, skeleton: Node) -> Iterable[Node]:
-    """Signs of what EXISTS asks for, together with who asks."""
+    """The signs of the patterns in EXISTS, each joined with the skeleton of the rows that are tested."""
     return [_joined(skeleton, sign) for pattern in exists_patterns(expression) for sign in _signs(pattern)]
 
 
@@ -101,7 +101,7 @@ def _signs(node: Node) -> list[Node]:
         case algebra.Filter(condition, inner):
             base = _skeleton(inner)
             timed = conjunction(part for part in conjuncts(condition) if is_momentary(part))
-            turning = [] if timed is None else [algebra.Filter(timed, base)]  # time changes this, and nothing below
+            turning = [] if timed is None else [algebra.Filter(timed, base)]  # the clock changes this, nothing below
             return [*_signs(inner), *_within(condition, base), *turning]
         case algebra.Extend(inner, _, expression):
             return [*_signs(inner), *_within(expression, _skeleton(inner))]
@@ -147,5 +147,5 @@ def _inside(name: str, inner: Node) -> Node:
     if isinstance(inner, algebra.Filter) and name not in mentioned(inner.condition):
         return algebra.Filter(inner.condition, _inside(name, inner.inner))
     if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
-        raise _Unseen  # whether the graph is there at all matters
+        raise _Unseen  # it matters whether the graph exists
     return algebra.Graph(name, inner)
