@@ -225,7 +225,7 @@ class Planner:
         return self._path(part.pattern, states)
 
     def _end(self, term: str, name: Var, part: Part | None, states: States) -> End:
-        """One end of a path, with what binds it."""
+        """One end of a path, with the pattern that binds it."""
         name = term if term[0] == "?" else name
         if part is None:
             return End(term, name)
@@ -335,7 +335,7 @@ class Planner:
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
-        """Whether to keep rows by value: not if each new member would find all rows again, and few are needed."""
+        """Whether to keep rows by value: not if each new member needs few rows, but would have all found again."""
         is_looked_up = found.key or (isinstance(found, Compared) and not found.is_summary)
         return not (is_looked_up and self._is_spine(found.rows))
 
