@@ -123,7 +123,7 @@ class PathWalk(Stateless):
             found = ends(self.pattern.path, now, start, look) if start in present else {}
             known = ends(self.pattern.path, before, start, look) if start in past else {}
             came, went = found, known
-            if isinstance(found, dict) and isinstance(known, dict):  # each end once: what is in both states cancels
+            if isinstance(found, dict) and isinstance(known, dict):  # each end once: ends in both states cancel
                 came, went = found.keys() - known.keys(), known.keys() - found.keys()
             changes: Changes = {}
             absorb(changes, ((row, 1) for row in self._rows(start, came, graph)))
@@ -241,7 +241,7 @@ def watched(pattern: PathPattern, graph: str) -> list[tuple[str, str, str]]:
     """The triple patterns whose changes may change what a path connects."""
     letters = _letters(pattern.path)
     predicates = dict.fromkeys(_predicate(step) for step in letters)
-    # Where zero steps are enough, it matters which nodes the graph has, or whether it is there at all.
+    # If zero steps are enough, it matters which nodes the graph has, or whether it exists.
     anywhere = graph[:1] == "?" or (pattern.subject[0] == "?" and pattern.object[0] == "?")
     if None in predicates or (anywhere and may_stand_still(pattern.path)):
         return [ANY_TRIPLE]

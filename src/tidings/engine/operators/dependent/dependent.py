@@ -82,7 +82,7 @@ class Dependent(Unary):
             concerned.absorb(left)
         changes: Changes = {}
         gone: Changes = {}
-        if self._looks_back:  # no witness sees a removed row whose f changes, too: its old f is what goes
+        if self._looks_back:  # no witness sees a removed row whose f changes, too: it had its old f
             gone = {row: weight for row, weight in left.items() if weight < 0 and row not in found}
         if gone:
             changes = through(self._before, gone)

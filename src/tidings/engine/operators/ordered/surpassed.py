@@ -87,7 +87,7 @@ class Surpassed(Binary):
         return changes
 
     def passing(self, rows: Iterable[Row], values: Iterable[Row]) -> Iterable[Row]:
-        """The rows that pass, of some rows of A and all rows of B. It does not compare each with each."""
+        """The rows of A that pass, given all rows of B. It does not compare each row with each."""
         found: dict[Row, ByValue] = {}
         for row in values:
             value = row[self._column]
@@ -170,7 +170,7 @@ class Surpassed(Binary):
         who = None if self._who is None else self._who(row)
         return self._surpasses(others, value, who) is self._wanted
 
-    # -- what is kept -------------------------------------------------------------------------------------------
+    # -- the groups ---------------------------------------------------------------------------------------------
 
     def _group(self, key: Row) -> _Group:
         groups = self._groups

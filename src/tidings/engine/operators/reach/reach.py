@@ -22,7 +22,8 @@ from tidings.sparql.evaluate.walk import reverse
 
 
 class Reach:
-    """N ⋈ path ⋈ F inside one graph. `start` and `end` are the ends of the path; `start` has what binds both."""
+    """N ⋈ path ⋈ F inside one graph. `start` and `end` are the ends of the path; if a pattern binds both, it belongs to
+    `start`."""
 
     __slots__ = ("_ends", "_law", "_oriented", "_pattern", "_states", "_turned", "_version", "layout", "routes")
 
