@@ -144,7 +144,7 @@ class PlanCache:
         self._held[spu] += 1
 
     def release(self, spu: Spu) -> None:
-        """A newcomer does not need the plan any more."""
+        """Called when a newcomer does not need the plan any more."""
         self._held[spu] -= 1
         if not self._held[spu]:
             del self._held[spu]

@@ -1,8 +1,8 @@
 """The planner turns algebra into a tree of incremental operators, and collects the routes that wake it up.
 
 The *spine* of a query is the way from the root to the basic graph pattern whose constants are parameters. Operators on
-the spine carry the parameters in front of their rows, and keep a separate state for each member. Parts off the spine
-are the same for all members.
+the spine carry the parameters in their rows, and keep a separate state for each member. Parts off the spine are the
+same for all members.
 """
 
 from typing import Any, assert_never

@@ -1,4 +1,4 @@
-"""Groups over a join with a scalar, such as a total: groups first, and joins then.
+"""Groups over a join with a scalar, such as a total: the group goes below the join.
 
     γ(k, m; A × B)  =  γ(k; A) × B        where B always has one row, with m
 

@@ -28,8 +28,8 @@ def unstacked(
 
 
 def with_exists_below(node: Node) -> Node:
-    """The same pattern, in which BIND evaluates the expressions with EXISTS of a group or an order below it, where rows
-    change one by one."""
+    """The same pattern, with BIND below a group or an order for each of its expressions with EXISTS: there, rows change
+    one by one."""
     match node:
         case algebra.Group(inner, keys, aggregates) if any(has_exists(shape) for _, shape in aggregates):
             shapes: list[tuple[Var, Aggregate]] = []

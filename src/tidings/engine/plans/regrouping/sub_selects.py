@@ -1,5 +1,5 @@
-"""Replaces sub-SELECTs inside EXISTS by their patterns: it matters whether there is a solution, and neither how often
-nor in which order.
+"""Replaces sub-SELECTs inside EXISTS by their patterns: EXISTS depends on whether there is a solution, and neither on
+duplicates nor on the order.
 
     EXISTS { SELECT ?x { A } }  =  EXISTS { A' }    where A' is A with other names for its hidden variables
 
