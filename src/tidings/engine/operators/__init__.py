@@ -2,7 +2,7 @@
 
     conjunction  triple patterns      Δ = Σᵢ new(<i) ⋈ Δᵢ ⋈ old(>i)
     path         p*, p+, p?, !p       from the starts that a changed edge can be reached from
-    reach        p+ and p* with an end that is bound: Δ = N ⋈ R ⋈ ΔF + N ⋈ ΔR ⋈ F' + ΔN ⋈ R' ⋈ F'
+    reach        p+ and p* with a bound end: Δ = N ⋈ R ⋈ ΔF + N ⋈ ΔR ⋈ F' + ΔN ⋈ R' ⋈ F'
     constant     VALUES               Δ = nothing
     filter       σ(A), with EXISTS    Δ = σ'(ΔA) + (σ' - σ) of the rows of A that a change inside EXISTS concerns
     extend       BIND                 Δ = f(ΔA)

@@ -1,6 +1,6 @@
 """The context store of the SPS paper: caches the rows of a conjunction's other patterns for all members of a plan.
 
-Some data change often, and what they belong to hardly ever: lamps are dimmed, but not moved to another road. Once the
+Some values change often, the data around them hardly ever: lamps are dimmed, but not moved to another road. Once the
 other patterns have not been hit for a while, the context store fetches all their rows for the members, if they are not
 too many. One look-up in it then rejects a changed quad that concerns no member. The context store is emptied as soon as
 one of the other patterns is hit or the members change.

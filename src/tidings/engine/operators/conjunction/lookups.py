@@ -51,7 +51,7 @@ def _patterns(node: Node) -> list[TriplePattern]:
 
 
 def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) -> bool:
-    """Whether look-ups lead to every parameter, each from something known, never from nothing."""
+    """Whether look-ups bind every parameter, each of them from a constant or from a variable that is known by then."""
     known = set(given.variables)
     for lookup in order:
         s, _, o = lookup.route.pattern

@@ -1,7 +1,7 @@
 """Orders of look-ups from a seed to complete solutions, and the choice among them for the present terms.
 
-Averages decide the usual order of look-ups. For a term that is a hub, the first look-up may find thousands of rows, of
-which hardly any is left in the end. Then another pattern with fewer rows, by the counts of the store, comes first.
+Averages decide the usual order of look-ups. For a term that is a hub, the first look-up may find thousands of rows,
+hardly any of which remain in the end. Then another pattern with fewer rows, by the counts of the store, comes first.
 """
 
 from collections.abc import Callable, Collection

@@ -3,7 +3,7 @@
 The operator keeps the rows for which a comparison may still change, in the order of the instants at which it may. It
 forgets all other rows: time does not go back, and when such a row is removed, evaluating it now gives what it gave
 before. If only lasting parts of NOW() matter, such as the hour, all rows are due at the same instant, and the operator
-keeps what it has made of each.
+keeps the last output for each.
 """
 
 from collections.abc import Callable, Iterable, Iterator
