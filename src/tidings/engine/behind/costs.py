@@ -15,10 +15,10 @@ from msgspec import Struct
 from tidings.engine.plans.spu import Routed
 
 EVERY = 16
-"""On average, one of so many commits is in the sample."""
+"""On average, one commit of this many is in the sample."""
 
 FIRST = 256
-"""So many commits at the start are all in the sample."""
+"""The first commits, up to this number, are all in the sample."""
 
 
 class Cost(Struct, frozen=True):

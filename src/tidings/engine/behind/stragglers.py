@@ -24,7 +24,7 @@ from tidings.sparql.evaluate.context import Overrun, Spent
 from tidings.sparql.evaluate.layout import Row
 
 REFILLED_IN = 32
-"""After so many commits, a plan that has used up its slice has a full one again."""
+"""After this many commits, a plan that has used up its slice has a full one again."""
 
 OF_A_QUAD = 4
 """The work that a changed quad costs a plan, before any look-up."""
@@ -97,7 +97,7 @@ class Stragglers:
             raise PlanIsBehind(spu)
 
     def forget(self, spu: Routed) -> None:
-        """A plan has no subscriber any more."""
+        """Called when a plan has no subscriber any more."""
         straggler = self._behind.pop(spu, None)
         if straggler is not None:
             straggler.end()
@@ -220,7 +220,7 @@ class Stragglers:
                 clock.look(cast(Spu, spu))
 
     def _is_back(self, spu: Spu) -> None:
-        """A plan has caught up."""
+        """Called when a plan has caught up."""
         del self._behind[spu]
         self._plans.clock.look(spu)
 

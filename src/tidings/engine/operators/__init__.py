@@ -2,14 +2,14 @@
 
     conjunction  triple patterns      Δ = Σᵢ new(<i) ⋈ Δᵢ ⋈ old(>i)
     path         p*, p+, p?, !p       from the starts that a changed edge can be reached from
-    reach        p+ and p* with an end that is bound: Δ = N ⋈ R ⋈ ΔF + N ⋈ ΔR ⋈ F' + ΔN ⋈ R' ⋈ F'
+    reach        p+ and p* with a bound end: Δ = N ⋈ R ⋈ ΔF + N ⋈ ΔR ⋈ F' + ΔN ⋈ R' ⋈ F'
     constant     VALUES               Δ = nothing
     filter       σ(A), with EXISTS    Δ = σ'(ΔA) + (σ' - σ) of the rows of A that a change inside EXISTS concerns
     extend       BIND                 Δ = f(ΔA)
     project      π(A)                 Δ = π(ΔA)
     union        A ∪ B                Δ = ΔA + ΔB
     join         A ⋈ B                Δ = ΔA ⋈ B' + A ⋈ ΔB
-    ordered      crossing    π σ(a > m)(A × B)      rows compared with one row of a sub-SELECT, by the order of values
+    ordered      crossing    π σ(a > m)(A ⋈ B)      rows compared with a scalar, found in the order of their values
                  surpassed   A FILTER EXISTS { B FILTER (b > a) }   rows compared with the extreme of others
     dependent    A ⟕ B, A - B         Δ = f'(ΔA) + (f' - f) of the rows of A that ΔB concerns
     stateful     distinct    δ(A)             keeps counts; emits a row when its count crosses zero

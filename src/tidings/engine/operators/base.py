@@ -17,7 +17,7 @@ from tidings.sparql.evaluate.steps import in_turn
 from tidings.sparql.rewrite import rewrite
 
 Changes: TypeAlias = dict[Row, int]
-"""A Z-set of rows in the making: weights are never zero."""
+"""A mutable Z-set: maps rows to weights, none of which is zero."""
 
 Loader: TypeAlias = Callable[[Row], Iterable[Row]]
 """The rows below an operator that belong to a member, by full evaluation."""
@@ -55,24 +55,24 @@ class Explanation(Struct, frozen=True):
 
 
 class Operator(Protocol):
-    """A part of a plan that is kept up to date. `parameters` lead its columns if it is on the way to the root."""
+    """One operator of a plan. If it is on the spine of the query, its columns include the parameters of members."""
 
     @property
     def layout(self) -> Layout: ...
     def delta(self, hits: Hits) -> Changes:
-        """The change of its answer by the commit that made these hits."""
+        """The change of its rows by the commit with these hits."""
 
     def admit(self, parameters: Row) -> None:
-        """Take up the rows of a new member; whoever keeps no state has nothing to do."""
+        """Build the state of a new member; an operator without state does nothing."""
 
     def dismiss(self, parameters: Row) -> None:
-        """Forget the rows of a member."""
+        """Drop the state of a member."""
 
     def explain(self) -> Explanation: ...
 
 
 class Stateless:
-    """For operators that keep nothing between commits."""
+    """For operators that keep no state for members."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class Stateless:
 
 
 class Unary:
-    """For operators over one other, which alone may keep state."""
+    """For operators with one input, which keep no state for members themselves."""
 
     __slots__ = ("_inner",)
 
@@ -99,7 +99,7 @@ class Unary:
 
 
 class Binary:
-    """For operators over two others, which alone may keep state."""
+    """For operators with two inputs, which keep no state for members themselves."""
 
     __slots__ = ("_left", "_right")
 
@@ -117,21 +117,21 @@ class Binary:
 
 
 class Cache(Protocol):
-    """What an operator keeps between commits, and could find again at any time. A fork that has found it sends it to
-    the broker in plain items."""
+    """Rows or trees that an operator keeps between commits, and can rebuild from the store at any time. A fork that has
+    built them sends them to the broker as plain items."""
 
     def items(self) -> Iterable[Any]:
-        """What it keeps; nothing, if that is not up to date."""
+        """The content as plain items; nothing if it is out of date."""
 
     def extend(self, items: list[Any]) -> None:
-        """Take up items, in the order in which they were."""
+        """Add the next items, in the order of `items`."""
 
     def complete(self) -> None:
-        """Those were all, and the members are the same."""
+        """Called after the last items: the content is complete, and valid for the present members."""
 
 
 class Epoch:
-    """A number that goes up when a store has changed so much that plans have to be made again."""
+    """A number that increases when the store has changed so much that plans must be made again."""
 
     __slots__ = ("number",)
 
@@ -140,7 +140,7 @@ class Epoch:
 
 
 class States:
-    """The two states of the store that a plan looks into, inside one active graph."""
+    """The two states of the store that a plan reads, after a commit and before it, with one active graph."""
 
     __slots__ = ("_home", "caches", "epoch", "graph", "meter", "new", "old")
 
@@ -149,28 +149,28 @@ class States:
         self.old = old
         self.epoch = Epoch()
         self.caches: list[Cache] = []
-        """What the operators of a plan keep, in the order in which they were made."""
+        """The caches of a plan's operators, in the order in which they were made."""
         self.meter = new.meter or Meter()
         """Counts the work in both states."""
         self._home = home
-        """The default graph of the new state, where it is one and the same graph at all times."""
+        """The default graph of the new state, if it is always the same object; otherwise None."""
         self.graph = ""
 
     def inside(self, graph: str) -> "States":
-        """The same in another graph."""
+        """The same states with another active graph."""
         inner = States(self.new, self.old, self._home)
         inner.graph, inner.epoch, inner.caches, inner.meter = graph, self.epoch, self.caches, self.meter
         return inner
 
     def active(self, context: Context) -> ActiveGraph:
-        """The graph that patterns look into, in one of the two states."""
+        """The active graph in one of the two states."""
         name, view, home = self.graph, context.view, self._home
         if not name:
             return view.default if home is None or context is self.old else lambda: home
         return name if name[0] == "?" else lambda: view.named(name)
 
     def source(self, context: Context) -> TripleSource:
-        """The graph itself, where it is one and the same for all patterns."""
+        """The triples of the active graph, which must not be a variable."""
         graph = self.active(context)
         assert not isinstance(graph, str)
         return graph()
@@ -179,12 +179,12 @@ class States:
         return Compiler(context, self.active(context))
 
     def plan(self, node: Node, context: Context, given: Layout | None = None) -> Plan:
-        """A plan for a node in one of the states, from nothing or from rows of a layout."""
+        """A plan that evaluates a node in one of the states, on its own or by extending rows of a layout."""
         bound = frozenset() if given is None else given.certain
         return self.compiler(context).plan(rewrite(node, context.view, bound), given)
 
     def chained(self, nodes: Iterable[tuple[Node, Context]], given: Layout) -> Plan:
-        """A plan from rows of a layout through one node after the other, each in its own state."""
+        """A plan that extends rows of a layout by one node after the other, each in its own state."""
         layout, steps = given, list[Step]()
         for node, context in nodes:
             plan = self.plan(node, context, layout)
@@ -194,8 +194,8 @@ class States:
 
 
 class Aligned:
-    """The rows of a plan, in the columns of a layout. The plan is made when it is first needed, and again in another
-    epoch: most operators are never asked for what other operators concern, and making n plans of n parts takes time."""
+    """Runs a plan, and arranges its rows in the columns of a layout. The plan is made when it is first run, and again
+    in another epoch. Many plans never run, and making n plans of n parts takes time."""
 
     __slots__ = ("_epoch", "_made", "_make", "_since", "layout")
 
@@ -208,7 +208,7 @@ class Aligned:
 
     @classmethod
     def of(cls, make: Callable[[], Plan], epoch: Epoch) -> "Aligned":
-        """In the columns that the plan has when it is made first, which is now."""
+        """Make the plan now, and use its layout."""
         plan = make()
         aligned = cls(make, plan.layout, epoch)
         aligned._made = plan, tuple
@@ -227,13 +227,13 @@ class Aligned:
 
 
 class Running(Protocol):
-    """Makes rows of rows."""
+    """Anything that turns rows into rows, such as a plan."""
 
     def run(self, rows: Iterable[Row]) -> Iterator[Row]: ...
 
 
 def through(plan: Running, changes: Changes) -> Changes:
-    """The rows of a plan for changed rows, with the weights of these."""
+    """The rows that a plan makes of changed rows, with the weights of these."""
     result: Changes = {}
     for sign in (1, -1):
         rows = [row for row, weight in changes.items() if weight * sign > 0 for _ in range(abs(weight))]
@@ -243,7 +243,7 @@ def through(plan: Running, changes: Changes) -> Changes:
 
 
 def difference(new: Aligned, old: Aligned, rows: Iterable[Row] = ONE) -> Changes:
-    """The rows of a plan now, less those of another before, in the same columns."""
+    """The rows of a plan for the new state minus those of a plan for the old one, both run on the same input rows."""
     rows = list(rows)
     result: Changes = {}
     absorb(result, ((row, 1) for row in new.run(rows)))
@@ -256,7 +256,7 @@ def is_hit(routes: Iterable[Route], hits: Hits) -> bool:
 
 
 def shown(term: str) -> str:
-    """A term or variable as people write it."""
+    """A term or variable as EXPLAIN shows it."""
     if term.startswith("?$"):
         return "$" + term[2:]
     if term.startswith("?:"):

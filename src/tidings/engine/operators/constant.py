@@ -1,11 +1,11 @@
-"""VALUES and the like, which no update changes:  Δ = nothing."""
+"""Patterns that no update changes, such as VALUES:  Δ = nothing."""
 
 from tidings.engine.operators.base import Changes, Explanation, Hits, Stateless
 from tidings.sparql.evaluate.layout import Layout
 
 
 class Constant(Stateless):
-    """An answer that stays as it is."""
+    """Rows that never change."""
 
     __slots__ = ("layout",)
 

@@ -1,24 +1,24 @@
-"""Remembers the counts of the store when a plan was made: when they have changed severalfold, it is made again."""
+"""Keeps the counts of the store from when a plan was made: when they have changed severalfold, it is made again."""
 
 from tidings.engine.operators.base import Hits, Route, States
 
 SEVERALFOLD = 4
-"""How much more or less there has to be of the triples that a pattern matches."""
+"""The factor by which the number of a pattern's triples must have grown or shrunk."""
 
 FEW = 2
-"""Triples that any order of joins can cope with."""
+"""Smaller counts are taken for this one: with so few triples, every order of joins is good enough."""
 
 LONGEST_WAIT = 4096
-"""Changed triples after which counts are compared at the latest."""
+"""The most changed triples between two comparisons of counts."""
 
 AT_ONCE = 64
-"""Changed triples of one pattern in one commit after which counts are compared in any case."""
+"""If a commit changes this many triples of one pattern, or more, counts are compared in any case."""
 
 
 class Counts:
-    """How many triples match each pattern of a plan. They are compared after one changed triple, then after two, four,
-    eight, so that a plan for an empty store is made again while that is loaded. A pattern of which there was next to
-    nothing may come first in every join, connected or not: its count is looked at with every change."""
+    """How many triples match each pattern of a plan. The counts are compared after one changed triple, then after two,
+    four, eight, so that a plan made for an empty store is made again while the store is loaded. A pattern with fewer
+    than FEW triples may come first in every join, even unconnected: its count is checked whenever it is hit."""
 
     __slots__ = ("_due", "_known", "_routes", "_scarce", "_states", "_wait")
 
@@ -30,7 +30,7 @@ class Counts:
         self._due = 1
 
     def are_due(self, hits: Hits) -> bool:
-        """Whether it is time to compare them."""
+        """Whether to compare the counts after these hits."""
         due = self._due
         for found in hits.values():
             size = len(found)
@@ -41,11 +41,11 @@ class Counts:
         return self._are_there(hits) if self._scarce else False
 
     def _are_there(self, hits: Hits) -> bool:
-        """Whether a pattern that next to nothing matched is matched by something now."""
+        """Whether a pattern that had fewer than FEW triples, and was hit, has several times as many now."""
         return any(self._count(route) >= SEVERALFOLD * FEW for route in self._scarce if route in hits)
 
     def compare(self) -> None:
-        """Begin another epoch if they have changed severalfold."""
+        """Compare the counts with the earlier ones. Begin another epoch if one of them has changed severalfold."""
         self._wait = min(2 * self._wait, LONGEST_WAIT)
         self._due = self._wait
         now = self._now()

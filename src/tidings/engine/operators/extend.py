@@ -1,4 +1,4 @@
-"""BIND:  Δ = f(ΔA), one row at a time; with EXISTS in it, also of the rows that a change inside concerns."""
+"""BIND:  Δ = f(ΔA). If the expression has EXISTS, also f' - f of the rows that a change inside EXISTS concerns."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from tidings.sparql.evaluate.steps import extended
 
 
 class Extend(Unary):
-    """BIND: a column more."""
+    """BIND: adds a column to each row."""
 
     __slots__ = ("_value", "layout")
 

@@ -47,7 +47,8 @@ def filter_exists(inner: Side, condition: Expression, witnesses: Sequence[Witnes
 def exists_kept(
     left: Side, right: Side, key: Var, condition: Expression, whole: Node, states: States, *, wanted: bool
 ) -> DependentOnKept:
-    """σ with EXISTS, where rows of both sides find each other by a key; or with NOT EXISTS, unless that is wanted."""
+    """σ with EXISTS, or with NOT EXISTS if not `wanted`, where both sides share only a key, and the rows of the right
+    side are kept by it."""
     kept = Kept(left.layout, right, states)
     test = states.compiler(states.new).test(condition, kept.layout)
 

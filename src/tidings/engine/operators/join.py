@@ -12,7 +12,7 @@ from tidings.sparql.evaluate.pushing import pushable
 
 
 class Join(Binary):
-    """Changed rows of each side, with the rows of the other that go with them: those now, or those before."""
+    """Joins changed rows of A with the rows of B after the commit, and changed rows of B with the rows of A before."""
 
     __slots__ = ("_law", "_onto_left", "_onto_right", "_sides", "layout")
 
@@ -59,8 +59,8 @@ class Join(Binary):
 
 
 class _ByLookUp:
-    """Rows of one side with those that are looked up of the other, in one of the states. If both have nothing in
-    common, all of them would be looked up, whoever's they are: so everybody is known from the start."""
+    """Joins rows of one side with rows of the other, which are looked up in one of the states. If the sides share no
+    variable, look-ups start from the members: otherwise they would find the rows of members and of others alike."""
 
     __slots__ = ("_looked_up", "layout")
 
@@ -77,7 +77,7 @@ class _ByLookUp:
 
 
 class _ByKept:
-    """Rows of one side with those kept of the other, in the columns of a layout."""
+    """Joins rows of one side with the kept rows of the other. The result has the columns of a layout."""
 
     __slots__ = ("_align", "kept")
 
@@ -96,7 +96,7 @@ class _ByKept:
 
 
 def _rows(way: _ByLookUp | _ByKept, changes: Changes, absorbing: Changes | None = None) -> Changes:
-    """Changed rows with those of the other side, which may have changed as well."""
+    """Joins changed rows with the other side. If its rows are kept, they first take in their changes, `absorbing`."""
     if isinstance(way, _ByKept):
         if changes:
             way.kept.rows.begin()

@@ -18,20 +18,20 @@ from tidings.sparql.evaluate.layout import ONE, Layout, Row
 P = ParamSpec("P")
 
 UNNOTICED = 16_384
-"""Work that may always be done."""
+"""The work that a delta may always take."""
 
 OF_A_MEMBER = 16
-"""Work that each member may cost, before it is known what an evaluation does."""
+"""The work that a delta may always take for each member in addition."""
 
 OF_A_CHANGE = 64
-"""Work that each changed row may cost: what changes much may cost much."""
+"""The work that each changed row adds to the budget of a delta."""
 
 LONGEST_WAIT = 1024
-"""Commits after which a delta rule is tried again at the latest."""
+"""After at most this many commits, a delta rule is tried again."""
 
 
 class Law:
-    """What one operator has spent, and what it does when that is too much."""
+    """The budget of one operator's deltas, and the evaluation that replaces a delta which exceeds it."""
 
     __slots__ = ("_answer", "_cost", "_failures", "_members", "_new", "_old", "_states", "_waits", "times")
 
@@ -45,12 +45,13 @@ class Law:
         self._failures = 0
         self._waits = 0
         self._answer: tuple[int, Changes] | None = None
-        """The last answer, and the version of the members whose it is, while evaluations go on."""
+        """The version of the members and their last answer, while the next commits are evaluated, too."""
         self.times = 0
-        """How often it was evaluated again."""
+        """How often the pattern was evaluated in place of a delta."""
 
     def within(self, size: int, work: Callable[P, Changes], *args: P.args, **kwargs: P.kwargs) -> Changes | None:
-        """The changes that some work finds, of which `size` are known; None if it costs too much, or would."""
+        """The changes that `work` finds for `size` changed rows. None if that exceeds the budget, or if the delta rule
+        is not to be tried at this commit."""
         if self._waits:
             self._waits -= 1
             return None
@@ -66,7 +67,7 @@ class Law:
         return changes
 
     def did_without(self) -> None:
-        """The changes of a commit were at hand."""
+        """Called if the changes of a commit took no look-ups. The last answer is out of date then."""
         self._answer = None
 
     def again(self) -> Changes:
@@ -85,7 +86,7 @@ class Law:
         return changes
 
     def _evaluated(self, plan: Aligned, rows: tuple[Row, ...]) -> tuple[Changes, int]:
-        """The rows of a plan, and what they cost."""
+        """The rows of a plan with their counts, and the work that they took."""
         return self._states.meter.apart(lambda: _counted(plan.run(rows)))
 
     def _given(self) -> tuple[tuple[Row, ...], int]:

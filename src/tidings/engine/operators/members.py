@@ -7,11 +7,12 @@ from tidings.model.terms import Var
 from tidings.sparql.evaluate.layout import Layout, Plan, Row
 
 FEW = 4
-"""Members for each of whom a row may be looked up from."""
+"""Up to this many members, look-ups combine each row with each member from the start."""
 
 
 class Members:
-    """Parameter tuples, found by the values in any of their columns. They are kept by whoever owns `tuples`."""
+    """The parameter tuples of members, with indexes by any of their columns. The owner of `tuples` changes them, and
+    reports each change to `admit` or `dismiss`."""
 
     __slots__ = ("_indexes", "tuples", "variables", "version")
 
@@ -19,7 +20,7 @@ class Members:
         self.variables = variables
         self.tuples = tuples
         self.version = 0
-        """Another number whenever there are other members."""
+        """Increases whenever a member comes or goes."""
         self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
 
     def matching(self, columns: tuple[int, ...], values: Row) -> Iterable[Row]:
@@ -54,10 +55,9 @@ def _put(index: dict[Row, dict[Row, None]], columns: tuple[int, ...], member: Ro
 
 
 class LookedUp:
-    """The rows of a plan from rows of a layout, for members who are known only behind them, if there are any.
-
-    For few members, each of them is known from the start: between a row and them there may be a hub, such as the one
-    group that everybody is in. So it is, too, where nothing leads from the rows to anybody."""
+    """Runs a plan that extends rows of a layout. If the rows have no parameters, and there are few members, each row is
+    combined with each member first: between a row and the members there may be a hub, such as a group that everybody is
+    in. With `everybody`, this is always done: nothing leads from the rows to the members."""
 
     __slots__ = ("_everybody", "_few", "_members", "_plan", "layout")
 
@@ -65,7 +65,7 @@ class LookedUp:
         self, make: Callable[[Layout], Plan], given: Layout, layout: Layout | None, members: Members | None,
         epoch: Epoch, *, everybody: bool = False,
     ) -> None:  # fmt: skip
-        """Without a layout, in the columns that the plan has."""
+        """Without a `layout`, the rows have the columns of the plan."""
         is_known = members is None or not given.index.keys().isdisjoint(members.variables)
         self._members = None if is_known else members
         self._everybody = everybody

@@ -1,8 +1,8 @@
-"""Property paths: Δ from the starts that lead to a changed edge, whose paths are found anew, before and after.
+"""Property paths:  Δ = paths after the commit - paths before it, from the starts that reach a changed edge.
 
-A path from x to y changes only if x reaches a changed edge that y is reached from. Those x are found by walking the
-steps of the path backwards from where the edge begins, in both states, and those y by walking on from where it ends;
-what connects them is found from whichever side less is reached. The rest of the graph is not looked at.
+Whether a path leads from x to y can change only if x reaches a changed edge from which y is reached. The operator finds
+these x by walking backwards from the start of the edge, in both states, and these y by walking on from its end. Then it
+walks between them from either side in turns, before and after, until one side is done.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -29,11 +29,11 @@ from tidings.sparql.evaluate.layout import Layout, Row
 from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse, watched_terms
 
 MOST_TERMS = 64
-"""Terms that may each lead as far as a walk goes before another is tried."""
+"""The budget of a walk in one turn, as a multiple of the budget of one of its terms."""
 
 
 class Backwards:
-    """The way back from changed edges to where paths through them may start."""
+    """Walks backwards from changed edges to the terms at which paths through them may start."""
 
     __slots__ = ("_letters", "_longest", "_stands_still", "_steps")
 
@@ -45,11 +45,11 @@ class Backwards:
             steps = Alternative(steps, step)
         self._steps = reverse(steps)
         self._longest = None if _goes_on(path) else len(letters) - 1
-        """How many steps may lie before a changed edge; None if any number."""
+        """The most steps that a path can have before a changed edge; None if there is no limit."""
 
     def starts(self, quads: Iterable[Quad], sources: tuple[TripleSource, TripleSource], look: Look) -> dict[Term, None]:
-        """Everything from which a path may lead through one of the quads, in either state; and where zero steps are
-        enough, what may be no node of the graph any more, or be one now."""
+        """The terms from which a path may lead through one of the quads, in either state. If zero steps are enough,
+        also the subjects and objects of the quads: they may have become nodes of the graph, or ceased to be."""
         found = dict.fromkeys(
             start for s, p, o, _ in quads for letter in self._letters for start, _ in walked(letter, s, p, o)
         )
@@ -114,7 +114,7 @@ class PathWalk(Stateless):
         return changes
 
     def _from_starts(self, starts: dict[Term, None], graph: Term) -> Walk:
-        """What changes between some starts and all that they reach."""
+        """A walk that finds the changes between some starts and all ends that they reach."""
         now, before = self._sources(graph)
         present = self._candidates(starts, now) if self._is_there(graph, self._states.new) else {}
         past = self._candidates(starts, before) if self._is_there(graph, self._states.old) else {}
@@ -123,7 +123,7 @@ class PathWalk(Stateless):
             found = ends(self.pattern.path, now, start, look) if start in present else {}
             known = ends(self.pattern.path, before, start, look) if start in past else {}
             came, went = found, known
-            if isinstance(found, dict) and isinstance(known, dict):  # each end once: what is in both states cancels
+            if isinstance(found, dict) and isinstance(known, dict):  # each end once: ends in both states cancel
                 came, went = found.keys() - known.keys(), known.keys() - found.keys()
             changes: Changes = {}
             absorb(changes, ((row, 1) for row in self._rows(start, came, graph)))
@@ -133,7 +133,7 @@ class PathWalk(Stateless):
         return Walk(present | past, step)
 
     def _from_finals(self, starts: dict[Term, None], finals: dict[Term, None], graph: Term) -> Walk:
-        """What changes between some starts and some ends, where both are variables."""
+        """A walk backwards that finds the changes between some starts and some ends, where both are variables."""
         back = reverse(self.pattern.path)
         contexts = (self._states.new, self._states.old)
         states = [
@@ -159,14 +159,14 @@ class PathWalk(Stateless):
         return new.named(graph), old.named(graph)
 
     def _is_there(self, graph: Term, context: Context) -> bool:
-        """Zero steps are taken in no graph that is not there."""
+        """Whether the graph exists: otherwise not even zero steps lead anywhere in it."""
         return not self._states.graph or context.view.has(graph)
 
     def _rows(self, start: Term, found: Iterable[Term], graph: Term) -> Iterator[Row]:
         """A start with its ends, as rows."""
         s, o, g = self.pattern.subject, self.pattern.object, self._states.graph
         if s == g and start != graph:
-            return  # one variable for the graph and for what it says
+            return  # one variable is both the graph and the start
         for end in found:
             agrees = (o[0] == "?" or _same(o, end)) and (s != o or start == end) and (o != g or end == graph)
             if agrees:
@@ -204,7 +204,7 @@ def _letters(path: Path) -> list[Path]:
 
 
 def walked(letter: Path, s: Term, p: Term, o: Term) -> Iterator[tuple[Term, Term]]:
-    """From where to where a single step leads by way of a triple."""
+    """The start and the end of each way in which a single step leads along a triple."""
     match letter:
         case str():
             if letter == p:
@@ -220,7 +220,7 @@ def walked(letter: Path, s: Term, p: Term, o: Term) -> Iterator[tuple[Term, Term
 
 
 def _goes_on(path: Path) -> bool:
-    """Whether a path may be of any length."""
+    """Whether a path may have any number of steps."""
     match path:
         case Repeat(inner, _, many):
             return many or _goes_on(inner)
@@ -233,15 +233,15 @@ def _goes_on(path: Path) -> bool:
 
 
 def _same(term: Term, other: Term) -> bool:
-    """Whether two terms are one, whatever the case of their language tags."""
+    """Whether two terms are the same, ignoring the case of language tags."""
     return term == other or (is_tagged(term) and is_tagged(other) and fold(term) == fold(other))
 
 
 def watched(pattern: PathPattern, graph: str) -> list[tuple[str, str, str]]:
-    """The triple patterns whose changes may matter."""
+    """The triple patterns whose changes may change what a path connects."""
     letters = _letters(pattern.path)
     predicates = dict.fromkeys(_predicate(step) for step in letters)
-    # Where zero steps are enough, it matters which nodes the graph has, or whether it is there at all.
+    # If zero steps are enough, it matters which nodes the graph has, or whether it exists.
     anywhere = graph[:1] == "?" or (pattern.subject[0] == "?" and pattern.object[0] == "?")
     if None in predicates or (anywhere and may_stand_still(pattern.path)):
         return [ANY_TRIPLE]

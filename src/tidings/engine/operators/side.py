@@ -18,7 +18,7 @@ from tidings.sparql.evaluate.layout import EMPTY, ONE, Layout, Row, picker
 
 
 class Side(Struct, frozen=True, eq=False):
-    """An operator with the pattern it is for, and whose rows it has, if they carry parameters."""
+    """An operator, the pattern that it keeps up to date and, if its rows carry parameters, the members."""
 
     operator: Operator
     node: Node
@@ -30,15 +30,15 @@ class Side(Struct, frozen=True, eq=False):
 
     @property
     def version(self) -> int:
-        """Another number whenever there are other members, and so other rows."""
+        """Changes whenever members come or go, and their rows with them."""
         return 0 if self.members is None else self.members.version
 
     def delta(self, hits: Hits) -> Changes:
-        """The changed rows of members; others may have been found on the way."""
+        """The changed rows that belong to members; the operator may find others, too."""
         return self.of_members(self.operator.delta(hits))
 
     def of_members(self, changes: Changes) -> Changes:
-        """Those of changed rows that are a member's."""
+        """Those of some changed rows that belong to a member."""
         if self.members is None or not changes:
             return changes
         tuples = self.members.tuples
@@ -46,8 +46,8 @@ class Side(Struct, frozen=True, eq=False):
         return {row: weight for row, weight in changes.items() if member(row) in tuples}
 
     def rows_before(self, states: States) -> list[Row]:
-        """All rows before the commit, by full evaluation: what is built once is not counted as a delta's work. Raises
-        Overrun."""
+        """All rows before the commit, by full evaluation. This is not counted as work of the delta, because it happens
+        only once. Raises Overrun."""
         given, rows = EMPTY, ONE
         if self.members is not None:
             given = Layout(self.members.variables, frozenset(self.members.variables))
@@ -57,7 +57,7 @@ class Side(Struct, frozen=True, eq=False):
 
 
 class Filed:
-    """The rows of a side by some of their columns, kept from the first commit on that needs them."""
+    """An index of the rows of a side by some of their columns. The first commit that needs it builds it."""
 
     __slots__ = ("_key", "_side", "_states", "_version", "buckets")
 
@@ -67,11 +67,11 @@ class Filed:
         self._states = states
         self._version = 0
         self.buckets: dict[Row, Changes] | None = None
-        """The rows with their counts; None if they are not at hand."""
+        """The rows with their counts, by key; None if the index is not built."""
         states.caches.append(self)
 
     def begin(self) -> None:
-        """Have the rows before the commit at hand, unless they are."""
+        """Build the index from the rows before the commit, unless it is built and valid."""
         if self.buckets is None or self._version != self._side.version:
             self._version = self._side.version
             self.buckets = {}
@@ -80,11 +80,11 @@ class Filed:
             self.absorb(rows)
 
     def forget(self) -> None:
-        """They are found anew when they are needed."""
+        """Drop the index. It is built again when it is needed."""
         self.buckets = None
 
     def items(self) -> Iterable[Any]:
-        """That there are any, then the rows."""
+        """A marker that the index is built, then the rows."""
         if self.buckets is not None and self._version == self._side.version:
             yield True
             for bucket in self.buckets.values():
@@ -100,7 +100,7 @@ class Filed:
         self._version = self._side.version
 
     def absorb(self, changes: Changes) -> None:
-        """Take up what the commit changed; rows that are not at hand are found later."""
+        """Apply changes of the side to the index, if it is built."""
         buckets, key = self.buckets, self._key
         if buckets is None:
             return
@@ -115,7 +115,7 @@ class Filed:
 
 
 class Kept:
-    """The rows of a side, found by rows of another layout."""
+    """The kept rows of a side, to be joined with rows of another layout."""
 
     __slots__ = ("_meeting", "layout", "rows")
 
@@ -125,13 +125,13 @@ class Kept:
         self.rows = Filed(self._meeting.key.of_right, side, states)
 
     def candidates(self, row: Row) -> Iterator[tuple[Row, int]]:
-        """The rows that agree with one of the other layout in what this one always has."""
+        """The kept rows that agree in the key with a row of the other layout, with their counts."""
         assert self.rows.buckets is not None
         for bucket in self._meeting.key.found(self.rows.buckets, row):
             yield from bucket.items()
 
     def matches(self, row: Row) -> Iterator[tuple[Row, int]]:
-        """A row of the other layout with each that goes with it, and how often it does."""
+        """A row of the other layout joined with each compatible kept row, with the count of that row."""
         merged = self._meeting.merged
         for candidate, count in self.candidates(row):
             together = merged(row, candidate)

@@ -37,22 +37,22 @@ class Range(Struct, frozen=True):
 
     @property
     def is_lower(self) -> bool:
-        """Whether values must be above the threshold, so that those passed are the smallest ones."""
+        """Whether values must be above the threshold. Then the thresholds that a value passes are the smallest ones."""
         return self.operator in {">", ">="}
 
 
 def exact(term: Term) -> int | Decimal | None:
-    """The value of an integer or a decimal: all thresholds are of these.
+    """The value of an integer or a decimal; None for other terms, which cannot be thresholds.
 
-    Among them, promotion to the type of whatever they are compared with keeps their order; doubles beside them would
-    not.
+    Promotion to the type of the other operand keeps the order of integers and decimals. With doubles among them, it
+    would not.
     """
     value = decode(term)
     return value.value if isinstance(value, Number) and not isinstance(value.value, float) else None
 
 
 def _is_comparable(term: Term) -> bool:
-    """Whether a range filter is not simply in error."""
+    """Whether a term may pass a range filter at all: only numbers do, except NaN."""
     value = decode(term)
     return isinstance(value, Number) and not is_nan(value)
 
@@ -85,7 +85,7 @@ class Thresholds:
             del self._sorted[bisect_left(self._sorted, value)]
 
     def crossed(self, changes: Iterable[tuple[Term, int]]) -> Iterator[tuple[Term, int]]:
-        """The thresholds for which the changes do not add up to nothing, with what they add up to."""
+        """The thresholds for which the weights of the changes do not add up to zero, each with their sum."""
         steps: dict[int, int] = {}
         for value, weight in changes:
             if _is_comparable(value):
@@ -104,7 +104,8 @@ class Thresholds:
             previous = edge
 
     def _boundary(self, value: Term) -> int:
-        """How many thresholds are passed by a value (`>`), or fail (`<`): the filter is monotone along the order."""
+        """How many thresholds, from the smallest on, a value passes (`>`) or fails (`<`): a binary search, because the
+        filter is monotone in the threshold."""
         lower, holds = self._condition.is_lower, self._condition.holds
         low, high = 0, len(self._sorted)
         while low < high:

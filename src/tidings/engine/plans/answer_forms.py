@@ -29,7 +29,7 @@ class AnswerForm(Protocol):
         """Add a member with its solutions. Returns its first answer."""
 
     def answer(self, member: Row, rows: Iterable[Row]) -> Iterable[Row]:
-        """The present answer of a member whose solutions these are."""
+        """The present answer of a member with these solutions."""
 
     def tell(self, member: Row, changes: Changes) -> Changes: ...
     def dismiss(self, member: Row) -> None: ...

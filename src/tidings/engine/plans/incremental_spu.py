@@ -199,8 +199,8 @@ def _places(route: Route, parameters: tuple[Var, ...]) -> tuple[tuple[int, int],
 
 
 def _read_by_form(query: Query) -> Node:
-    """The pattern with the variables that an answer is made of: what nobody sees may have a better rule. Blank nodes
-    are named after whole solutions."""
+    """The pattern, projected to the variables that the answer is made of, where that may allow a better delta rule. Not
+    for CONSTRUCT with blank nodes, which are named after whole solutions."""
     match query:
         case Ask(Filter() as pattern):
             return Project(pattern, ())

@@ -27,8 +27,8 @@ _MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">="
 class Lifted(Struct, frozen=True):
     """A query with parameters `?$…`, and for each of them the number of the lifted constant it stands for.
 
-    If there is a range, its condition is taken out of the query, which shows its variable instead; the threshold is one
-    more number behind the others.
+    If there is a range, the query does not test its condition, but shows its variable; the number of the threshold is
+    the last one.
     """
 
     query: Query

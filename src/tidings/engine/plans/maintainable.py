@@ -90,7 +90,7 @@ def why_not_maintained(query: Query, naive: bool, is_clock_kept: bool) -> str:
 
 def is_kept_while_spelt(query: Query) -> bool:
     """Whether a query that binds language-tagged constants can be maintained until the spelling of one changes. Not if
-    it spells a literal in two ways itself: the first one that is met decides, and the order depends on the plan."""
+    it spells a literal in two ways itself: the first one found decides, and the order depends on the plan."""
     constants = set(spelt_constants(query))
     is_one = len({fold(constant) for constant in constants}) == len(constants)
     return is_one and not isinstance(query, Describe) and not is_momentary_query(query) and not _why_not(query)

@@ -49,7 +49,7 @@ class PlanCache:
         self._held: Counter[Spu] = Counter()
 
     def incremental(self, lifted: Lifted, shown: int) -> Spu | None:
-        """An incremental plan; None if a part of it would have to be re-evaluated for all members together."""
+        """An incremental plan; None if a part of it should not work for all members at once."""
         plain, names = canonical(lifted.query, "$")
         renamed = tuple(names[parameter] for parameter in lifted.parameters)
         condition = lifted.range
@@ -144,7 +144,7 @@ class PlanCache:
         self._held[spu] += 1
 
     def release(self, spu: Spu) -> None:
-        """A newcomer does not need the plan any more."""
+        """Called when a newcomer does not need the plan any more."""
         self._held[spu] -= 1
         if not self._held[spu]:
             del self._held[spu]

@@ -1,8 +1,8 @@
 """The planner turns algebra into a tree of incremental operators, and collects the routes that wake it up.
 
 The *spine* of a query is the way from the root to the basic graph pattern whose constants are parameters. Operators on
-the spine carry the parameters in front of their rows, and keep a separate state for each member. Parts off the spine
-are the same for all members.
+the spine carry the parameters in their rows, and keep a separate state for each member. Parts off the spine are the
+same for all members.
 """
 
 from typing import Any, assert_never
@@ -225,7 +225,7 @@ class Planner:
         return self._path(part.pattern, states)
 
     def _end(self, term: str, name: Var, part: Part | None, states: States) -> End:
-        """One end of a path, with what binds it."""
+        """One end of a path, with the pattern that binds it."""
         name = term if term[0] == "?" else name
         if part is None:
             return End(term, name)
@@ -335,7 +335,7 @@ class Planner:
         return self._evaluated(operator, whole, states, is_ordered=False)
 
     def _is_kept(self, found: Surpassing | Compared) -> bool:
-        """Whether to keep rows by value: not if each new member would find all rows again, and few are needed."""
+        """Whether to keep rows by value: not if each new member needs few rows, but would have all found again."""
         is_looked_up = found.key or (isinstance(found, Compared) and not found.is_summary)
         return not (is_looked_up and self._is_spine(found.rows))
 

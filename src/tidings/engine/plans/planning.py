@@ -51,7 +51,7 @@ class Planning:
         return self._understood.prepare(text, self._core.base, dataset)
 
     def template(self, text: str, dataset: Dataset | None) -> tuple[QueryTemplate, Parameters]:
-        """Parse the query of a subscription, without planning it. Raises what is wrong with it."""
+        """Parse the query of a subscription, without planning it. Raises its error, if it has one."""
         return self._templates.prepare(text, self._core.base, dataset)
 
     def find(self, text: str, dataset: Dataset | None, rights: Rights) -> tuple[QueryTemplate, Spu, Row]:
@@ -81,7 +81,7 @@ class Planning:
             return Apart(template, spu, make, make(UNLIMITED))
 
     def take_over(self, apart: Apart) -> None:
-        """Make the text that a thread has parsed known here."""
+        """Keep the template of a text that a thread has parsed."""
         self._templates.keep(apart.template)
 
     def discard(self, apart: Apart) -> None:

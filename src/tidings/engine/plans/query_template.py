@@ -28,7 +28,7 @@ from tidings.sparql.algebra.complexity import parts_of
 from tidings.sparql.evaluate.layout import Row
 
 MOST_APART = 8
-"""The first so many classes in queries of a kind get plans of their own; queries with other classes share one plan."""
+"""How many classes in queries of a kind get plans of their own; queries with other classes share one plan."""
 
 
 class QueryTemplate:

@@ -1,4 +1,4 @@
-"""An SPU that evaluates its query anew and compares the answers: for queries without a delta rule, and for tests.
+"""An SPU that evaluates its query again and compares the answers: for queries without a delta rule, and for tests.
 
 A query that binds a language-tagged constant also has an incremental plan. It is valid as long as the store spells the
 constant in the same way, and is made again when the spelling has changed.

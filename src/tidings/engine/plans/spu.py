@@ -101,7 +101,7 @@ class Spu(Routed, Protocol):
         """When a member's answer may change next by the clock, in microseconds since 1970."""
 
     def enrolled(self, member: Row, by: int) -> None:
-        """The number of a member's subscribers has changed."""
+        """Called when the number of a member's subscribers has changed."""
 
     def become(self, fresh: "Spu") -> None:
         """Take over the state and the members of another plan of the same query."""

@@ -69,8 +69,8 @@ def _left_open(condition: Expression) -> Var | None:
 
 
 def _alone(node: Node, variable: Var) -> Node | None:
-    """A pattern for those solutions in which OPTIONAL has not bound the variable; None if it is not an OPTIONAL of the
-    pattern that binds it."""
+    """A pattern for those solutions in which OPTIONAL has not bound the variable; None if no OPTIONAL of the pattern
+    binds it, or if it cannot become NOT EXISTS."""
     match node:
         case LeftJoin(left, right, condition) if variable in visible(right):
             if variable in visible(left) or variable not in certain(right):
@@ -102,12 +102,12 @@ def _alone(node: Node, variable: Var) -> Node | None:
 
 
 def _is_asked_alike(left: Node, right: Node, condition: Expression | None) -> bool:
-    """Whether OPTIONAL and EXISTS have the same solutions of the right side for a row."""
+    """Whether OPTIONAL and EXISTS find the same solutions of the right side for each row of the left."""
     asked = [*every_expression(right), *(() if condition is None else every_expression(Filter(condition, right)))]
     if any(isinstance(each, Exists) or is_momentary(each) or names_blanks(each) for each in asked):
         return False
     if _asks_elsewhere(right):
-        return False  # SERVICE is asked once for many rows, EXISTS once for each
+        return False  # OPTIONAL asks SERVICE once for many rows, EXISTS once for each
     return pushable(right, visible(left).keys())
 
 

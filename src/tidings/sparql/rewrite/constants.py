@@ -62,7 +62,7 @@ def reveal_constants(node: Node, look: Look = unhurried) -> Node:
 
 
 def _constant(condition: Expression) -> tuple[Var, Term] | None:
-    """The variable and the term of a condition that they are equal."""
+    """The variable and the term, if a condition says that these are equal."""
     match condition:
         case Compare("=", str() as left, str() as right):
             identity = False

@@ -36,7 +36,7 @@ from tidings.sparql.rewrite.looking import Look, unhurried
 
 
 def join_existence(node: Node, bound: AbstractSet[Var] = frozenset(), look: Look = unhurried) -> Node:
-    """A pattern with such conditions as joins; input rows bind the variables `bound`."""
+    """Turn all such conditions of a pattern into joins; input rows bind the variables `bound`."""
     look()
     node = rebuilt(node, lambda inner: join_existence(inner, bound, look))
     return semijoined(node, bound) if isinstance(node, Filter) else node

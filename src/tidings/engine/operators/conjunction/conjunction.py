@@ -12,7 +12,7 @@ from tidings.sparql.evaluate.layout import Layout
 
 
 class Conjunction(Stateless):
-    """A basic graph pattern inside one active graph, and the columns of it that are wanted."""
+    """A basic graph pattern inside one active graph, projected to the wanted columns."""
 
     __slots__ = ("_law", "_members", "_since", "_states", "_terms", "layout", "routes")
 
@@ -26,7 +26,7 @@ class Conjunction(Stateless):
         self._law = Law(node, wanted, states, members)
 
     def _plan(self) -> None:
-        """Decide on the order of look-ups, by what the store counts."""
+        """Decide on the order of look-ups by the counts of the store."""
         self._since = self._states.epoch.number
         self._terms = {
             route: PatternDelta(i, self.routes, self._states, self._members, self.layout)
@@ -35,7 +35,7 @@ class Conjunction(Stateless):
 
     @classmethod
     def of(cls, patterns: tuple[TriplePattern, ...], states: States, members: Members | None) -> "Conjunction":
-        """With all variables as columns, those of parameters first."""
+        """A conjunction with all variables as columns, the parameters first."""
         routes = tuple(Route(pattern, states.graph) for pattern in patterns)
         found = dict.fromkeys(variable for route in routes for variable in variables_of(route))
         parameters = [] if members is None else [v for v in members.variables if v in found]
@@ -43,7 +43,7 @@ class Conjunction(Stateless):
         return cls(routes, states, members, Layout(variables, frozenset(variables)))
 
     def onto(self, variables: tuple[Var, ...]) -> "Conjunction | None":
-        """The same with fewer columns: projection costs nothing here. None if it has not all of them."""
+        """The same projected to fewer columns, which costs nothing here. None if it does not have all of them."""
         if not self.layout.certain.issuperset(variables):
             return None
         return Conjunction(self.routes, self._states, self._members, Layout(variables, frozenset(variables)))
@@ -69,7 +69,7 @@ class Conjunction(Stateless):
             return changes
         rows = term.context_store.rows()
         self._invalidate(route)
-        if rows is not None:  # no law is needed for what is at hand: with one, LAMP takes 9 more calls of functions
+        if rows is not None:  # stored rows need no law: with one, an update of LAMP takes 9 more function calls
             term.join(rows, hits[route], changes)
             self._law.did_without()
             return changes
@@ -88,7 +88,7 @@ class Conjunction(Stateless):
         return changes
 
     def _invalidate(self, hit: Route | None) -> None:
-        """Empty the context stores that hold what a pattern hit says: those of all the others."""
+        """Empty the context stores that hold rows of the hit pattern: those of all other patterns. None empties all."""
         for route, term in self._terms.items():
             if route is not hit and term.context_store.quiet_commits > 0:
                 term.context_store.invalidate()

@@ -1,6 +1,6 @@
 """The context store of the SPS paper: caches the rows of a conjunction's other patterns for all members of a plan.
 
-Some data change often, and what they belong to hardly ever: lamps are dimmed, but not moved to another road. Once the
+Some values change often, the data around them hardly ever: lamps are dimmed, but not moved to another road. Once the
 other patterns have not been hit for a while, the context store fetches all their rows for the members, if they are not
 too many. One look-up in it then rejects a changed quad that concerns no member. The context store is emptied as soon as
 one of the other patterns is hit or the members change.
@@ -15,16 +15,16 @@ from tidings.sparql.algebra import BGP
 from tidings.sparql.evaluate.layout import Layout, Plan, Row, picker
 
 QUIET_COMMITS = 8
-"""Commits that the other patterns have to be left alone for."""
+"""The rows are fetched when this many commits have not hit the other patterns."""
 
 MOST_ROWS = 4096
-"""Rows that are kept at most."""
+"""The most rows that are stored."""
 
 MOST_WORK = 4 * MOST_ROWS
-"""Rows that are looked up at most, to find those."""
+"""The most rows that are looked up to find them."""
 
 COMMITS_TO_RETRY = 10_000
-"""Commits to wait before trying again what was too much."""
+"""If the rows were too many, or took too much work, the next attempt is this many commits later."""
 
 
 class ContextStore:
@@ -39,7 +39,7 @@ class ContextStore:
         self._meter = states.meter
         self._rows: dict[Row, list[Row]] | None = None
         self.quiet_commits = 0
-        """For how many commits the other patterns have been left alone, while it may hold anything."""
+        """How many commits have not hit the other patterns; negative while it waits for its next attempt."""
         self._version = 0
         self._width = len(shared)
         self._plan: Plan | None = None
@@ -49,7 +49,7 @@ class ContextStore:
             self._target = picker([self._plan.layout.index[variable] for variable in target.variables])
 
     def rows(self) -> dict[Row, list[Row]] | None:
-        """All rows, by the shared variables in front of them; None if they are not at hand."""
+        """All rows by the shared variables, which are their first columns; None if they are not stored."""
         members = self._members
         if self._plan is None or members is None:
             return None
@@ -78,6 +78,6 @@ class ContextStore:
         return list(islice(plan.run(members.matching((), ())), MOST_ROWS + 1))
 
     def invalidate(self) -> None:
-        """One of the other patterns was hit."""
+        """Drop the rows: one of the other patterns was hit, or the members have changed."""
         self._rows = None
         self.quiet_commits = min(self.quiet_commits, 0)

@@ -14,7 +14,7 @@ from tidings.sparql.rewrite.order import order_joins
 
 
 class Lookup(Struct, frozen=True):
-    """Another pattern, and whether it stands before the seed's in the formula, so that its state is the new one."""
+    """Another pattern. `is_new`: it precedes the seed's pattern in the formula, so its state is the new one."""
 
     route: Route
     is_new: bool
@@ -26,7 +26,7 @@ def variables_of(route: Route) -> list[Var]:
 
 
 def best_order(given: Layout, others: list[Lookup], states: States) -> list[Lookup]:
-    """The most selective first, where some variables are known from the start."""
+    """The look-ups ordered by selectivity, the most selective first; the variables of `given` are known already."""
     if len(others) < 2:
         return others
     view = states.new.view
@@ -51,7 +51,7 @@ def _patterns(node: Node) -> list[TriplePattern]:
 
 
 def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) -> bool:
-    """Whether look-ups lead to every parameter, each from something known, never from nothing."""
+    """Whether look-ups bind every parameter, each of them from a constant or from a variable that is known by then."""
     known = set(given.variables)
     for lookup in order:
         s, _, o = lookup.route.pattern
@@ -61,7 +61,8 @@ def leads_to(parameters: tuple[Var, ...], given: Layout, order: list[Lookup]) ->
 
 
 def chain(layout: Layout, order: list[Lookup], states: States, members: Members | None) -> tuple[Layout, list[Step]]:
-    """The steps, and the layout they end in; rows of no member go as soon as their parameters are known."""
+    """The steps of some look-ups, and their last layout. Rows of no member are dropped as soon as all parameters are
+    known."""
     steps: list[Step] = []
     columns = Columns(layout)
     for lookup in order:
@@ -70,7 +71,7 @@ def chain(layout: Layout, order: list[Lookup], states: States, members: Members 
             members = None
         context = states.new if lookup.is_new else states.old
         steps.append(scan_into(columns, lookup.route.pattern, states.active(context), context))
-    if members is not None and order:  # a seed alone was found by the constants of a member
+    if members is not None and order:  # without look-ups, the LUTT has matched the seed with a member
         steps.append(_only_members(members, columns))
     return columns.layout(), steps
 

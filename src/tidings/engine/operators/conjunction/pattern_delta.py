@@ -1,7 +1,7 @@
-"""One term of the sum: the rows of a conjunction that grow from the changes of one of its patterns.
+"""One term of the sum: the rows of a conjunction that follow from the changes of one of its patterns.
 
-Only the variables that other patterns or parameters share are looked up from: quads that agree in these, such as the
-old and the new value of a property, take one look-up together.
+Look-ups start from the variables that are parameters, or that other patterns share. Quads that agree in these, such as
+the old and the new value of a property, share one look-up.
 """
 
 from collections.abc import Iterable
@@ -42,21 +42,21 @@ class PatternDelta:
         self._usual = self._ways.to_members() or self._ways.from_members()
         is_behind = self._usual.first is None and not given.index.keys() >= set(parameters)
         self._members = members if is_behind else None
-        """Who is known only behind the look-ups."""
+        """The members, if only look-ups lead from a seed to them."""
         self._few: _Search | None = None
-        """Begins with the members."""
+        """The search that begins with the members, once it is made."""
         self._has_hub = False
-        """Whether a seed has met many rows on the way to them, as of the one group that everybody is in."""
+        """Whether look-ups have found many rows on the way to the members, as of a group that everybody is in."""
         way = self._usual.way
         self.context_store = ContextStore([each.route for each in way.order], seed.shared, way.layout, states, members)
 
     def look_up(self, found: Items, changes: Changes) -> None:
-        """Add the rows that grow from the quads found for this pattern, where no other one was hit."""
+        """Add the rows that follow from the quads that match this pattern, if the commit hit no other pattern."""
         self._look_up(found, changes, looks_back=False)
 
     def grow(self, found: Items, hits: Hits, changes: Changes) -> None:
-        """The same, where others were hit as well."""
-        # Where no later pattern was hit, the state before is the state now, and needs no looking through the delta.
+        """The same, if the commit hit other patterns, too."""
+        # If no later pattern was hit, the old state is equal to the new one, which is faster to read.
         self._look_up(found, changes, looks_back=any(route in hits for route in self._later))
 
     def _look_up(self, found: Items, changes: Changes, *, looks_back: bool) -> None:
@@ -87,7 +87,7 @@ class PatternDelta:
         return self._few
 
     def join(self, context: dict[Row, list[Row]], found: Items, changes: Changes) -> None:
-        """The same where all that the other patterns have to say is at hand."""
+        """The same with the rows of the other patterns from the context store."""
         key, agrees, finish = self._seed.key, self._seed.agrees, self._usual.way.finish
         for quad, weight in found:
             rows = context.get(key(quad))
@@ -104,7 +104,7 @@ class PatternDelta:
 
 
 class _Search(Struct, frozen=True):
-    """How the rows are looked up that go with a seed: from it alone, or with each member as well."""
+    """How to look up the rows for a seed: from the seed alone, or from the seed with each member (`first`)."""
 
     first: "_MembersFirst | None"
     way: Way
@@ -112,7 +112,7 @@ class _Search(Struct, frozen=True):
 
 
 class _Ways(Struct, frozen=True):
-    """What a pattern's searches are made of."""
+    """Makes the searches of a pattern."""
 
     given: Layout
     others: list[Lookup]
@@ -122,14 +122,14 @@ class _Ways(Struct, frozen=True):
     members: Members | None
 
     def to_members(self) -> _Search | None:
-        """From the seeds; None if they do not lead to the members."""
+        """A search from the seeds alone; None if look-ups do not lead from them to the members."""
         order = best_order(self.given, self.others, self.states)
         if self.members is not None and not leads_to(self.members.variables, self.given, order):
             return None
         return self._search(None, self.given, order, self.members)
 
     def from_members(self) -> _Search:
-        """From the seeds and the members that each may concern."""
+        """A search from the seeds, each with the members that it may concern."""
         assert self.members is not None
         first = _MembersFirst(self.members, self.given)
         return self._search(first, first.layout, best_order(first.layout, self.others, self.states), None)
@@ -143,15 +143,15 @@ class _Ways(Struct, frozen=True):
 
 
 class _Seed:
-    """How a changed quad of a pattern is read: what its variables are, and which of them lead on."""
+    """Reads the changed quads of a pattern: the places of its variables, and the terms from which look-ups start."""
 
     __slots__ = ("_twice", "columns", "key", "shared")
 
     def __init__(self, route: Route, others: list[Lookup], parameters: tuple[Var, ...]) -> None:
         self.columns: dict[Var, int] = {}
-        """Where in a quad each variable stands."""
+        """The place of each variable in a quad."""
         self._twice: list[tuple[int, int]] = []
-        """Places that must agree because a variable stands at both."""
+        """Pairs of places that must be equal, because both have the same variable."""
         for place, term in enumerate((*route.pattern, route.graph)):
             if term[:1] == "?" and self.columns.setdefault(term, place) != place:
                 self._twice.append((self.columns[term], place))
@@ -161,11 +161,11 @@ class _Seed:
         """From a quad to its terms for the shared variables."""
 
     def agrees(self, quad: Quad) -> bool:
-        """Whether no variable would need two values."""
+        """Whether a quad is equal at all places of the same variable."""
         return not self._twice or all(quad[a] == quad[b] for a, b in self._twice)
 
     def group(self, found: Items) -> dict[Row, Items]:
-        """The quads by what they are looked up from."""
+        """The quads by their key, without those that do not agree."""
         seeds: dict[Row, Items] = {}
         key, twice = self.key, self._twice
         for item in found:
@@ -181,7 +181,7 @@ class _Seed:
 
 
 class _MembersFirst:
-    """Starts from the whole parameter tuples of the members that a seed may concern, where no look-up leads there."""
+    """Combines the keys of seeds with the parameters of the members that they may concern, before any look-up."""
 
     __slots__ = ("_columns", "_members", "_rest", "_values", "layout")
 

@@ -1,7 +1,7 @@
 """Orders of look-ups from a seed to complete solutions, and the choice among them for the present terms.
 
-Averages decide the usual order of look-ups. For a term that is a hub, the first look-up may find thousands of rows, of
-which hardly any is left in the end. Then another pattern with fewer rows, by the counts of the store, comes first.
+Averages decide the usual order of look-ups. For a term that is a hub, the first look-up may find thousands of rows,
+hardly any of which remain in the end. Then another pattern with fewer rows, by the counts of the store, comes first.
 """
 
 from collections.abc import Callable, Collection
@@ -17,26 +17,26 @@ from tidings.sparql.evaluate.dataset import TripleSource
 from tidings.sparql.evaluate.layout import Layout, Row, Step, picker
 
 MANY = 64
-"""Rows of a first look-up that are worth asking for others."""
+"""If the first look-up finds this many rows or more, the counts of the others are compared."""
 
 SEVERALFOLD = 4
-"""How many fewer there have to be."""
+"""Another look-up comes first if it finds fewer rows by this factor."""
 
 FEW_SEEDS = 16
-"""Seeds that are counted for; many of them are as the average is."""
+"""The most seeds for which rows are counted; for more seeds, the averages are good enough."""
 
 
 class Start(Struct, frozen=True):
-    """Where all ways of a pattern begin, and what they lead to."""
+    """What all ways of a pattern have in common: their beginning, and the wanted columns."""
 
     given: Layout
     """The terms that a seed gives to look-ups."""
     seed: dict[Var, int]
-    """Where in a quad its variables stand."""
+    """The places of its variables in a quad."""
     wanted: Layout
     states: States
     members: Members | None
-    """Whose rows are wanted, unless they are known from the start."""
+    """The members whose rows are wanted; None if there are none, or if the beginning has their parameters."""
 
     def way(self, order: list[Lookup]) -> "Way":
         layout, mixed = chain(self.given, order, self.states, self.members)
@@ -51,15 +51,15 @@ class Way(Struct, frozen=True):
     order: list[Lookup]
     layout: Layout
     mixed: list[Step]
-    """Where other patterns were hit as well."""
+    """The steps if the commit hit other patterns, too: each look-up in its own state."""
     now: list[Step]
-    """Where they were not."""
+    """The steps if it did not: all look-ups in the new state."""
     finish: Callable[[Row], Row]
-    """From a row that was found, with the quad behind it, to the columns that are wanted."""
+    """Picks the wanted columns of a found row with the seed's quad appended."""
 
 
 class Detours:
-    """The ways that begin with another pattern than the usual one does. They are made when they are first needed."""
+    """The ways that begin with another look-up than the usual way. Each is made when it is first needed."""
 
     __slots__ = ("_firsts", "_sizes", "_start", "made")
 
@@ -71,7 +71,7 @@ class Detours:
         """By the number of the first look-up; None if it does not lead to the members."""
 
     def find(self, seeds: Collection[Row]) -> Way | None:
-        """A way with far fewer rows at its beginning; None if the usual one is good enough."""
+        """A way whose first look-up finds far fewer rows; None if the usual way is good enough."""
         if len(seeds) > FEW_SEEDS:
             return None
         states, sizes = self._start.states, self._sizes

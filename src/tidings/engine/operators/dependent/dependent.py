@@ -19,7 +19,8 @@ CHANGED = "the changed rows, and those that a change on the right concerns"
 
 
 class Dependent(Unary):
-    """f is given by a plan from rows of A, made for the store now, and for the store before. `whole` is f(A)."""
+    """f is a plan that runs on rows of A, made for the store after the commit and for the store before it. `whole` is
+    the pattern f(A)."""
 
     __slots__ = (
         "_before", "_concerned", "_detail", "_kind", "_law", "_looks_back", "_now", "_side", "_witnesses", "layout",
@@ -73,7 +74,7 @@ class Dependent(Unary):
         return changes
 
     def _become(self, left: Changes, seen: list[list[Row]]) -> Changes:
-        # A row may be concerned by several witnesses, but it changes once: the counts of one finding are enough.
+        # Several witnesses may concern a row, but it changes only once: so `update`, and no sum of counts.
         found: Changes = {}
         for witness, bindings in zip(self._witnesses, seen, strict=True):
             found.update(self._concerned[witness.shared].by(bindings))
@@ -81,7 +82,7 @@ class Dependent(Unary):
             concerned.absorb(left)
         changes: Changes = {}
         gone: Changes = {}
-        if self._looks_back:  # of a row that goes while its f changes no witness tells: f of before is what goes
+        if self._looks_back:  # no witness sees a removed row whose f changes, too: it had its old f
             gone = {row: weight for row, weight in left.items() if weight < 0 and row not in found}
         if gone:
             changes = through(self._before, gone)
@@ -101,7 +102,7 @@ class Dependent(Unary):
 
 
 class DependentOnKept(Unary):
-    """f is a function of a row and the rows of B that are kept."""
+    """f is a function of a row of A and the kept rows of B."""
 
     __slots__ = ("_become", "_concerned", "_kept", "_kind", "_law", "_right", "_shared", "layout")
 

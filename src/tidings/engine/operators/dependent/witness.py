@@ -1,4 +1,4 @@
-"""From a change on the right side of EXISTS, OPTIONAL or MINUS to the rows on the left that it concerns."""
+"""Finds the rows on the left side of EXISTS, OPTIONAL or MINUS that a change on the right side concerns."""
 
 from collections.abc import Callable, Iterable
 from itertools import product
@@ -19,19 +19,21 @@ Turned: TypeAlias = Callable[[], bool]
 
 
 def leading_back(right: Layout, left: Layout, sure: frozenset[Var]) -> tuple[Var, ...]:
-    """The variables that lead from rows of the right back to rows of the left: those bound on both sides; if there are
-    none, some that rows of the left may lack."""
+    """The variables, all of them `sure`, by which changed rows of the right lead to rows of the left: those that the
+    left always binds or, if there are none, up to MOST_LACKING that its rows may lack."""
     both = [variable for variable in right.variables if variable in left.index and variable in sure]
     return tuple(v for v in both if v in left.certain) or tuple(both[:MOST_LACKING])
 
 
 def meeting(right: Layout, left: Layout) -> tuple[Var, ...]:
-    """The same where rows of both are kept: if there are none, some that rows of the right may lack."""
+    """The same where the rows of both sides are kept: variables that the right always binds or, if none of these leads
+    to the left, any others."""
     return leading_back(right, left, right.certain) or leading_back(right, left, frozenset(right.variables))
 
 
 class Witness:
-    """Watches a pattern on the right of EXISTS, OPTIONAL or MINUS: which bindings of shared variables changed."""
+    """Watches a pattern on the right side of EXISTS, OPTIONAL or MINUS. It reports the bindings of the shared variables
+    for which the pattern has changed."""
 
     __slots__ = ("_coarse", "_operator", "_pick", "_turned", "shared", "with_left")
 
@@ -45,9 +47,9 @@ class Witness:
         turned: Turned | None = None,
     ) -> None:
         self._turned = turned
-        """Where all rows ask for the same."""
+        """For EXISTS that is the same for all rows: whether it has become true or false."""
         self.with_left = with_left
-        """Whether the pattern has the left side in it: then nothing is seen of rows that go."""
+        """Whether the pattern includes the left side. Then it shows no change for rows that the same commit removes."""
         self.shared = shared if operator is not None else ()
         self._operator = operator
         self._coarse = coarse
@@ -62,7 +64,7 @@ class Witness:
             self._operator.dismiss(parameters)
 
     def changed(self, hits: Hits) -> Iterable[Row]:
-        """The bindings, each once; the empty row means that any row may be concerned."""
+        """The changed bindings, each once; the empty row means that any row may be concerned."""
         if self._operator is None:
             return ((),) if is_hit(self._coarse, hits) and self._turns() else ()
         seen = dict.fromkeys(self._pick(row) for row in self._operator.delta(hits))
@@ -80,22 +82,23 @@ class Witness:
 
 
 def turning(asked: Node, states: States) -> Turned:
-    """Whether a pattern that nothing outside is substituted into has solutions now and had none, or the reverse."""
+    """A test for a pattern without variables of the rows outside: whether it has solutions now and had none before, or
+    the reverse."""
     now = Aligned(lambda: states.plan(asked, states.new), EMPTY, states.epoch)
     before = Aligned(lambda: states.plan(asked, states.old), EMPTY, states.epoch)
     return lambda: next(iter(now.run(ONE)), None) != next(iter(before.run(ONE)), None)
 
 
 class RowsConcerned(Protocol):
-    """The rows of the left side, before the change, that agree with what a witness saw in the shared variables."""
+    """Finds the rows of the left side, before the commit, that agree with the bindings that a witness reports."""
 
     def by(self, bindings: Iterable[Row]) -> Changes: ...
 
     def absorb(self, changes: Changes) -> None:
-        """Take up what the commit changed on the left, after everybody has asked."""
+        """Apply the changes of the left side, after the last call of `by` at this commit."""
 
     def forget(self) -> None:
-        """What has been kept may be wrong."""
+        """Drop kept rows, because they may be wrong."""
 
     def explain(self) -> str: ...
 
@@ -103,9 +106,9 @@ class RowsConcerned(Protocol):
 def rows_concerned(
     left: Side, shared: tuple[Var, ...], states: States, *, lacking: bool = False, overlapping: bool = False
 ) -> RowsConcerned:
-    """Looked up where rows can be evaluated from the shared variables, and kept where they cannot: an aggregate, or a
-    variable that OPTIONAL binds in some rows only, here or, if bindings are `lacking` it, there. With `overlapping`, a
-    row is concerned only if it has one of the variables that the binding has."""
+    """Looks the rows up if they can be evaluated from the shared variables. Keeps them otherwise: if the left side has
+    an aggregate, or if its rows or the bindings (`lacking`) may lack a shared variable. With `overlapping`, a binding
+    concerns only rows that have one of its values."""
     if not lacking and left.layout.certain.issuperset(shared) and pushable(left.node, set(shared)):
         return _LookedUp(left, shared, states)
     return _Kept(left, shared, states, overlapping)
@@ -126,7 +129,7 @@ class _LookedUp:
         found: Changes = {}
         if rows:
             absorb(found, ((row, 1) for row in self._looked_up.run(rows)))
-        return self._side.of_members(found)  # what is nobody's would be tested for nothing
+        return self._side.of_members(found)  # rows of no member need no test
 
     def absorb(self, changes: Changes) -> None:
         pass
@@ -139,8 +142,7 @@ class _LookedUp:
 
 
 class _Kept:
-    """All rows of the left, by the shared variables; one that lacks such a variable goes with any value of it, and so
-    does a binding."""
+    """All rows of the left, by the shared variables. A row or binding that lacks one agrees with every value of it."""
 
     __slots__ = ("_may_lack", "_overlapping", "_rows", "_shared", "_side")
 
@@ -163,7 +165,7 @@ class _Kept:
         return found
 
     def _keys(self, binding: Row, known: Iterable[Row]) -> Iterable[Row]:
-        """A binding, and the same with those variables unbound that may be."""
+        """The keys of the rows that a binding concerns: its own, and those that lack a variable that rows may lack."""
         keys: Iterable[Row]
         if None in binding:
             keys = [key for key in known if agree(binding, key)]

@@ -23,7 +23,7 @@ from tidings.sparql.rewrite import rewrite
 
 
 class EachGraph(Stateless):
-    """The pattern is evaluated before and after, in those graphs alone whose triples have changed."""
+    """Evaluates the pattern before and after the commit, only in the graphs whose triples have changed."""
 
     __slots__ = ("_elsewhere", "_here", "_law", "_new", "_old", "_states", "layout", "routes")
 
@@ -34,7 +34,7 @@ class EachGraph(Stateless):
         self.routes = routes
         self._here = tuple(route for route in routes if route.graph == node.name)
         self._elsewhere = tuple(route for route in routes if route.graph != node.name)
-        """Patterns that say for themselves where they are: each graph sees what they match."""
+        """Patterns inside a GRAPH of their own: a change of one concerns every graph."""
         self._states = states
         self._new = Aligned.of(lambda: plan(states.new), states.epoch)
         self.layout = self._new.layout

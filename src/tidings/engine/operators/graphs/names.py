@@ -6,7 +6,7 @@ from tidings.sparql.evaluate.layout import Layout
 
 
 class GraphNames(Stateless):
-    """A graph is there while it holds anything: Δ = those that the changed quads make or end."""
+    """A graph exists while it holds a quad:  Δ = the graphs that the changed quads create or delete."""
 
     __slots__ = ("_name", "_states", "layout", "routes")
 

@@ -1,8 +1,8 @@
 """Rows in the order of one of their values: exact numbers, doubles, texts, moments, each on a scale of its own.
 
 On one scale, `<` is the order of the places there. Between two scales of one family, such as decimals and doubles, it
-follows the order of each of them, but rounds: only the terms themselves can tell. Between families it is in error. What
-is on no scale, such as a duration, is comparable at most with what is on none either, and kept aside.
+is monotone on each scale, but rounds: only the terms themselves decide. Between families, it is an error. Values on no
+scale, such as durations, can be compared at most with each other, and are kept aside.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,7 +20,7 @@ from tidings.sparql.values import Boolean, DateTime, LangText, Number, Text, dec
 from tidings.sparql.values.numerics import is_nan
 
 Scale: TypeAlias = tuple[str, int]
-"""A family of values that can be compared, and a number among its scales."""
+"""A family of comparable values, and the number of a scale in it."""
 
 Place: TypeAlias = int | Decimal | float | str
 
@@ -51,11 +51,11 @@ class _Ranked:
 
     def __init__(self) -> None:
         self.buckets: dict[Place, tuple[Term, Changes]] = {}
-        """The rows of each place, and a term that has it."""
+        """For each place, a term with this value, and the rows."""
         self.order: Ordered[Any] = Ordered()
 
     def from_end(self, greatest: bool) -> Iterator[tuple[Term, Row]]:
-        """The rows from one end, each the first time that it comes."""
+        """The distinct rows from one end, each with its first value."""
         seen: set[Row] = set()
         for place in self.order.backwards() if greatest else self.order:
             value, rows = self.buckets[place]
@@ -66,14 +66,14 @@ class _Ranked:
 
 
 class ByValue:
-    """Rows by a value of theirs."""
+    """Rows in the order of one of their values."""
 
     __slots__ = ("_scales", "aside")
 
     def __init__(self) -> None:
         self._scales: dict[Scale, _Ranked] = {}
         self.aside: Changes = {}
-        """Rows on no scale, each with its value in front."""
+        """Rows on no scale; the first cell is the value."""
 
     def __bool__(self) -> bool:
         return bool(self._scales or self.aside)
@@ -107,7 +107,7 @@ class ByValue:
             yield aside[1:], count
 
     def entries(self) -> Iterator[tuple[Term, Row, int]]:
-        """The rows with a term of their place and their counts, in no order."""
+        """The rows, each with a term of its place and its count, in no order."""
         for ranked in self._scales.values():
             for value, rows in ranked.buckets.values():
                 for row, count in rows.items():
@@ -117,13 +117,14 @@ class ByValue:
                 yield aside[0], aside[1:], count
 
     def leaders(self, *, greatest: bool, most: int) -> dict[Scale, tuple[tuple[Term, Row], ...]]:
-        """From the end of each scale, the first so many rows that differ, with their values."""
+        """For each scale, the first `most` distinct rows from one end, with their values."""
         return {scale: tuple(islice(ranked.from_end(greatest), most)) for scale, ranked in self._scales.items()}
 
     def near(self, moved: Collection[Term], condition: Range, *, cancel: bool) -> Iterator[tuple[Term, Changes]]:
-        """Values on scales, with their rows, for which a condition may hold with others that have come and gone. On
-        each scale it holds from some place on, or up to one: beyond the places of all that moved it holds for none of
-        them; and on the other side for all, which may `cancel`, where as many have come as have gone."""
+        """The values on scales, with their rows, for which a condition may hold with some of the values that `moved`:
+        that were added or removed elsewhere. On each scale, a condition holds from some place on, or up to one. So on
+        one side of all moved values it holds with none of them, and on the other side with all. The latter are left
+        out, too, if these `cancel`: if as many were added as removed."""
         places = [place_of(term) for term in moved]
         known = [place for place in places if place is not None]
         families = {scale[0] for scale, _ in known}
@@ -141,13 +142,13 @@ class ByValue:
 
 
 def _between(order: Ordered[Any], ends: list[Any], is_lower: bool, cancel: bool) -> Iterator[Place]:
-    """The places for which a condition may hold with those at the ends, which are on the same scale."""
+    """The places for which a condition may hold with values at the `ends`, which are on the same scale."""
     low = min(ends) if is_lower or cancel else None
     return order.from_to(low, max(ends) if cancel or not is_lower else None)
 
 
 def _holding(ranked: _Ranked, others: list[Term], condition: Range, cancel: bool) -> Iterator[Place]:
-    """The places for which a condition may hold with some others, which are anywhere; if they cancel, not with all."""
+    """The places for which a condition holds with some of the others, on any scale; if they cancel, not with all."""
 
     def held(place: Any) -> Iterator[bool]:
         value = ranked.buckets[place][0]

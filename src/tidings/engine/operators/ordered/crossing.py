@@ -1,9 +1,9 @@
-"""Rows compared with what one sub-SELECT says for all of them, such as who is above average, or with a limit that is
-data itself: π σ(a > m)(A ⋈ B).
+"""Rows compared with a scalar, such as the average that a sub-SELECT computes, or a limit that is data itself:
+π σ(a > m)(A ⋈ B).
 
-B has hardly more than one row, or one for each key, or for each member, and nobody sees what it says. When that changes
-from m to m', only the rows of A between m and m' that agree in the key are concerned: those are found by the order of
-their values.
+B mostly has one row, or one for each key or each member, and the query does not show its scalar. If that changes from m
+to m', only the rows of A between m and m' that agree in the key may change. They are found in the order of their
+values.
 
     Δ = σ(ΔA ⋈ B') + σ(A ⋈ ΔB)
 """
@@ -23,23 +23,23 @@ from tidings.sparql.evaluate.layout import Row, picker
 
 
 class _Group:
-    """Rows of A and scalars of B that go together."""
+    """The rows of A and the scalars of B with the same key."""
 
     __slots__ = ("rows", "scalars")
 
     def __init__(self, comparisons: int) -> None:
         self.rows = [ByValue() for _ in range(comparisons)]
-        """The rows by each of the values that are compared."""
+        """The rows in the order of each of the values that are compared."""
         self.scalars: dict[Row, dict[Row, int]] = {}
-        """The values of B, and how many rows have them, by the parameters that rows of A have not."""
+        """The scalars of B with the number of rows that have them, by the parameters that only B has."""
 
     def __bool__(self) -> bool:
         return bool(self.rows[0] or self.scalars)
 
 
 class Crossing(Binary):
-    """The rows of A for which all comparisons, or any of them, hold with the scalars of B, once for each row of B for
-    which they do. For any, rows and scalars have all values."""
+    """The rows of A for which all comparisons with the scalars of B hold, or any of them with `is_any`; once for each
+    row of B for which they do. With `is_any`, all rows and scalars have all values."""
 
     __slots__ = (
         "_comparisons", "_groups", "_is_any", "_key_of", "_key_of_right", "_law", "_scalars_of", "_sides", "_states",
@@ -103,9 +103,9 @@ class Crossing(Binary):
         return changes
 
     def _moved(self, group: _Group, moved: dict[Row, int]) -> Iterator[tuple[Row, int]]:
-        """The rows for which the comparisons hold oftener, or not as often, now that scalars have come and gone. If as
-        many have come as have gone, a comparison at least has to tell them apart; if not, one has to hold: the first,
-        where all have to."""
+        """The rows whose weight changes because scalars were added or removed. If as many were added as removed, these
+        are among the rows for which some comparison gives different results with them. Otherwise they are among those
+        for which the first comparison holds with one of them or, with `is_any`, any comparison."""
         cancel = not sum(moved.values())
         comparisons = self._comparisons
         concerned: Changes = {}
@@ -113,25 +113,25 @@ class Crossing(Binary):
             rows = group.rows[number]
             terms = {term: None for scalars in moved if (term := scalars[number]) is not None}
             if cancel and len(terms) == 1:
-                continue  # it tells none of them apart
+                continue  # it has the same result with all of them
             concerned.update((aside[1:], count) for aside, count in rows.aside.items())
             for value, found in rows.near(terms, comparison, cancel=cancel):
                 if len(comparisons) > 1:
                     concerned.update(found)
-                elif times := self._times((value,), moved):  # once for all rows of a value: 1.2 µs for each otherwise
+                elif times := self._times((value,), moved):  # one test for all rows of a value: saves 1.2 µs a row
                     yield from ((row, count * times) for row, count in found.items())
         for row, count in concerned.items():
             if times := self._times(self._values_of(row), moved):
                 yield row, count * times
 
     def _times(self, values: Row, scalars: dict[Row, int]) -> int:
-        """How often the comparisons hold for the values of a row."""
+        """The total weight of the scalars with which the comparisons hold for the values of a row."""
         times, is_any = 0, self._is_any
         for others, count in scalars.items():
             for comparison, value, other in zip(self._comparisons, values, others, strict=True):
                 assert value is not None
                 assert other is not None
-                if comparison.holds(value, other) is is_any:  # it decides
+                if comparison.holds(value, other) is is_any:  # this comparison decides
                     times += is_any * count
                     break
             else:
@@ -139,7 +139,7 @@ class Crossing(Binary):
         return times
 
     def _put(self, row: Row, values: Row, weight: int) -> _Group:
-        """Take up a row of A, and tell what it goes with."""
+        """Add a row of A, or remove it. Returns its group."""
         key = self._key_of(row)
         group = self._group(key)
         for rows, value in zip(group.rows, values, strict=True):
@@ -161,8 +161,8 @@ class Crossing(Binary):
             del self._groups[key]
 
     def _begin(self) -> None:
-        """Have all rows of A and the values of B at hand, as before the commit, unless they are. A new member may have
-        other values, while the rows are the same."""
+        """Find all rows of A and scalars of B as before the commit, unless they are known and valid. If only the
+        members of B have changed, the rows of A stay, and only the scalars are found again."""
         left, right = self._sides
         known, self._versions = self._versions, self._members_versions()
         if self._groups is None or known[0] != left.version:
@@ -182,12 +182,12 @@ class Crossing(Binary):
                 _put_scalars(self._group(self._key_of_right(row)), self._whose(row), scalars, 1)
 
     def _members_versions(self) -> tuple[int, int]:
-        """Other numbers whenever there are other members, and so other rows."""
+        """Change whenever members come or go, and their rows with them."""
         left, right = self._sides
         return left.version, right.version
 
     def items(self) -> Iterable[Any]:
-        """That there are any, then the rows of A, then the values of B with what they go with."""
+        """A marker that the groups are known, then the rows of A, then the scalars of B with keys and parameters."""
         if self._groups is not None and self._versions == self._members_versions():
             yield True
             for group in self._groups.values():

@@ -1,9 +1,10 @@
-"""Rows that another one surpasses, or that none does:  A FILTER (NOT) EXISTS { B FILTER (b > a) }.
+"""Rows that a row of B surpasses, or that none does:  A FILTER (NOT) EXISTS { B FILTER (b > a) }.
 
-Of all the rows of B that go with a row of A, only the greatest matters (for `<`, the least). When it changes from m to
-m', only the rows of A between m and m' are concerned: those are found by the order of their values. Rows of A and of B
-go together if they agree in what both always have; where that is nothing, all do. Where only others surpass a row
-(`?y != ?x`), the greatest of another than the greatest matters, too: that is who surpasses the greatest's own rows.
+Rows of A and of B meet if they agree in the key, the variables that both always bind; without such variables, all rows
+meet. Of the rows of B that a row of A meets, only the one with the greatest value matters (for `<`, the least). If it
+changes from m to m', only the rows of A between m and m' may change: they are found in the order of their values. With
+`?y != ?x`, a row is not surpassed by values of its own owner. Then the greatest value of a second owner matters, too:
+it may surpass the rows of the first.
 
     Δ = σ'(ΔA) + (σ' - σ) of the rows of A between m and m'
 """
@@ -20,11 +21,11 @@ from tidings.model.zset import absorb, add
 from tidings.sparql.evaluate.layout import Row, picker
 
 _Leaders: TypeAlias = tuple[tuple[Term, Row], ...]
-"""The values at the end of one scale, the first of each whose it is: of two, if it matters whose, and of one if not."""
+"""The extreme value of one scale, with its owner; if owners matter, also the next value of another owner."""
 
 
 class _Group:
-    """Rows of A and values of B that go together."""
+    """The rows of A and the values of B with the same key."""
 
     __slots__ = ("rows", "values")
 
@@ -37,9 +38,9 @@ class _Group:
 
 
 class Surpassed(Binary):
-    """The rows of A that pass, or the others. `condition` is that of a row of A with the value in `column` of B, which
-    has the columns of the `key` as well; `apart` are a column of A and one of B that have to differ, if any have to.
-    Nothing is looked up but what there is when the first commit comes."""
+    """The rows of A that are surpassed, if these are `wanted`, or the others. `condition` compares a value of A with
+    `column` of B; both sides have the columns of the `key`. `apart` are the columns with the owners on both sides,
+    which have to differ, if any have to. The first commit evaluates both sides; nothing is looked up later."""
 
     __slots__ = (
         "_apart", "_at", "_column", "_condition", "_groups", "_key_of", "_key_of_right", "_sides", "_states",
@@ -60,11 +61,11 @@ class Surpassed(Binary):
         self._condition = condition
         self._apart = apart
         self._who = None if apart is None else picker([left.layout.index[apart[0]]])
-        """Of a row of A, who others have to differ from."""
+        """Picks the owner of a row of A."""
         self._whose = picker([] if apart is None else [right.layout.index[apart[1]]])
-        """Of a row of B, who that is."""
+        """Picks the owner of a row of B; empty if owners do not matter."""
         self._wanted = wanted
-        """Whether it is the surpassed rows that pass."""
+        """Whether the surpassed rows pass, or the others."""
         self._states = states
         self._groups: dict[Row, _Group] | None = None
         self._version = 0
@@ -86,7 +87,7 @@ class Surpassed(Binary):
         return changes
 
     def passing(self, rows: Iterable[Row], values: Iterable[Row]) -> Iterable[Row]:
-        """Those of some rows of A that pass, by rows of B: without comparing each with each."""
+        """The rows of A that pass, given all rows of B. It does not compare each row with each."""
         found: dict[Row, ByValue] = {}
         for row in values:
             value = row[self._column]
@@ -95,7 +96,7 @@ class Surpassed(Binary):
         return (row for row in rows if self._passes(row, found.get(self._key_of(row))))
 
     def _moved(self, right: Changes) -> dict[Row, dict[tuple[Term, Row], int]]:
-        """The values of B that come and go, and whose they are, by what they go with."""
+        """The values of B that were added or removed, with their owners, by key."""
         found: dict[Row, dict[tuple[Term, Row], int]] = {}
         for row, weight in right.items():
             value = row[self._column]
@@ -104,7 +105,7 @@ class Surpassed(Binary):
         return found
 
     def _move(self, key: Row, moved: dict[tuple[Term, Row], int], changes: Changes) -> None:
-        """Take up changed values of B, and tell the rows of A that pass now and did not, or the reverse."""
+        """Apply changed values of B, and add to the changes the rows of A that pass now and did not, or the reverse."""
         group = self._group(key)
         before = self._leaders(group.values)
         aside = dict(group.values.aside) if group.rows.aside else {}
@@ -136,7 +137,7 @@ class Surpassed(Binary):
         return ((None, rows),) if who is None else ((who(row), {row: count}) for row, count in rows.items())
 
     def _tell_aside(self, group: _Group, before: Mapping[Row, int], changes: Changes) -> None:
-        """The same for what is on no scale, and is compared with each other value that is on none."""
+        """The same for values on no scale, each of which is compared with all other values on no scale."""
         now = group.values.aside
         if before.keys() == now.keys() or not group.rows.aside:
             return
@@ -151,7 +152,7 @@ class Surpassed(Binary):
         return values.leaders(greatest=not self._condition.is_lower, most=most)
 
     def _surpasses(self, others: Iterable[_Leaders], value: Term, who: Row | None) -> bool:
-        """Whether the condition holds for a value with any of the others that are not of the same."""
+        """Whether the condition holds for a value with any of the others that have another owner."""
         holds = self._condition.holds
         for leaders in others:
             for other, whose in leaders:
@@ -169,7 +170,7 @@ class Surpassed(Binary):
         who = None if self._who is None else self._who(row)
         return self._surpasses(others, value, who) is self._wanted
 
-    # -- what is kept -------------------------------------------------------------------------------------------
+    # -- the groups ---------------------------------------------------------------------------------------------
 
     def _group(self, key: Row) -> _Group:
         groups = self._groups
@@ -184,7 +185,7 @@ class Surpassed(Binary):
             del self._groups[key]
 
     def _put(self, row: Row, weight: int) -> None:
-        """A row of A, if it has a value."""
+        """Add a row of A, or remove it, if it has a value."""
         value = row[self._at]
         if value is not None:
             key = self._key_of(row)
@@ -193,7 +194,7 @@ class Surpassed(Binary):
             self._tidy(key, group)
 
     def _begun(self) -> dict[Row, _Group]:
-        """The rows of both sides before the commit, unless they are at hand."""
+        """The groups, with all rows of both sides before the commit if they were not known or not valid."""
         if self._groups is None or self._version != self._members_version():
             self._version = self._members_version()
             self._groups = {}
@@ -210,11 +211,11 @@ class Surpassed(Binary):
             self._group(self._key_of_right(row)).values.add(value, self._whose(row), weight)
 
     def _members_version(self) -> int:
-        """Another number whenever there are other members, and so other rows."""
+        """Changes whenever members come or go, and their rows with them."""
         return sum(side.version for side in self._sides)
 
     def items(self) -> Iterable[Any]:
-        """That there are any, then the rows of A, then the values of B with what they go with."""
+        """A marker that the groups are known, then the rows of A, then the values of B with their keys and owners."""
         if self._groups is not None and self._version == self._members_version():
             yield True
             for group in self._groups.values():
@@ -247,21 +248,21 @@ class Surpassed(Binary):
 
 
 def _each_alone(aside: Iterable[Row]) -> list[_Leaders]:
-    """The values of rows that are kept aside, each compared for itself."""
+    """The values of rows that are kept aside, each as a leader of its own."""
     return [((value, tuple(whose)),) for value, *whose in aside if value is not None]
 
 
 def _turned(
     before: Mapping[Scale, _Leaders], after: Mapping[Scale, _Leaders]
 ) -> Iterator[tuple[dict[Term, None], bool]]:
-    """The leaders of the scales on which they have changed, and whether only what is between them may compare otherwise
-    now: beyond, everybody meets one of as many leaders as before who is another, unless the only one is somebody else
-    now."""
+    """For each scale whose leaders have changed: their values, before and now, and whether only rows between these
+    values may change. Rows beyond all of them find a leader of another owner before and now, if there were two leaders
+    and still are. They also do not change if there was one leader and still is, with the same owner."""
     for scale in before.keys() | after.keys():
         was, is_now = before.get(scale, ()), after.get(scale, ())
         if was != is_now:
             terms = dict.fromkeys(term for term, _ in (*was, *is_now))
             several = len(was) > 1 and len(is_now) > 1
-            if not (several and len(terms) == 1):  # whoever asks met another with this value before, and does so now
+            if not (several and len(terms) == 1):  # two owners had this one value before, and two have it now
                 only_one = len(was) == len(is_now) == 1 and was[0][1] == is_now[0][1]
                 yield terms, several or only_one

@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[Term, int]
 
 _Step: TypeAlias = Callable[[TripleSource, Term], Iterable[Term]]
 _Part: TypeAlias = tuple[bool, frozenset[int], frozenset[int]]
-"""Of a part of a path: whether no step is enough for it, the states it may begin with, and those it may end with."""
+"""For a part of a path: whether zero steps are enough, its first states, and its last states."""
 
 
 class Automaton:
@@ -63,21 +63,21 @@ class Automaton:
                 return False, frozenset((state,)), frozenset((state,))
 
     def after(self, place: Place, source: TripleSource) -> Iterator[Place]:
-        """Where one step leads."""
+        """The places that one step leads to from a place."""
         term, state = place
         for following in self._next[state]:
             for end in self._forwards[following](source, term):
                 yield end, following
 
     def before(self, place: Place, source: TripleSource) -> Iterator[Place]:
-        """From where one step leads here."""
+        """The places from which one step leads to a place."""
         term, state = place
         for start in self._backwards[state](source, term):
             for previous in self._previous[state]:
                 yield start, previous
 
     def edges(self, quad: Quad) -> Iterator[tuple[Place, Place]]:
-        """The steps that a triple is."""
+        """The steps between places that lead along a triple."""
         s, p, o, _ = quad
         for state, letter in enumerate(self._letters):
             for start, end in walked(letter, s, p, o):

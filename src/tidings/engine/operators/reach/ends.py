@@ -1,4 +1,4 @@
-"""What stands at the two ends of a path, and which end its roots are at."""
+"""The two ends of a path: constants, or variables with the patterns that bind them."""
 
 from msgspec import Struct
 
@@ -13,11 +13,11 @@ from tidings.sparql.evaluate.layout import EMPTY, Layout, picker
 
 
 class End(Struct, frozen=True, eq=False):
-    """A term, or a variable with what binds it; a variable that nothing binds takes any term."""
+    """One end of a path: a constant, a variable with the pattern that binds it, or a variable that may be any term."""
 
     term: str
     name: Var
-    """What it is called where it is a column: itself, if it is a variable."""
+    """The name of its column: the variable itself, or a made-up name for a constant."""
     side: Side | None = None
 
     @property
@@ -40,7 +40,7 @@ class End(Struct, frozen=True, eq=False):
         return {} if self.side is None else self.side.delta(hits)
 
     def terms(self, states: States) -> dict[Term, int]:
-        """The terms that it has before the commit, with how many rows have each."""
+        """The terms at this end before the commit, each with the number of rows that have it."""
         if self.is_fixed:
             return {self.term: 1}
         counts: dict[Term, int] = {}
@@ -50,14 +50,14 @@ class End(Struct, frozen=True, eq=False):
         return counts
 
     def absorb(self, counts: dict[Term, int], changes: Changes) -> None:
-        """Take up changed rows of it."""
+        """Apply changed rows of its pattern to the counts of its terms."""
         if changes:
             at = self.layout.index[self.name]
             absorb(counts, ((term, weight) for row, weight in changes.items() if (term := row[at]) is not None))
 
 
 class Joining:
-    """From rows of a layout to rows of the whole, by way of an end or both, each in the state that is asked for."""
+    """Extends rows to rows of the whole operator, by the patterns of one end or both, each in a given state."""
 
     __slots__ = ("_looked_up", "_pick")
 
@@ -72,5 +72,5 @@ class Joining:
     def rows(self, changes: Changes) -> Changes:
         if self._pick is not None:
             pick = self._pick
-            return {pick(row): weight for row, weight in changes.items()}  # each pair once: they stay different
+            return {pick(row): weight for row, weight in changes.items()}  # the rows are distinct, and stay so
         return through(self._looked_up, changes) if changes else {}

@@ -49,7 +49,7 @@ class NegatedStep(Stateless):
 
 
 def watched(pattern: PathPattern, path: Negated) -> list[tuple[str, str, str]]:
-    """The triples that may be such a step: those of an end that is known, whichever way."""
+    """The patterns of the triples that may be such a step, in either direction; constant ends are part of them."""
     s, o = pattern.subject, pattern.object
     if s[0] == "?" and o[0] == "?":
         return [ANY_TRIPLE]
@@ -62,7 +62,7 @@ def watched(pattern: PathPattern, path: Negated) -> list[tuple[str, str, str]]:
 
 
 def _agrees(found: dict[str, Term], part: str, term: Term) -> bool:
-    """Whether a term may stand at an end, which is a constant or a variable that has at most one value."""
+    """Whether a term is equal to a constant, or to the value of a variable in `found`; adds it if there is none yet."""
     if part[0] == "?":
         return found.setdefault(part, term) == term
     return part == term or (is_tagged(part) and is_tagged(term) and fold(part) == fold(term))

@@ -1,8 +1,8 @@
-"""Which pairs of terms a path connects, from the roots that matter, and which pairs a commit connects or parts.
+"""Finds the pairs of a root and an end that a path connects, and those that a commit connects or disconnects.
 
-A few roots have a tree each. Of many roots, mostly few are concerned: those are found by walking backwards from the
-changed edges, and what they may reach through these by walking on. What connects both is found anew, before and after,
-from whichever side less is reached.
+Few roots have a search tree each. Of many roots, a changed edge mostly concerns few. A walk backwards from the edge
+finds these roots, and a walk on from it finds the ends that they may reach through it. Then walks between the two, from
+either side in turns, compare the pairs before and after.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,20 +21,20 @@ from tidings.sparql.evaluate.walk import Look, ends, is_node, reverse
 
 Roots: TypeAlias = Mapping[Term, int]
 Pairs: TypeAlias = dict[tuple[Term | None, ...], int]
-"""Roots with their ends, and 1 for those that are new, -1 for those that are gone."""
+"""Pairs of a root and an end: 1 if the path connects them now and did not before, -1 for the reverse."""
 
 Targets: TypeAlias = Collection[Term] | None
-"""What roots are to reach, if not anything will do."""
+"""The ends that matter; None if all do."""
 
 MOST_TREES = 64
-"""Roots that have a tree each."""
+"""The most roots for which trees are made; trees are given up at twice as many."""
 
 IDLE_TREES = 64
-"""Trees that are kept of what is no root just now, and may be one again."""
+"""The most trees that are kept for former roots, which may become roots again."""
 
 
 class Ground:
-    """A path in its graph, before and after a commit. `rooted`: zero steps are taken at nodes of the graph only."""
+    """A path in its graph, before and after a commit. If `rooted`, zero steps are possible only at nodes of that."""
 
     __slots__ = ("_states", "automaton", "charge", "path", "rooted")
 
@@ -44,10 +44,10 @@ class Ground:
         self.rooted = rooted
         self._states = states
         self.charge = states.meter.charge
-        """Trees cost what they cost once, and are no work of a delta; they are that of the step in which they grow."""
+        """Counts the work on trees. It counts for the slice of a step, but not for the budget of a delta."""
 
     def look(self, terms: int) -> None:
-        """Called now and then by whoever walks to so many terms."""
+        """Walks call this now and then with the number of terms that they have walked to."""
         self._states.new.look(terms)
 
     def now(self) -> TripleSource:
@@ -64,7 +64,7 @@ class Ground:
 def starts_lead_to_less(
     path: Path, starts: Collection[Term], ends_: Collection[Term], source: TripleSource, charge: Callable[[int], None]
 ) -> bool:
-    """Whether fewer terms are reached from the starts of a path than backwards from its ends."""
+    """Whether a walk from the starts of a path is done sooner than a walk backwards from its ends, in turns."""
 
     def walk(way: Path, terms: Iterable[Term]) -> Walk:
         def step(term: Term, look: Look) -> Found:
@@ -78,27 +78,27 @@ def starts_lead_to_less(
 
 
 class Connected(Protocol):
-    """Which pairs are connected. The order of the calls in a commit is this one."""
+    """The pairs that are connected. At each commit, the methods are called in this order."""
 
     def roots_of(self, end: Term, roots: Roots) -> Iterable[Term]:
         """The roots that reach an end before the commit."""
 
     def changed(self, items: Items, roots: Roots, targets: Targets) -> Pairs:
-        """The pairs of roots and targets that the changed triples connect or part."""
+        """The pairs of roots and targets that the changed triples connect or disconnect."""
 
     def ends_of(self, root: Term) -> Collection[Term]:
-        """What a root reaches after the commit."""
+        """The ends that a root reaches after the commit."""
 
 
 class ByTrees:
-    """A tree for each root, and for some that were roots."""
+    """Keeps a search tree for each root, and for some former roots."""
 
     __slots__ = ("_ground", "_trees", "planted")
 
     def __init__(self, ground: Ground, roots: Iterable[Term]) -> None:
         self._ground = ground
         self.planted = 0
-        """Trees that were planted since, for roots that came."""
+        """How many trees were made later, for new roots."""
         source = ground.before()
         self._trees = {root: self._planted(root, source) for root in roots}
 
@@ -109,7 +109,7 @@ class ByTrees:
             yield from tree.places()
 
     def extend(self, items: Iterable[Any]) -> None:
-        """Take up trees that were grown elsewhere."""
+        """Add trees that a fork has made."""
         ground = self._ground
         for item in items:
             if len(item) == 3:
@@ -145,18 +145,18 @@ class ByTrees:
         if tree is None:
             self.planted += 1
             tree = self._planted(root, self._ground.now())
-        self._trees[root] = tree  # the last one used is the last one to go
+        self._trees[root] = tree  # now the last one: the first ones are dropped first
         return tree.ends
 
     def forget_all_but(self, roots: Roots) -> None:
-        """Keep no more trees of others than may be idle."""
+        """Drop the trees of former roots, except the IDLE_TREES that were used last."""
         idle = [root for root in self._trees if root not in roots]
         for root in idle[: max(len(idle) - IDLE_TREES, 0)]:
             del self._trees[root]
 
 
 class ByWalking:
-    """Nothing is kept."""
+    """Keeps nothing: walks from the changed edges."""
 
     __slots__ = ("_backwards", "_forwards", "_ground")
 

@@ -1,7 +1,7 @@
-"""A path with an end that is bound:  Δ = N ⋈ path ⋈ ΔF + N ⋈ Δpath ⋈ F' + ΔN ⋈ path' ⋈ F'.
+"""A path with a bound end:  Δ = N ⋈ path ⋈ ΔF + N ⋈ Δpath ⋈ F' + ΔN ⋈ path' ⋈ F'.
 
-N is what stands at the near end, where the roots are, F at the far end; either may be a constant, and what binds both
-ends is N alone. Roots, and what is known of them, are found when the first commit comes: by evaluating what was before.
+N is the pattern at the near end, where the roots are, and F the one at the far end. Either may be a constant; a pattern
+that binds both ends is N. The first commit finds the roots and plants their trees, by evaluating the state before it.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,7 +22,8 @@ from tidings.sparql.evaluate.walk import reverse
 
 
 class Reach:
-    """N ⋈ path ⋈ F inside one graph. `start` and `end` are those of the path; what binds both is at the start."""
+    """N ⋈ path ⋈ F inside one graph. `start` and `end` are the ends of the path; if a pattern binds both, it belongs to
+    `start`."""
 
     __slots__ = ("_ends", "_law", "_oriented", "_pattern", "_states", "_turned", "_version", "layout", "routes")
 
@@ -41,7 +42,7 @@ class Reach:
         self._law = Law(reduce(Join, nodes), self.layout, states, members[0] if members else None)
         states.caches.append(self)
         self._turned: bool | None = None
-        """Whether the roots have to be at the end; None if they are where there are fewer of them."""
+        """Whether the roots have to be at the end of the path; None if `_Oriented` may choose."""
 
     def delta(self, hits: Hits) -> Changes:
         start, end = (each.delta(hits) for each in self._ends)
@@ -67,11 +68,11 @@ class Reach:
         return changes
 
     def _members_version(self) -> int:
-        """Another number whenever there are other members, and so other roots."""
+        """Changes whenever members come or go, and their roots with them."""
         return sum(end.side.version for end in self._ends if end.side is not None)
 
     def items(self) -> Iterable[Any]:
-        """The roots and what they reach."""
+        """The terms at both ends, then the trees."""
         if self._oriented is not None and self._version == self._members_version():
             yield from self._oriented.items()
 
@@ -102,12 +103,12 @@ class Reach:
 
 
 _Known: TypeAlias = tuple[bool, dict[Term, int], dict[Term, int]]
-"""Whether the roots are at the end; the roots, and the terms at the other end."""
+"""Whether the roots are at the end of the path; the roots and the terms at the other end, with their counts."""
 
 
 class _Oriented:
-    """The same with its roots: they are where there are fewer of them, or, if there are few at both ends, where less is
-    reached from them."""
+    """The operator with its roots at one end: the end with fewer terms or, if there are few at both, the one from which
+    a walk reaches less."""
 
     __slots__ = (
         "_at",
@@ -145,7 +146,7 @@ class _Oriented:
         self._near, self._far = near, far
         self._roots = roots
         self._targets = targets if far.is_bound else None
-        """The terms at the far end, if not all are."""
+        """The terms at the far end with their counts; None if it may be any term."""
         rooted = not near.is_fixed and not far.is_fixed and may_stand_still(path)
         ground = Ground(path, states, rooted=rooted)
         self._ground = ground
@@ -153,7 +154,7 @@ class _Oriented:
         self._connected: Connected = ByTrees(ground, planted) if len(roots) <= MOST_TREES else ByWalking(ground)
         ends = (near.name, far.name)
         self._at = near.layout.index.get(far.name)
-        """Where a row of the near end has the far one, if it has."""
+        """The column of the far end in rows of the near end, if the near pattern binds both."""
         old, new = states.old, states.new
         self._by_far = Joining((near.name, *far.layout.variables), [(near, old)], layout, states)
         self._by_path = Joining(ends, [(near, old), (far, new)], layout, states)
@@ -161,7 +162,7 @@ class _Oriented:
         self._by_near = Joining(brought.variables, [(far, new)], layout, states)
 
     def items(self) -> Iterable[Any]:
-        """What is known of the ends, then the trees."""
+        """The terms at both ends, then the trees."""
         known: _Known = self.is_reversed, self._roots, self._targets or {}
         yield known
         if isinstance(self._connected, ByTrees):
@@ -183,7 +184,7 @@ class _Oriented:
         return changes
 
     def _met(self, far: Changes) -> Changes:
-        """Changed rows of the far end with the roots that reached them."""
+        """Changed rows of the far end with the roots that reached them before the commit."""
         if not far:
             return {}
         at = self._far.layout.index[self._far.name]
@@ -196,7 +197,7 @@ class _Oriented:
         return found
 
     def _grown(self, near: Changes) -> Changes:
-        """Changed rows of the near end with what they reach."""
+        """Changed rows of the near end with the ends that their roots reach now."""
         found: Changes = {}
         for row, weight in near.items():
             root = row[self._near.layout.index[self._near.name]]
@@ -218,7 +219,7 @@ class _Oriented:
         return [each for each in fewer if each in others]
 
     def _settle(self) -> None:
-        """Begin to walk once there are too many roots for trees; forget trees that nobody needs."""
+        """Walk from now on, if there are too many roots for trees. Otherwise drop the trees that are not needed."""
         if isinstance(self._connected, ByTrees):
             if len(self._roots) > 2 * MOST_TREES:
                 self._connected = ByWalking(self._ground)
@@ -226,7 +227,7 @@ class _Oriented:
                 self._connected.forget_all_but(self._roots)
 
     def is_to_turn(self) -> bool:
-        """Whether more trees were planted for new roots than it takes to have them at the other end."""
+        """Whether to move the roots to the other end: new roots have taken more trees than there are terms there."""
         connected, targets = self._connected, self._targets
         return isinstance(connected, ByTrees) and targets is not None and connected.planted > max(len(targets), 1)
 

@@ -1,10 +1,11 @@
 """A search tree: all places that a path reaches from one root, kept up to date while edges are added and removed.
 
-Each place knows the place it was reached from, its parent, and has a rank that is greater than its parent's. A new edge
-between places that are both reached changes nothing. An edge that goes matters only if it led from a parent: its end is
-an orphan then, and takes any other place next to it with a lesser rank for its parent, which cannot be one of its own
-descendants. Orphans are looked at in the order of their ranks, so that none is anchored to another orphan. One that
-finds no parent makes orphans of its children. What is left over is reached again from its neighbours, or not at all.
+Each place has a parent, from which it was reached, and a rank that is greater than its parent's. A new edge between
+places that are both reached changes nothing. A removed edge matters only if it led from a parent to its child. The
+child is an orphan then: its new parent may be any neighbour of lower rank, because that is not one of its own
+descendants. Orphans are processed in the order of their ranks, so that none is anchored to another orphan. An orphan
+that finds no parent makes orphans of its children. The orphans left over are reached again from neighbours of any rank,
+or are lost.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,11 +23,11 @@ _CHARGED_TOGETHER = 256
 
 
 def _free(_: int) -> None:
-    """Nobody counts."""
+    """Counts no work."""
 
 
 class SearchTree:
-    """What one root reaches: `ends` says in how many ways of ending each term is reached."""
+    """The places that one root reaches. `ends` counts, for each term, the accepting states in which it is reached."""
 
     __slots__ = ("_automaton", "_charge", "_reached", "_root", "_stands", "ends")
 
@@ -41,7 +42,7 @@ class SearchTree:
     ) -> None:
         self._automaton = automaton
         self._charge = charge
-        """Told of work while that goes on."""
+        """Called with amounts of work while the tree changes."""
         self._root = (root, 0)
         self._stands = stands
         """Whether zero steps lead from the root to itself."""
@@ -54,11 +55,11 @@ class SearchTree:
         return len(self._reached)
 
     def places(self) -> Iterable[tuple[Place, Place, int]]:
-        """Everything but the root, each with its parent and its rank."""
+        """All places except the root, each with its parent and its rank."""
         return ((place, parent, rank) for place, (parent, rank) in self._reached.items() if parent is not None)
 
     def take(self, place: Place, parent: Place, rank: int) -> None:
-        """Reach a place as a tree did whose places these are."""
+        """Add a place as it is in another tree with the same root."""
         self._reached[place] = parent, rank
         if place[1] in self._automaton.accepting:
             self.ends[place[0]] = self.ends.get(place[0], 0) + 1
@@ -68,7 +69,7 @@ class SearchTree:
         return self._stands
 
     def _plant(self, source: TripleSource) -> None:
-        """Grow from the root alone."""
+        """Build the whole tree from the root."""
         self._reached = {self._root: (None, 0)}
         self.ends = {self._root[0]: 1} if self._stands else {}
         accepting = self._automaton.accepting
@@ -77,7 +78,7 @@ class SearchTree:
                 self.ends[term] = self.ends.get(term, 0) + 1
 
     def _grow(self, frontier: list[Place], source: TripleSource) -> list[Place]:
-        """Reach whatever the frontier leads to; what that is, the frontier excluded."""
+        """Add all places that the frontier leads to. Returns the places that were added."""
         reached, after = self._reached, self._automaton.after
         grown: list[Place] = []
         for places in (frontier, grown):  # the second grows while it is walked
@@ -92,12 +93,12 @@ class SearchTree:
         return grown
 
     def advance(self, removed: Edges, added: Edges, source: TripleSource, *, stands: bool) -> dict[Term, int]:
-        """Take up changed edges, where `source` is the graph after the change; which ends come, and which go."""
+        """Apply changed edges; `source` is the graph after them. Returns the ends that are new (1) or lost (-1)."""
         told: dict[Term, int] = {}
         if stands != self._stands:
             self._stands = stands
             _turn(self.ends, self._root[0], 1 if stands else -1, told)
-        if not self._is_concerned(removed, added):  # most trees are not: with 51, an edge takes a tenth less
+        if not self._is_concerned(removed, added):  # most trees are not: with 51 trees, this saves a tenth
             return told
         lost = self._lost(removed, source)
         if len(lost) > len(self._reached):
@@ -113,7 +114,7 @@ class SearchTree:
         return told
 
     def _is_concerned(self, removed: Edges, added: Edges) -> bool:
-        """Whether any of the edges that go led to a child, or any of those that come leads on."""
+        """Whether a removed edge led from a parent to its child, or an added one leads to a place not reached yet."""
         reached = self._reached
         for start, end in removed:
             found = reached.get(end)
@@ -125,7 +126,7 @@ class SearchTree:
         return False
 
     def _replanted(self, lost: Iterable[Place], source: TripleSource, told: dict[Term, int]) -> dict[Term, int]:
-        """More is lost than is left: to grow anew costs no more than to go on."""
+        """Build the tree anew: if more places are lost than left, that costs no more than to repair it."""
         before = self.ends
         self._plant(source)
         for term in before.keys() - self.ends.keys():
@@ -135,7 +136,7 @@ class SearchTree:
         return told
 
     def _lost(self, removed: Edges, source: TripleSource) -> dict[Place, None]:
-        """The places that find no other parent of a lesser rank; they are not reached any more, for now."""
+        """Remove the places that find no other parent of lower rank, and return them."""
         reached, automaton = self._reached, self._automaton
         orphans: list[tuple[int, Place]] = []
         seen: set[Place] = set()
@@ -166,7 +167,8 @@ class SearchTree:
         return lost
 
     def _anchored(self, lost: Iterable[Place], added: Edges, source: TripleSource) -> list[Place]:
-        """Reach again what can be, and what new edges lead to; everything that is reached by that."""
+        """Add the lost places that still have a neighbour in the tree, the ends of new edges, and all places that these
+        lead to. Returns the places that were added."""
         reached, before = self._reached, self._automaton.before
         frontier: list[Place] = []
         for place in lost:

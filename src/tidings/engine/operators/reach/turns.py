@@ -1,6 +1,6 @@
-"""Walks that find the same from different sides, and which of them ends first is not known before.
+"""Walks that find the same from different sides, when it is not known in advance which of them is the shortest.
 
-Each goes a little way, then each goes on a little further: that takes no longer than a few times the shortest.
+They take turns with growing budgets until one is done. That takes at most a few times as long as the shortest alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,18 +11,18 @@ from tidings.model.zset import absorb
 from tidings.sparql.evaluate.walk import Look
 
 Found: TypeAlias = dict[tuple[Any, ...], int]
-"""What a walk has found, with weights."""
+"""The rows or pairs that a walk has found, with weights."""
 
 _FIRST_WALK = 256
 _FURTHER = 4
 
 
 class _Enough(Exception):
-    """A walk has come to more terms than it may this time."""
+    """A walk has used up the budget of its turn."""
 
 
 class Walk:
-    """A walk from some terms, one after the other; `step` finds what there is to find from one of them."""
+    """A walk from several terms, one after the other; `step` returns the results from one of them."""
 
     __slots__ = ("_left", "_step", "found")
 
@@ -33,7 +33,7 @@ class Walk:
         self.found: Found = {}
 
     def go_on(self, from_one: int, from_all: int, look: Look) -> None:
-        """To so many terms from each, and from all together. Raises _Enough."""
+        """Take a turn: walk to at most `from_one` terms from each term, and `from_all` in total. Raises _Enough."""
         while self._left:
             left = min(from_one, from_all)
 
@@ -50,8 +50,8 @@ class Walk:
 
 
 def by_turns(walks: Sequence[Walk], look: Look, terms: int = 1) -> Walk:
-    """The walk that ends first; `look` is told of all terms that are walked to. From all terms together, a walk goes so
-    many times as far as from one: it is held up by a single term that leads to a lot."""
+    """The walk that is done first. `look` is called with the number of terms that are walked to. The budget of a turn
+    is `terms` times that of one term, so that a single term that leads to many others ends a turn early."""
     most = _FIRST_WALK
     while True:
         for walk in walks:

@@ -3,7 +3,7 @@
 The operator keeps the rows for which a comparison may still change, in the order of the instants at which it may. It
 forgets all other rows: time does not go back, and when such a row is removed, evaluating it now gives what it gave
 before. If only lasting parts of NOW() matter, such as the hour, all rows are due at the same instant, and the operator
-keeps what it has made of each.
+keeps the last output for each.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,11 +19,11 @@ from tidings.sparql.algebra import Expression
 from tidings.sparql.evaluate.layout import Layout, Row
 
 Judge = Callable[[Row], Row | None]
-"""What becomes of a row at the present instant; None if it does not pass."""
+"""The output for an input row at the present instant; None if it does not pass."""
 
 
 class Waiting:
-    """The rows of one member that wait."""
+    """The rows of one member that wait for an instant."""
 
     __slots__ = ("due_times", "lasting", "until", "weights")
 
@@ -31,15 +31,15 @@ class Waiting:
         self.due_times: DueTimes[Row] = DueTimes()
         self.weights: Changes = {}
         self.lasting: dict[Row, tuple[int, Row | None]] = {}
-        """Rows that all wait for one instant, with their weights and what became of them."""
+        """Rows that all wait for the same instant, with their weights and their last outputs."""
         self.until = 0
-        """That instant, if there are any."""
+        """The instant for which these wait, if there are any."""
 
     def __len__(self) -> int:
         return len(self.weights) + len(self.lasting)
 
     def next(self) -> int | None:
-        """When a row has to be looked at next."""
+        """The first instant at which a row is due; None if none waits."""
         return self.until if self.lasting else self.due_times.next()
 
     def last(self, row: Row, weight: int, judged: Row | None) -> None:
@@ -55,7 +55,7 @@ class Waiting:
             self.due_times.put(row, at if row in self.weights else None)
 
     def due(self, now: int) -> list[tuple[Row, int, int]]:
-        """The rows whose time has come, with their weights and instants; they are taken off."""
+        """Remove the rows that are due. Returns them with their weights and instants."""
         return [(row, self.weights.pop(row), at) for row, at in self.due_times.due(now)]
 
     def items(self) -> Iterator[tuple[Row, int, int] | tuple[Row, int, int, Row | None]]:
@@ -72,7 +72,8 @@ class Waiting:
 
 
 class Clocked:
-    """One condition, or one value, that depends on the moment by comparisons with NOW() alone."""
+    """A FILTER condition, or a BIND expression, that depends on the moment only by comparisons with NOW() and lasting
+    parts of it."""
 
     __slots__ = (
         "_atoms", "_detail", "_due_times", "_inner", "_judge", "_lasts", "_load", "_moment", "_parts", "_states",
@@ -101,10 +102,10 @@ class Clocked:
         """Whether all rows wait for the same instant."""
         self.memory: Memory[Waiting] = Memory(Waiting, Waiting.items, Waiting.extend)
         self._due_times: DueTimes[Row] = DueTimes()
-        """The members, by the first instant that each has to wait for."""
+        """The members, by the first instant at which a row of each is due."""
 
     def due(self) -> int | None:
-        """When a row has to be looked at next."""
+        """The first instant at which a row of any member is due; None if none waits."""
         return self._due_times.next()
 
     def _turning(self, row: Row) -> int | None:
@@ -132,7 +133,7 @@ class Clocked:
         return changes
 
     def _wait(self, waiting: Waiting, row: Row, weight: int) -> Row | None:
-        """Have a row wait for when it has to be judged anew; what becomes of it now."""
+        """Let a row wait for the instant at which it has to be judged again. Returns its present output."""
         judged = self._judge(row)
         if self._lasts:
             if not waiting.lasting:
@@ -148,7 +149,7 @@ class Clocked:
         return found
 
     def _turn_all(self, waiting: Waiting, changes: Changes) -> None:
-        """Judge all rows of a member anew."""
+        """Judge all rows of a member again."""
         lasting = waiting.lasting
         if lasting:
             self._states.meter.spend(len(lasting))
@@ -161,7 +162,7 @@ class Clocked:
         waiting.until = self._next_part()
 
     def _turn(self, waiting: Waiting, changes: Changes) -> None:
-        """Judge the rows of a member anew whose time has come."""
+        """Judge the due rows of a member again."""
         due = waiting.due(self._moment.now)
         if due:
             self._states.meter.spend(len(due))
@@ -171,7 +172,7 @@ class Clocked:
             waiting.put(row, weight, self._turning(row))
 
     def _judged_at(self, row: Row, instant: int) -> Row | None:
-        """As it was judged until then: since it began to wait, nothing has turned."""
+        """The output of a row at an earlier instant."""
         moment = self._moment
         now, moment.now = moment.now, instant
         try:
@@ -195,7 +196,7 @@ class Clocked:
         self.seat(parameters)
 
     def seat(self, parameters: Row) -> None:
-        """A member whose rows are in the memory already."""
+        """Add a member whose rows are in the memory already."""
         member = parameters[: self._width]
         self._due_times.put(member, self.memory.states[member].next())
 
@@ -212,7 +213,7 @@ class Clocked:
 
 
 def clocked_filter(inner: Operator, load: Loader, width: int, condition: Expression, states: States) -> Clocked:
-    """σ by the clock."""
+    """FILTER with a condition on NOW()."""
     test = states.compiler(states.new).test(condition, inner.layout)
     detail = "a condition on NOW(), the rows by when it turns"
     return Clocked(inner, load, width, condition, states, inner.layout, lambda row: row if test(row) else None, detail)
@@ -221,7 +222,7 @@ def clocked_filter(inner: Operator, load: Loader, width: int, condition: Express
 def clocked_extend(
     inner: Operator, load: Loader, width: int, variable: Var, expression: Expression, states: States
 ) -> Clocked:
-    """BIND by the clock."""
+    """BIND of an expression with NOW()."""
     value = states.compiler(states.new).value(expression, inner.layout)
     layout = inner.layout.extended((variable,))
     detail = f"{shown(variable)} by NOW(), the rows by when it turns"

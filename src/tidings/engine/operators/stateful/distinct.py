@@ -10,7 +10,7 @@ from tidings.sparql.evaluate.layout import Row
 
 
 class Distinct:
-    """δ: a row is there while its count is above zero."""
+    """δ: the answer has a row while its count is above zero."""
 
     __slots__ = ("_context", "_counts", "_inner", "_load", "_width", "layout", "memory")
 

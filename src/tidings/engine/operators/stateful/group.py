@@ -27,7 +27,7 @@ class _Bucket:
 
 
 class Group:
-    """γ: the changed groups tell their old row and their new one. Without keys there is always one group."""
+    """γ: emits the old row and the new row of each changed group. Without keys there is always one group."""
 
     __slots__ = (
         "_arguments",
@@ -100,7 +100,7 @@ class Group:
         return () if bucket is None else (key + bucket.results(),)
 
     def rows(self, parameters: Row) -> Iterable[Row]:
-        """The rows of a member, one a group."""
+        """The rows of a member, one for each group."""
         return [key + bucket.results() for key, bucket in self._groups[parameters].items()]
 
     def admit(self, parameters: Row) -> None:
@@ -137,5 +137,5 @@ def group_of(node: algebra.Group, inner: Operator, load: Loader, parameters: tup
 
 
 def _rest(width: int) -> Callable[[Row], Term | None]:
-    """What COUNT(*) counts: the row without the parameters in front."""
+    """The value that COUNT(*) counts: the row without the parameters in front."""
     return lambda row: row[width:]  # type: ignore[return-value]  # only ever counted

@@ -15,15 +15,16 @@ from tidings.sparql.evaluate.layout import Row
 S = TypeVar("S")
 
 PORTION = 250
-"""Items in a portion: to take it up must not hold anybody up."""
+"""The items in a portion. Unpacking one must not delay anything else on the event loop."""
 
 
 def _leave(_: Any) -> None:
-    """Nothing has to be done to a state that is whole."""
+    """For states that need no completion."""
 
 
 class Memory(Generic[S]):
-    """States by member. `plain` items are rows and numbers; their terms are shared with the store again."""
+    """States by member. `plain` items consist of rows and numbers: after unpacking, they share their terms with the
+    store."""
 
     __slots__ = ("_complete", "_extend", "_items", "_new", "_plain", "states")
 
@@ -50,25 +51,25 @@ class Memory(Generic[S]):
         return [dumps(portion) for portion in iter(lambda: list(islice(items, PORTION)), [])]
 
     def begin(self, member: Row) -> None:
-        """A member whose state comes in portions."""
+        """Add a member with an empty state, which `take` fills portion by portion."""
         self.states[member] = self._new()
 
     def take(self, member: Row, portion: bytes) -> int:
-        """The next portion, which was written by a copy of ourselves; how many items it had."""
+        """Unpack the next portion, which a fork of this process has packed. Returns the number of its items."""
         items: list[Any] = marshal.loads(portion) if self._plain else pickle.loads(portion)
         self._extend(self.states[member], items)
         return len(items)
 
     def complete(self, member: Row) -> None:
-        """That was the last portion."""
+        """Called after the last portion."""
         self._complete(self.states[member])
 
     def hand_over(self, member: Row, other: "Memory[S]") -> None:
-        """Give another memory what this one knows of a member, unless it knows that itself."""
+        """Move the state of a member to another memory, unless that one has it already."""
         state = self.states.pop(member)
         other.states.setdefault(member, state)
 
 
 def counts() -> Memory[dict[Row, int]]:
-    """The memory of whoever counts rows."""
+    """A memory whose states are counts of rows."""
     return Memory(dict, dict.items, dict.update)

@@ -33,12 +33,12 @@ _FOURTEEN_HOURS = Decimal(14 * 3_600)
 
 
 class Atom(Struct, frozen=True):
-    """A comparison of NOW(), alone or with something added or taken away, with something else."""
+    """A comparison of NOW(), NOW() + operand, NOW() - operand or operand - NOW() with another expression."""
 
     other: Expression
-    """What it is compared with."""
+    """The expression that it is compared with."""
     sign: str = ""
-    """`+` or `-`: what is done with the operand; `from` if NOW() is taken away from that."""
+    """`+` or `-` if the operand is added to NOW() or subtracted from it; `from` if NOW() is subtracted from that."""
     operand: Expression | None = None
 
 
@@ -80,7 +80,7 @@ def atom_of(expression: Expression) -> Atom | None:
 
 
 def turns(expression: Expression) -> bool:
-    """Whether an expression depends on the moment by comparisons with NOW() and by lasting parts of it, if at all."""
+    """Whether an expression depends on the moment only by comparisons with NOW() and lasting parts of it, if at all."""
     if isinstance(expression, Exists):
         return False
     if not is_momentary(expression) or atom_of(expression) is not None or part_of(expression) is not None:
@@ -101,7 +101,7 @@ def parts(expression: Expression) -> Iterator[Part]:
 
 
 def next_part(found: Iterable[Part], now: int) -> int | None:
-    """The first instant after now at which one of the parts is another."""
+    """The first instant after now at which one of the parts changes."""
     return min((_beginning(part.function, now) for part in found), default=None)
 
 
@@ -131,11 +131,11 @@ def atoms(expression: Expression) -> Iterator[Atom]:
 
 
 Values = tuple[Callable[[Row], Term | None], Callable[[Row], Term | None] | None]
-"""How to find what an atom compares with, and its operand."""
+"""Functions from a row to the value that an atom compares with, and to its operand, if it has one."""
 
 
 def next_turning(found: Iterable[tuple[Atom, Values]], row: Row, now: int) -> int | None:
-    """The first instant after now at which one of the comparisons may turn out otherwise for a row."""
+    """The first instant after now at which the outcome of one of the comparisons may change for a row."""
     earliest: int | None = None
     for atom, (other, operand) in found:
         compared, by = other(row), None if operand is None else operand(row)
@@ -150,7 +150,7 @@ def next_turning(found: Iterable[tuple[Atom, Values]], row: Row, now: int) -> in
 
 
 def _instants(atom: Atom, other: object, operand: object, now: int) -> Iterator[Decimal]:
-    """Where a comparison may turn, in seconds since 1970."""
+    """The instants at which the outcome of a comparison may change, in seconds since 1970."""
     match atom.sign, operand, other:
         case "", None, DateTime("dateTime"):
             yield from _around(other, other.instant)
@@ -161,11 +161,11 @@ def _instants(atom: Atom, other: object, operand: object, now: int) -> Iterator[
         case "from", DateTime("dateTime"), Duration():
             yield from (EXACT.subtract(operand.instant, length) for length in (other.seconds, *lengths(other)))
         case _:
-            return  # it is in error, now and for ever
+            return  # an error at every instant
 
 
 def _shifted(by: Duration, other: DateTime, now: int) -> Iterator[Decimal]:
-    """How far months lead depends on the day: the next one is looked at when it begins."""
+    """The length of months depends on the day, so the comparison is looked at again when the next day begins."""
     seconds = EXACT.divide(Decimal(now), _SECOND)
     present = at_local("dateTime", seconds, 0)
     later = shift(present, by)

@@ -19,7 +19,7 @@ from tidings.sparql.values import OrderKey, order_key
 
 
 class _Descending:
-    """A key whose order is turned round."""
+    """A key that sorts in descending order."""
 
     __slots__ = ("key",)
 
@@ -41,7 +41,7 @@ _Rank: TypeAlias = tuple[Any, ...]
 
 
 class _Extent(Struct, frozen=True):
-    """From which number to before which one rows are shown, and what of them."""
+    """The window: the rows from number `start` on, to before `stop`, with the columns that `pick` shows of them."""
 
     start: int
     stop: int | None
@@ -50,20 +50,20 @@ class _Extent(Struct, frozen=True):
 
 
 class _Answer:
-    """The ordered rows of one member. If they have to be distinct, the first of those that are shown alike counts."""
+    """The ordered rows of one member. If the answer is distinct, only the first of equal shown rows has a number."""
 
     __slots__ = ("_alike", "_extent", "_ranks", "_rows")
 
     def __init__(self, extent: _Extent) -> None:
         self._extent = extent
         self._rows: dict[_Rank, list[Any]] = {}
-        """A row of each rank, and how many there are."""
+        """The row of each rank, and its count."""
         self._ranks: Ordered[_Rank] = Ordered()
         self._alike: dict[Row, list[_Rank]] = {}
-        """Where rows have to be distinct: the ranks of those that are shown alike, in order."""
+        """If the answer is distinct: the ranks of equal shown rows, in order."""
 
     def take(self, entries: list[tuple[_Rank, Row]]) -> None:
-        """Rows for one that is not complete yet, in their order, unless they have to be distinct."""
+        """Add rows before the answer is complete. They come in their order, unless the answer is distinct."""
         for rank, row in entries:
             self._count(rank, row, 1)
         if self._extent.distinct:
@@ -73,7 +73,7 @@ class _Answer:
             self._ranks.extend([rank for rank, _ in entries])
 
     def complete(self) -> None:
-        """That were all rows."""
+        """Called after the last rows."""
         if self._extent.distinct:
             for alike in self._alike.values():
                 alike.sort()
@@ -86,7 +86,7 @@ class _Answer:
             del self._rows[rank]
 
     def change(self, rank: _Rank, row: Row, weight: int, told: Changes) -> None:
-        """So many rows more, or less, of one kind; what is shown changes by what is told."""
+        """Add equal rows or, if the weight is negative, remove them. `told` collects the changes of the shown rows."""
         if weight > 0:
             self._count(rank, row, weight)
         for _ in range(abs(weight)):
@@ -125,7 +125,8 @@ class _Answer:
         self._ranks.remove(rank)
 
     def _shift(self, rank: _Rank, weight: int, told: Changes) -> None:
-        """What is shown by one that is there, and would not be without it; and what would be, and is not."""
+        """Tell the difference that a row in the order makes: the row that it brings into the window, itself or the one
+        that it moves over the start, and the row that it moves out over the end."""
         start, stop, ranks = self._extent.start, self._extent.stop, self._ranks
         number = ranks.index(rank)
         if stop is not None and (number >= stop or start == stop):
@@ -145,14 +146,14 @@ class _Answer:
         return [self._shown(rank) for rank in self._ranks.between(self._extent.start, self._extent.stop)]
 
     def rows(self) -> Iterator[Row]:
-        """All rows that there are, in the order in which they can be taken."""
+        """All rows, in an order in which `take` accepts them."""
         if self._extent.distinct:
             return (row for row, count in self._rows.values() for _ in range(count))
         return (self._rows[rank][0] for rank in self._ranks)
 
 
 class Window:
-    """ORDER BY with LIMIT or OFFSET: only the rows that enter the window or leave it are told."""
+    """ORDER BY with LIMIT or OFFSET: emits only the rows that enter the window or leave it."""
 
     __slots__ = ("_context", "_extent", "_inner", "_load", "_members", "_rank", "_width", "layout", "memory")
 
@@ -191,7 +192,7 @@ class Window:
         return changes
 
     def rows(self, parameters: Row) -> Iterable[Row]:
-        """The rows that a member sees."""
+        """The rows in the window of a member."""
         return self._members[parameters].visible()
 
     def admit(self, parameters: Row) -> None:

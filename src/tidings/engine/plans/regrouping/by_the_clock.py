@@ -63,8 +63,8 @@ def _goes(node: Node) -> bool:
 
 
 def _is_inside(condition: Expression, left: Node, right: Node) -> bool:
-    """Whether what a condition of OPTIONAL says of the moment is about the right side alone, or about what both have in
-    all solutions."""
+    """Whether the part of OPTIONAL's condition that depends on the moment reads only the right side, or only variables
+    that are bound in all solutions."""
     timed, rest = parted(condition)
     if rest is not None and any(any(map(is_momentary, every_expression(each))) for each in exists_patterns(rest)):
         return False
@@ -79,7 +79,7 @@ def _is_about(right: Node, timed: Expression, left: Node) -> bool:
 
 
 def _asks(expression: Expression, left: Node) -> bool:
-    """Whether a change by the clock inside EXISTS is seen, wherever an expression has that."""
+    """Whether witnesses see what the clock changes inside each EXISTS of an expression."""
     outside = surely_bound(left)
     return all(
         not any(map(is_momentary, every_expression(pattern)))
@@ -89,7 +89,7 @@ def _asks(expression: Expression, left: Node) -> bool:
 
 
 def _is_seen(node: Node, outside: frozenset[Var]) -> bool:
-    """Whether the signs of a pattern tell what time changes in it, where `outside` is what those who ask have bound."""
+    """Whether the signs of a pattern reveal what the clock changes in it. All rows outside bind `outside`."""
     match node:
         case BGP() | PathPattern() | algebra.Values():
             return True
@@ -114,12 +114,13 @@ def _asks_inside(expression: Expression, outside: frozenset[Var]) -> bool:
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether what a node reads itself neither asks for the moment nor looks anything up."""
+    """Whether the node's own expressions neither depend on the moment nor have EXISTS."""
     return not any(is_momentary(each) or has_exists(each) for each in algebra.expressions(node))
 
 
 def with_moment_inside(node: algebra.LeftJoin) -> algebra.LeftJoin:
-    """OPTIONAL whose right side has what its condition says of the moment, where that is about the right side alone."""
+    """OPTIONAL with the part of its condition that depends on the moment moved into the right side, if that part reads
+    no variable of the left that the right does not bind, too."""
     timed, rest = (None, None) if node.condition is None else parted(node.condition)
     if timed is None or not _is_about(node.right, timed, node.left):
         return node

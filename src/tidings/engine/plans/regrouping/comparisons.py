@@ -1,6 +1,9 @@
-"""Rows compared with what a sub-SELECT says for all of them, or for all that agree in something, and nobody sees:
-`?a > ?m * 2`, where one row says ?m for all, or one for each city. Or with what other patterns say that nothing else
-connects with them, such as a limit or a time that is itself data: `:c :limit ?l . ?x :value ?v FILTER (?v > ?l)`."""
+"""Finds rows that are compared with scalars which the query does not show.
+
+A sub-SELECT may compute the scalar, for all rows or for those that agree in a key: `?a > ?m * 2`, with one ?m for all
+rows, or one for each city. Or it is in patterns that nothing but the comparison connects with the rows, such as a limit
+or a time that is itself data: `:c :limit ?l . ?x :value ?v FILTER (?v > ?l)`.
+"""
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -20,31 +23,31 @@ from tidings.sparql.evaluate.calls import is_momentary, names_blanks
 MIRRORED: dict[str, algebra.Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 NO_VALUE: Term = '""^^<urn:tidings:none>'
-"""Stands for what has no value: it is equal to nothing, and compares with nothing."""
+"""Stands for a missing value: no value in the data is equal to it, or can be compared with it by `<`."""
 
 Across: TypeAlias = tuple[Expression, algebra.Comparator, Expression]
-"""What of the rows is compared, how, and with what of the scalars."""
+"""A comparison: an expression over the rows, the comparator, an expression over the scalars."""
 
 _TOLD = "?:told"
-"""What is made of scalars before rows are compared with it."""
+"""Begins the names of variables for expressions over the scalars."""
 
 _COMPARED = "?:compared"
-"""What is made of rows before."""
+"""Begins the names of variables for expressions over the rows."""
 
 
 class Compared(Struct, frozen=True):
-    """π over rows and scalars: the rows, with all other conditions on them, and how they compare with the scalars."""
+    """Rows, scalars, and the comparisons between them. All other conditions are part of the rows or the scalars."""
 
     rows: Node
     scalars: Node
     key: tuple[Var, ...]
-    """What a row and the scalar that it is compared with agree in."""
+    """The variables in which a row and the scalar that it is compared with agree."""
     comparisons: tuple[tuple[Range, Var], ...]
-    """How columns of the rows have to compare with those of the scalars."""
+    """The comparisons of columns of the rows, each with the column of the scalars on its other side."""
     is_any: bool
-    """Whether one of the comparisons has to hold, and not all of them."""
+    """Whether one comparison is enough, or all have to hold."""
     is_summary: bool
-    """Whether the scalars are aggregates, and not just patterns that nothing connects with the rows."""
+    """Whether the scalars are computed by a group, and not just patterns that nothing else connects with the rows."""
 
     @property
     def condition(self) -> Expression:
@@ -56,7 +59,7 @@ class Compared(Struct, frozen=True):
 
 
 def compared(node: Node) -> Compared | None:
-    """A projection as such a comparison; None if it is none, or if time changes it."""
+    """A projection as such a comparison; None if it is not one, or if its condition depends on the moment."""
     match node:
         case algebra.Project(algebra.Filter(condition, (algebra.Join() | algebra.BGP()) as joined), variables) if (
             not is_momentary(condition)
@@ -69,7 +72,7 @@ def compared(node: Node) -> Compared | None:
 
 
 def _beside_summaries(joined: Node) -> Iterator[tuple[Node, Node]]:
-    """Rows, and a summary that they are joined with."""
+    """The ways to split a join into rows and one summary."""
     parts = joined_parts(joined)
     for number, part in enumerate(parts):
         if _is_summary(part) and len(parts) > 1:
@@ -77,7 +80,8 @@ def _beside_summaries(joined: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _apart(joined: Node) -> Iterator[tuple[Node, Node]]:
-    """Patterns that share no variable: that which says the most as the rows, or, of two, the other one as well."""
+    """The ways to split a join into rows and scalars that share no variable: the part with the most variables as rows
+    or, if there are two parts, the other one as well."""
     parts = sorted(connected_parts(joined), key=lambda part: len(visible(part)))
     if len(parts) > 1:
         yield parts[-1], reduce(algebra.Join, parts[:-1])
@@ -86,25 +90,27 @@ def _apart(joined: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def seen_by(node: algebra.Group) -> tuple[Var, ...]:
-    """The variables that a group reads, be it by its keys or by its aggregates."""
+    """The variables that the keys and the aggregates of a group read."""
     read = [variable for _, aggregate in node.aggregates for variable in mentioned(aggregate)]
     return tuple(dict.fromkeys((*node.keys, *read)))
 
 
 def grouped_as_seen(node: algebra.Group) -> algebra.Group:
-    """A group over what it reads of its pattern."""
+    """A group over its pattern as it is seen by the group."""
     if any(shape.argument is None and shape.distinct for _, shape in node.aggregates):
-        return node  # counts the distinct rows
+        return node  # COUNT(DISTINCT *) reads whole rows
     inner = as_seen(node.inner, frozenset(seen_by(node)))
     return node if inner is node.inner else algebra.Group(inner, node.keys, node.aggregates)
 
 
 def as_seen(node: Node, seen: AbstractSet[Var], parameters: AbstractSet[Var] = frozenset()) -> Node:
-    """A pattern that projects rows which are compared with scalars to what others read of them, so that a change of a
-    scalar concerns only the rows that it passes. The pattern itself, if there are no such rows in it.
+    """A pattern in which rows that are compared with scalars are projected to the variables that others read. This
+    hides the scalars, so that a change of one concerns only the rows that it passes. The pattern itself, if it has no
+    such rows.
 
-    Nobody but what is `seen` reads the pattern; inner parts show the parameters, too, so that their rows tell whose
-    they are. Names that blank nodes get depend on all variables of a row, and time changes conditions."""
+    Only the variables `seen` are read of the pattern. Inner parts keep the parameters, too, because these tell the
+    members of rows apart. Expressions that depend on the moment, or name blank nodes after all variables of a row,
+    prevent the rewrite."""
     if any(is_momentary(each) or names_blanks(each) for each in algebra.expressions(node)):
         return node
     match node:
@@ -135,12 +141,12 @@ def as_seen(node: Node, seen: AbstractSet[Var], parameters: AbstractSet[Var] = f
 
 
 def joined_parts(node: Node) -> list[Node]:
-    """What is joined with each other."""
+    """The parts of a join, however it is nested."""
     return joined_parts(node.left) + joined_parts(node.right) if isinstance(node, algebra.Join) else [node]
 
 
 def is_scalar(node: Node) -> bool:
-    """Whether it always has one row: an aggregate without keys."""
+    """Whether a pattern always has exactly one row, as an aggregate without keys has."""
     match node:
         case algebra.Group(_, keys):
             return not keys
@@ -151,7 +157,7 @@ def is_scalar(node: Node) -> bool:
 
 
 def _is_summary(node: Node) -> bool:
-    """Whether it has one row for each of its keys at most."""
+    """Whether a pattern has at most one row for each key of a group."""
     match node:
         case algebra.Group():
             return True
@@ -197,7 +203,7 @@ def _compared(conditions: list[Expression], left: Node, right: Node, variables: 
 
 
 def _either(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]) -> list[Across]:
-    """The comparisons of which a condition says that one has to hold; nothing if it says anything else."""
+    """The comparisons that a condition combines by `||`; empty if it has any other part."""
     if not isinstance(condition, algebra.Or):
         return []
     found: list[Across] = []
@@ -211,7 +217,7 @@ def _either(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[V
 
 
 def _across(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[Var]) -> Across | None:
-    """What of the rows a condition compares with what of the scalars, and how."""
+    """A condition as a comparison of the rows with the scalars; None if it is not one."""
     match condition:
         case algebra.Compare(("<" | "<=" | ">" | ">=") as operator, a, b):
             if _is_of(ours, a) and _is_of(theirs, b):
@@ -222,8 +228,8 @@ def _across(condition: Expression, ours: AbstractSet[Var], theirs: AbstractSet[V
 
 
 def _named(node: Node, expression: Expression, name: Var, *, always: bool) -> tuple[Node, Var]:
-    """A pattern in which a variable has the value of an expression; and that variable. With `always`, it has one in
-    every solution: where there is no value, one that compares with nothing."""
+    """A pattern in which a variable has the value of an expression, and that variable. With `always`, it is bound in
+    every solution: to NO_VALUE if the expression has no value."""
     if isinstance(expression, str) and not (always and expression not in certain(node)):
         return node, expression
     value = algebra.Call("COALESCE", (expression, NO_VALUE)) if always else expression

@@ -1,9 +1,9 @@
-"""Patterns that nothing but `FILTER (?a = ?b)` connects, joined by a key that equal values share.
+"""Joins patterns that nothing but `FILTER (?a = ?b)` connects, by a key that equal values share.
 
     A . B FILTER (f(a) = g(b))  =  { A BIND (key(f(a)) AS ?k) } { B BIND (key(g(b)) AS ?k) } FILTER (f(a) = g(b))
 
-Otherwise every row of A would meet every row of B. The same holds where B is OPTIONAL, or inside EXISTS; but then rows
-of A without a key stay.
+Without the key, every row of A would meet every row of B. OPTIONAL and EXISTS are rewritten in the same way, but there
+rows of A without a key stay.
 """
 
 from msgspec import Struct
@@ -36,22 +36,22 @@ _KEY: Var = "?:key"
 
 
 class EqualInside(Struct, frozen=True):
-    """Rows that ask by EXISTS for others with which they have nothing in common but equal values."""
+    """Rows with EXISTS for other rows, which nothing but equal values connects with them."""
 
     rows: Node
     others: Node
     key: Var
     condition: Expression
-    """All that connects them."""
+    """The conditions between the rows and the others."""
     wanted: bool
-    """Whether the rows pass for which there are others."""
+    """Whether rows pass for which there are others, or those for which there are none."""
     whole: Node
     shown: tuple[Var, ...]
 
 
 def joined_by_value(node: Node, graph: str) -> Node:
-    """The same pattern; the node itself, if it is no filter that connects two patterns in this way. Inside GRAPH ?g,
-    that connects them already."""
+    """A filter that connects two patterns in this way, rewritten; the node itself if it is not one. Inside GRAPH ?g,
+    the graph connects them already."""
     if not isinstance(node, Filter) or not isinstance(node.inner, Join | algebra.BGP) or graph[:1] == "?":
         return node
     parts = connected_parts(node.inner)
@@ -67,7 +67,7 @@ def joined_by_value(node: Node, graph: str) -> Node:
 
 
 def optional_by_value(node: LeftJoin, graph: str) -> Node:
-    """OPTIONAL in the same way; the node itself, if it is none of that kind."""
+    """OPTIONAL, rewritten in the same way; the node itself if it is not of that kind."""
     left, right, condition = node.left, node.right, node.condition
     if condition is None or graph[:1] == "?" or not visible(left).keys().isdisjoint(visible(right)):
         return node
@@ -79,7 +79,7 @@ def optional_by_value(node: LeftJoin, graph: str) -> Node:
 
 
 def equal_inside(node: Filter, graph: str) -> EqualInside | None:
-    """A filter by EXISTS in the same way, with all its other conditions below; None if it is none of that kind."""
+    """A filter by EXISTS, rewritten in the same way, with its other conditions below; None if it is of another kind."""
     conditions = [] if graph[:1] == "?" else list(conjuncts(node.condition))
     for number, each in enumerate(conditions):
         asked = each.inner if isinstance(each, Not) else each
@@ -116,7 +116,7 @@ def _equal_inside(rows: Node, pattern: Node, asked: Expression) -> EqualInside |
 
 
 def _equated(conditions: list[Expression], left: Node, right: Node) -> tuple[Expression, Expression] | None:
-    """What has to be equal on two sides."""
+    """The expressions over the left and over the right that have to be equal; None if there are none."""
     for each in conditions:
         match each:
             case algebra.Compare("=", a, b) if _reads(a, left) and _reads(b, right):
@@ -135,7 +135,7 @@ def _having_key(node: Node, expression: Expression) -> Node:
 
 
 def _reads(expression: Expression, part: Node) -> bool:
-    """Whether an expression is about a part alone."""
+    """Whether an expression reads variables of one part alone, and has neither EXISTS nor depends on the moment."""
     read = set(mentioned(expression))
     is_plain = not has_exists(expression) and not is_momentary(expression)
     return bool(read) and is_plain and read <= set(visible(part))

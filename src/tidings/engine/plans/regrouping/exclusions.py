@@ -7,7 +7,7 @@ from tidings.sparql.algebra import Call, Expression, Filter, Node, Or, Project, 
 
 
 def excluding(right: Node, shared: list[Var]) -> Node:
-    """The right side of MINUS, less what does not matter."""
+    """The right side of MINUS, projected to the shared variables, without rows that bind none of them."""
     shown = Project(right, tuple(shared))
     if certain(right).intersection(shared):
         return shown

@@ -1,13 +1,13 @@
-"""GRAPH around more than triple patterns, spread over the parts, each of which then says for itself where it is.
+"""Spreads GRAPH over the parts of its pattern, so that each part has a GRAPH of its own.
 
     GRAPH ?g { A MINUS B }                     =  GRAPH ?g { A } MINUS { GRAPH ?g { B } }
     GRAPH ?g { A FILTER EXISTS { B } }         =  GRAPH ?g { A } FILTER EXISTS { GRAPH ?g { B } }
     GRAPH ?g { SELECT ?k … { A } GROUP BY ?k } =  SELECT ?g ?k … { GRAPH ?g { A } } GROUP BY ?g ?k
     GRAPH ?g { OPTIONAL { A } }                =  GRAPH ?g { } OPTIONAL { GRAPH ?g { A } }
 
-So they are kept up to date like any others, and not evaluated graph by graph. No part may read ?g, which is not bound
-yet where they stand. MINUS needs a variable that both sides always bind: without, whether it takes anything away would
-be another question once both have ?g. LIMIT counts in each graph. Where it has to, GRAPH stays around a part.
+The parts then have their usual delta rules, and are not evaluated graph by graph. No part may read ?g, because it is
+not bound yet there. MINUS needs a variable that both sides always bind: otherwise rows that share no bound variable
+would share ?g, and be excluded. LIMIT counts the rows of each graph. GRAPH stays around parts that have to keep it.
 """
 
 from tidings.engine.plans.routes import has_exists
@@ -17,7 +17,7 @@ from tidings.sparql.evaluate.pushing import binds_graph, needs_triples, shared_v
 
 
 def spread(node: Graph) -> Node:
-    """The same as GRAPH around a pattern; the node itself if it has to stay around the whole of it."""
+    """GRAPH, spread over the parts of its pattern; the node itself if it has to stay around the whole."""
     return node if node.name in every_variable(node.inner) else _spread(node.name, node.inner)
 
 
@@ -52,7 +52,7 @@ def _spread(name: str, node: Node) -> Node:
 
 
 def _grouped(name: str, node: algebra.Group) -> Node:
-    """Without keys, there is a row for each graph, be it of nothing."""
+    """A group with the graph as one more key. Without other keys, each graph has a row, even if it has no solutions."""
     inside, keys, aggregates = _spread(name, node.inner), node.keys, node.aggregates
     if name[0] != "?":
         found = algebra.Group(inside, keys, aggregates)
@@ -65,8 +65,8 @@ def _grouped(name: str, node: algebra.Group) -> Node:
 
 
 def _asked(name: str, expression: Expression) -> Expression | None:
-    """An expression that asks for its patterns in the graph of the row; only where EXISTS is the whole of a condition,
-    or one of several, or denied."""
+    """An expression with GRAPH around the patterns of EXISTS. None if EXISTS stands in it anywhere but in AND, OR and
+    NOT."""
     match expression:
         case Exists(pattern):
             return Exists(_spread(name, pattern))

@@ -10,11 +10,11 @@ from functools import reduce
 from tidings.sparql.algebra import BGP, Join, Node, TriplePattern, visible
 
 LONGEST = 24
-"""Parts that are put in a row: each stands on top of those before it."""
+"""The most parts that are ordered: each adds a level to the plan."""
 
 
 def linked(node: Join) -> Node:
-    """The same join; the node itself, if all that is joined in it shares variables, or nothing better is found."""
+    """The join in a better order; the node itself if all its joins share variables, or no better order is found."""
     if _is_linked(node):
         return node
     waiting = list(_parts(node))
@@ -53,7 +53,7 @@ def _parts(node: Node) -> Iterator[Node]:
 
 
 def _components(patterns: tuple[TriplePattern, ...]) -> list[tuple[TriplePattern, ...]]:
-    """Triple patterns in groups that share no variable with each other."""
+    """Groups of triple patterns that variables connect; different groups share none."""
     groups: list[tuple[tuple[TriplePattern, ...], set[str]]] = []
     for pattern in patterns:
         variables = {term for term in pattern if term[0] == "?"}

@@ -1,6 +1,6 @@
-"""Joined patterns with paths among them: what binds the ends of each path, so that it starts from there.
+"""Finds the patterns that bind the ends of each path, among joined patterns, so that the path starts from there.
 
-Joins may be regrouped at will. Patterns that share variables are one part; a path then stands between one part or two.
+Joins may be regrouped at will. Patterns that share variables form one part; a path has a part at one end or at both.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from tidings.sparql.algebra import (
 
 
 class PathBetween(Struct, frozen=True):
-    """A path, with what binds its start and its end; where one binds both, it is that of the start."""
+    """A path, with the parts that bind its start and its end. A part that binds both is `start`."""
 
     pattern: PathPattern
     start: "Part | None"
@@ -38,24 +38,24 @@ Part = Node | PathBetween
 
 
 def has_bound_path(node: Node) -> bool:
-    """Whether a path stands here that may have a bound end."""
+    """Whether a join has a path that may have a bound end."""
     return any(isinstance(part, PathPattern) and is_reachability(part) for part in _flat(node))
 
 
 def has_free_path(node: Node) -> bool:
-    """Whether a path stands here with no bound end."""
+    """Whether a join has a path without a bound end."""
     return any(isinstance(part, PathPattern) and is_reachability(part) for part in grouped(node))
 
 
 def is_reachability(path: PathPattern) -> bool:
-    """Whether a path gives each pair once, and its ends are two different terms that are spelt in one way only."""
+    """Whether a path has each pair of terms once, and its ends are different and not language-tagged."""
     ends = (path.subject, path.object)
     return isinstance(path.path, Repeat) and ends[0] != ends[1] and not any(map(is_tagged, ends))
 
 
 def unlooped(node: Join) -> Node:
-    """`A . ?x path ?x` as `A . ?x path ?y FILTER sameTerm(?x, ?y)`, where A binds ?x: then the path starts there. The
-    node itself, if nothing leads back in it."""
+    """`A . ?x path ?x` as `A . ?x path ?y FILTER sameTerm(?x, ?y)`, if A binds ?x, so that the path starts there. The
+    node itself if it has no such path."""
     flat = list(_flat(node))
     straight = [part for part in flat if not _leads_back(part)]
     bound = frozenset[str]().union(*map(certain, straight))
@@ -79,8 +79,8 @@ def _leads_back(node: Node) -> bool:
 
 
 def spread_over(node: Join) -> Node:
-    """`A . { B } UNION { C }` as `{ A . B } UNION { A . C }`, where A binds an end of a path in B or C that has none
-    otherwise: then it starts there. The node itself, if there is no such path."""
+    """`A . { B } UNION { C }` as `{ A . B } UNION { A . C }`, if A binds an end of a path in B or C that has no bound
+    end otherwise. The node itself if there is no such path."""
     flat = list(_flat(node))
     for number, part in enumerate(flat):
         if isinstance(part, Union) and any(map(has_free_path, _branches(part))):
@@ -96,7 +96,7 @@ def _branches(node: Node) -> list[Node]:
 
 
 def grouped(node: Node) -> list[Part]:
-    """The parts of a join, paths with what binds their ends; together they are the join."""
+    """The parts of a join, each path together with the parts that bind its ends. All of them joined are the node."""
     flat = list(_flat(node))
     paths = [part for part in flat if isinstance(part, PathPattern) and is_reachability(part)]
     parts: list[Part] = list(_connected([part for part in flat if part not in paths]))
@@ -110,7 +110,7 @@ def grouped(node: Node) -> list[Part]:
 
 
 def node_of(part: Part) -> Node:
-    """The pattern that a part is."""
+    """The pattern of a part."""
     if not isinstance(part, PathBetween):
         return part
     sides = [node_of(side) for side in (part.start, part.end) if side is not None]
@@ -128,12 +128,12 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def connected_parts(node: Node) -> list[Node]:
-    """Groups of joined patterns that share no variable with each other."""
+    """Groups of joined patterns that variables connect; different groups share none."""
     return list(_connected(list(_flat(node))))
 
 
 def _connected(nodes: list[Node]) -> Iterator[Node]:
-    """Those that share variables as one; triple patterns together."""
+    """Joins the patterns that share variables, with their triple patterns in one BGP."""
     groups: list[tuple[list[Node], set[str]]] = []
     for node in nodes:
         variables = set(visible(node))
@@ -156,7 +156,7 @@ def _touches(part: Part, term: str) -> bool:
 
 
 def _is_bound(path: PathPattern, parts: list[Part]) -> bool:
-    """Whether an end is known, and no end is one that a part has in some rows only."""
+    """Whether an end is a constant, or some part always binds it, and no part binds an end in some rows only."""
     ends = (path.subject, path.object)
     variables = [end for end in ends if end[0] == "?"]
     if any(_touches(part, end) and not _binds(part, end) for part in parts for end in variables):

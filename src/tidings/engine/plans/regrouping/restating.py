@@ -10,7 +10,7 @@ from tidings.sparql.rewrite.semijoins import semijoined
 
 
 def restated(node: Node, graph: str) -> Node:
-    """The pattern as it is better said at its top; the node itself, if it is well said."""
+    """The pattern with its top rewritten; the node itself if no rewrite applies."""
     everywhere = graph[:1] != "?"
     match node:
         case Join() if everywhere:
@@ -27,9 +27,9 @@ def restated(node: Node, graph: str) -> Node:
 
 
 def _apart(node: LeftJoin, graph: str) -> Node:
-    """OPTIONAL that nothing but one comparison by `<` connects, as a join and those for whom nothing was found: A ⟕ B =
-    (A ⋈ B) ∪ (A ▷ B). A change is compared with each row of the other side then, and not all rows that it concerns, be
-    it by nothing, with all of the other side again."""
+    """OPTIONAL that nothing but one comparison by `<` connects with its left side, as a join and an anti-join:
+    A ⟕ B = (A ⋈ B) ∪ (A ▷ B). A changed row is then compared once with each row of the other side. In `optional`, a
+    change of B would concern all rows of A, and each of them would be compared with all of B again."""
     left, right, condition = node.left, node.right, node.condition
     if condition is None or not is_plain(left):
         return node

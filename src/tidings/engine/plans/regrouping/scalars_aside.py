@@ -1,8 +1,8 @@
-"""Groups that are joined with one scalar, such as a total: groups first, and joins then.
+"""Groups over a join with a scalar, such as a total: the group goes below the join.
 
-    γ(k, m; A × B)  =  γ(k; A) × B        where B always has one row, which says m
+    γ(k, m; A × B)  =  γ(k; A) × B        where B always has one row, with m
 
-Otherwise all rows of A come and go with m, to be counted again in the same groups.
+Otherwise a change of m would remove all rows of A from their groups, and add them again.
 """
 
 from functools import reduce
@@ -12,7 +12,7 @@ from tidings.sparql.algebra import Group, Join, Node, Project, mentioned, visibl
 
 
 def scalars_aside(node: Group) -> Node:
-    """The group, joined with the scalars; the node itself, if no scalar stands beside what it groups."""
+    """The group of the other parts, joined with the scalars; the node itself if this is not possible."""
     parts = joined_parts(node.inner)
     scalars = [part for part in parts if is_scalar(part)]
     rows = [part for part in parts if not is_scalar(part)]

@@ -40,7 +40,7 @@ def signs_of(node: Node) -> list[Node] | None:
 
 
 def surely_bound(*nodes: Node) -> frozenset[Var]:
-    """What is bound in all solutions of the skeletons of some patterns; nothing, if one has none."""
+    """The variables that the skeletons of some patterns bind in all solutions; none, if a pattern has no skeleton."""
     try:
         return frozenset[Var]().union(*(certain(_skeleton(node)) for node in nodes))
     except _Unseen:
@@ -48,7 +48,7 @@ def surely_bound(*nodes: Node) -> frozenset[Var]:
 
 
 def turning_between(timed: Expression, left: Node, right: Node) -> Node:
-    """The sign of a condition on the moment that is about two patterns which are both `surely_bound`."""
+    """The sign of a condition on the moment that reads variables of two patterns, all of them `surely_bound`."""
     return algebra.Filter(timed, _joined(_skeleton(left), _skeleton(right)))
 
 
@@ -61,14 +61,14 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
 
 
 def has_loose_end(sign: Node, left: Node, graph: str) -> bool:
-    """Whether a row of the left may begin or end a path inside EXISTS at a term that its graph does not have: by no
-    steps, the path leads from there to itself, but no solution of the sign has that term."""
+    """Whether a row of the left side may bind the end of a path inside EXISTS to a term that the path's graph does not
+    have. A path of zero steps matches any such term, but no solution of the sign has it."""
     known = {*_in_graphs(left, graph), *_in_graphs(sign, graph)}
     return any(end not in known and end[0] in visible(left) for end in _ends(sign, graph, still=True))
 
 
 def _in_graphs(node: Node, graph: str) -> Iterator[tuple[str, str]]:
-    """Variables whose values are surely terms of a graph, with that graph."""
+    """The variables that a pattern always binds to a term of a graph, with that graph."""
     for subject, _, object_, name in matched(node, graph):
         yield subject, name
         yield object_, name
@@ -76,7 +76,7 @@ def _in_graphs(node: Node, graph: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends(node: Node, graph: str, *, still: bool) -> Iterator[tuple[str, str]]:
-    """The ends of the paths in a pattern, with their graphs: of those that may have no steps, or of the others."""
+    """The ends of the paths in a pattern, with their graphs: of paths that may have zero steps, or of the others."""
     match node:
         case PathPattern(subject, path, object_) if may_stand_still(path) is still:
             yield subject, graph
@@ -93,8 +93,8 @@ def _ends(node: Node, graph: str, *, still: bool) -> Iterator[tuple[str, str]]:
 
 
 def bound_by(left: Node, sign: Node) -> Node:
-    """A sign together with what it stands behind, if a path in it starts or ends there: of all that the path connects,
-    little may matter. So, too, if what time changes in it is compared with something from there."""
+    """A sign joined with the skeleton of the left side, if that binds an end of a path in the sign: of all pairs that
+    the path connects, few may matter. So, too, if the sign compares NOW() with a value from the left side."""
     is_timed = (
         isinstance(sign, algebra.Filter)
         and is_momentary(sign.condition)
@@ -112,7 +112,7 @@ def bound_by(left: Node, sign: Node) -> Node:
 
 
 def _joined(left: Node, right: Node) -> Node:
-    """A join; a condition on one side, of which a sign has one at most, is one on the whole: so it sees both sides."""
+    """A join. The filter of a sign, which has one at most, becomes a filter of the join, so that it sees both sides."""
     if isinstance(left, algebra.Filter):
         return algebra.Filter(left.condition, _joined(left.inner, right))
     if isinstance(right, algebra.Filter):
@@ -123,12 +123,12 @@ def _joined(left: Node, right: Node) -> Node:
 
 
 def _within(expression: Expression, skeleton: Node) -> list[Node]:
-    """Signs of what EXISTS asks for, together with who asks."""
+    """The signs of the patterns in EXISTS, each joined with the skeleton of the rows that are tested."""
     return [_joined(skeleton, sign) for pattern in exists_patterns(expression) for sign in _signs(pattern)]
 
 
 def _of_condition(condition: Expression, skeleton: Node) -> list[Node]:
-    """Signs of what EXISTS in a condition asks for, and of what time changes."""
+    """The signs of EXISTS in a condition, and of its comparisons with NOW()."""
     timed = conjunction(part for part in conjuncts(condition) if is_momentary(part))
     turning = [] if timed is None else [algebra.Filter(timed, skeleton)]
     return [*_within(condition, skeleton), *turning]
@@ -186,5 +186,5 @@ def _inside(name: str, inner: Node) -> Node:
     if isinstance(inner, algebra.Filter) and name not in mentioned(inner.condition):
         return algebra.Filter(inner.condition, _inside(name, inner.inner))
     if not (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)):
-        raise _Unseen  # whether the graph is there at all matters
+        raise _Unseen  # it matters whether the graph exists
     return algebra.Graph(name, inner)

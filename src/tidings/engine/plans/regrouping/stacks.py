@@ -10,8 +10,8 @@ from tidings.sparql.algebra import Aggregate, Expression, Node, mentioned
 def unstacked(
     node: Node, parameters: tuple[Var, ...]
 ) -> tuple[bool, tuple[Var, ...] | None, tuple[tuple[Expression, bool], ...], Node]:
-    """What stands between a slice and its pattern: DISTINCT, the projection, the order; and what they read of the
-    pattern."""
+    """The operators between a slice and its pattern, which are DISTINCT, the projection and the order, and the pattern
+    as it is seen by them."""
     distinct = False
     variables: tuple[Var, ...] | None = None
     conditions: tuple[tuple[Expression, bool], ...] = ()
@@ -28,7 +28,8 @@ def unstacked(
 
 
 def with_exists_below(node: Node) -> Node:
-    """The same, but what a group or an order reads of EXISTS is bound below it, where rows change one by one."""
+    """The same pattern, with BIND below a group or an order for each of its expressions with EXISTS: there, rows change
+    one by one."""
     match node:
         case algebra.Group(inner, keys, aggregates) if any(has_exists(shape) for _, shape in aggregates):
             shapes: list[tuple[Var, Aggregate]] = []

@@ -1,9 +1,9 @@
-"""Sub-SELECTs inside EXISTS that show some variables and hide others, without them: only whether there is a solution
-matters, not how often there is the same, nor in which order they come.
+"""Replaces sub-SELECTs inside EXISTS by their patterns: EXISTS depends on whether there is a solution, and neither on
+duplicates nor on the order.
 
-    EXISTS { SELECT ?x { A } }  =  EXISTS { A' }    where A' has other names for what is hidden in A
+    EXISTS { SELECT ?x { A } }  =  EXISTS { A' }    where A' is A with other names for its hidden variables
 
-Aggregates and LIMIT see all solutions of their own, and stay.
+Sub-SELECTs with aggregates or LIMIT stay, because their solutions depend on the number of others.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from tidings.sparql.algebra import (
 
 
 def opened(node: Node) -> Node:
-    """A pattern without such sub-SELECTs, wherever EXISTS stands in it."""
+    """A pattern without such sub-SELECTs, in every EXISTS of it."""
     numbers = count()
     return inside_exists(node, lambda pattern: _inside(pattern, numbers))
 
@@ -43,5 +43,5 @@ def _inside(node: Node, numbers: Iterator[int]) -> Node:
 
 
 def _counts(node: Node) -> bool:
-    """Whether it matters there how many solutions there are."""
+    """Whether a pattern has an aggregate or LIMIT, for which the number of solutions matters."""
     return isinstance(node, Group | Slice) or any(map(_counts, inputs(node)))

@@ -1,8 +1,8 @@
-"""Rows that another pattern surpasses, or does not: `FILTER NOT EXISTS { ?y :v ?w FILTER (?w > ?v) }`.
+"""Finds EXISTS that asks for a greater value, or a lesser one: `FILTER NOT EXISTS { ?y :v ?w FILTER (?w > ?v) }`.
 
-Nothing but what both sides always have, if anything, and one comparison by `<` leads from the pattern inside to the row
-that asks: so the greatest value inside, or the least, decides for all rows with which it goes. There may be one more
-condition, that it is another's (`?y != ?x`), where both are names and no literals; or that one alone.
+One comparison by `<` connects the pattern inside with the rows outside, and otherwise at most a key of variables that
+both always bind. So the greatest value inside, or the least, decides for all rows with the same key. There may be one
+more condition, that the value has another owner (`?y != ?x`), where owners are subjects of triples; or that one alone.
 """
 
 from msgspec import Struct
@@ -39,29 +39,29 @@ _OURS: Var = "?:surpassed"
 _THEIRS: Var = "?:surpassing"
 
 _ANYTHING: Term = f'"0"^^<{XSD}integer>'
-"""The value of every row, where it only matters that the others are others."""
+"""The value of every row, if only the owners matter."""
 
 
 class Surpassing(Struct, frozen=True):
-    """The rows that ask, with a column that is compared, and the values that they are compared with."""
+    """The rows that EXISTS filters, and the values inside with which they are compared."""
 
     rows: Node
     values: Node
     key: tuple[Var, ...]
-    """What a row and the values that it is compared with agree in."""
+    """The variables in which a row and the values that it is compared with agree."""
     range: Range
     column: Var
-    """That of the values."""
+    """The column of the values."""
     apart: tuple[Var, Var] | None
-    """A column of the rows and one of the values that have to differ, if any have to."""
+    """The columns of the rows and of the values with their owners, if these have to differ."""
     wanted: bool
     """Whether the surpassed rows pass, or the others."""
     shown: tuple[Var, ...]
 
 
 def surpassing(node: Filter, graph: str) -> Surpassing | None:
-    """A filter as such a question, with all its other conditions below; None if it is none. Inside GRAPH ?g, the graph
-    leads from the pattern to the row, too."""
+    """A filter by such an EXISTS, with its other conditions below; None if it is not one. Inside GRAPH ?g, the graph
+    connects the pattern with the rows, too."""
     conditions = [] if graph[:1] == "?" else list(conjuncts(node.condition))
     for number, each in enumerate(conditions):
         wanted = isinstance(each, Exists)
@@ -91,7 +91,7 @@ def _surpassing(rows: Node, pattern: Node, *, wanted: bool) -> Surpassing | None
     others = [pair for each in across if (pair := _apart(each, rows, inside.inner)) is not None]
     if len(ranges) + len(others) != len(across) or len(ranges) > 1 or len(others) > 1:
         return None
-    if not ranges and (shared or not others):  # others are looked up, where there are any
+    if not ranges and (shared or not others):  # with a key, other owners are looked up
         return None
     value, operator, other = ranges[0] if ranges else (_ANYTHING, "<=", _ANYTHING)
     below = conjunction(each for each in conditions if each not in across)
@@ -114,7 +114,7 @@ def _surpassing(rows: Node, pattern: Node, *, wanted: bool) -> Surpassing | None
 def _compared(
     condition: Expression, ours: dict[Var, None], theirs: dict[Var, None]
 ) -> tuple[Expression, algebra.Comparator, Expression] | None:
-    """A comparison of what the row that asks has with what the pattern has."""
+    """A condition as a comparison of the rows with the pattern inside; None if it is not one."""
     match condition:
         case Compare(("<" | "<=" | ">" | ">=") as operator, left, right):
             if _reads(left, ours) and _reads(right, theirs):
@@ -125,8 +125,8 @@ def _compared(
 
 
 def _apart(condition: Expression, rows: Node, inside: Node) -> tuple[Var, Var] | None:
-    """What has to differ: a variable of the rows alone and one of the pattern alone, both of them subjects of triples
-    that are there, so that `!=` asks for different terms."""
+    """The owners that a condition requires to differ: a variable of the rows alone, and one of the pattern alone. Both
+    are subjects of matched triples, so that `!=` asks for different terms."""
     match condition:
         case Compare("!=", str() as left, str() as right):
             for ours, theirs in ((left, right), (right, left)):
@@ -141,13 +141,13 @@ def _is_name(variable: Var, node: Node) -> bool:
 
 
 def _reads(expression: Expression, variables: dict[Var, None]) -> bool:
-    """Whether an expression reads something, and nothing else."""
+    """Whether an expression reads some of these variables, and no others."""
     read = set(mentioned(expression))
     return bool(read) and read <= variables.keys()
 
 
 def filter_of(pattern: Node) -> Filter | None:
-    """A pattern as a filter, if it is one in a graph."""
+    """A pattern as a filter, if it is one, or GRAPH around one; otherwise None."""
     match pattern:
         case Filter():
             return pattern
@@ -159,7 +159,7 @@ def filter_of(pattern: Node) -> Filter | None:
 
 
 def is_plain(node: Node) -> bool:
-    """Whether what is bound outside and in all solutions is the same for a pattern as if they were joined."""
+    """Whether to substitute values from outside into a pattern is the same as to join them with its solutions."""
     match node:
         case BGP() | PathPattern():
             return True

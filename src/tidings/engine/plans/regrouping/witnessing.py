@@ -24,7 +24,7 @@ from tidings.sparql.evaluate.pushing import pushable
 
 
 class Witnessing:
-    """Makes witnesses. `build` builds what they watch; `routes` are those of the plan."""
+    """Makes witnesses. `build` makes the operators that they watch; `routes` are those of the plan."""
 
     __slots__ = ("_build", "_routes")
 
@@ -42,8 +42,9 @@ class Witnessing:
         with_left: bool = False,
         turned: Turned | None = None,
     ) -> Witness:
-        """Watches the right side of something, or a sign `inside` it. A variable of a sign may be another than that of
-        the same name on the left: it is the same if a value from the left may be handed down to there."""
+        """Watch the right side, or one of its signs; then the right side is `inside`. A variable of a sign leads to the
+        left only if values from there may be handed down into the right side: otherwise, it may be another variable of
+        the same name."""
         others = set[Var]()
         if inside is not None:
             others = {each for each in visible(node) if each in left.layout.index and not pushable(inside, {each})}
@@ -53,15 +54,15 @@ class Witnessing:
         return Witness(operator, shared, (), with_left=with_left or sign is not node, turned=turned)
 
     def beside(self, right: Node, left: Side, states: States) -> list[Witness]:
-        """Watch the right side of OPTIONAL or MINUS. Where what becomes of its own rows depends on others, too, only
-        its signs are watched: the rows that the whole of it tells may be far more than those that concern the left."""
+        """Watch the right side of OPTIONAL or MINUS. If it has OPTIONAL, MINUS or EXISTS itself, watch only its signs:
+        the delta of the whole may have far more rows than concern the left."""
         signs = signs_of(right) if _is_nested(right) else None
         if signs is None:
             return [self.of(right, left, states)]
         return [self.of(sign, left, states, inside=right) for sign in signs]
 
     def optional(self, condition: Expression | None, right: Node, left: Side, states: States) -> list[Witness]:
-        """Watch the right side of OPTIONAL, and what its condition asks for by EXISTS or says of the moment."""
+        """Watch the right side of OPTIONAL, patterns of EXISTS in its condition, and what the clock changes in that."""
         witnesses = self.beside(right, left, states)
         if condition is None:
             return witnesses
@@ -74,7 +75,7 @@ class Witnessing:
         return witnesses
 
     def asked(self, expression: Expression, left: Side, states: States) -> list[Witness]:
-        """Watch everything that an expression asks for by EXISTS."""
+        """Watch the patterns of every EXISTS in an expression."""
         witnesses: list[Witness] = []
         for pattern in exists_patterns(expression):
             is_same = left.layout.index.keys().isdisjoint(algebra.every_variable(pattern))
