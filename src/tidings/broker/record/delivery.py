@@ -116,6 +116,7 @@ class Delivery:
         """Those that go together of all behind the first of the line, their intent on its way to the disk."""
         share = self._together(start)
         if share.commits and self._commit_log.journal is not None:
+            self._intents.begin(share.commits)
             share.written = self._log(intent(share.commits))
         return share
 
@@ -171,6 +172,7 @@ class Delivery:
         if self._commit_log.journal is None:
             return
         try:
+            self._intents.restore(WITHDRAWING)
             await self._log(WITHDRAWING)
         except TidingsError as error:
             log.warning("the log cannot note that commits are being undone at the endpoint: %s", error)
@@ -178,7 +180,6 @@ class Delivery:
     def _log(self, note: Note) -> "asyncio.Future[None]":
         """Have a note written down; done once it is durable. It is in the log before all of the line: facts that are
         before the commits must not be older than it."""
-        self._intents.restore(note)
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         time = next((entry.time for entry, _ in self._line if entry is not None), 0)
         self._commit_log.intend(note, time, PendingBarrier(durable))
