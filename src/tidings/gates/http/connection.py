@@ -71,7 +71,7 @@ class HttpConnection(HttpToolsProtocol):
         self.is_reading = True
 
     def _begin_scope(self) -> None:
-        """What uvicorn does when a request begins. Those on the short path do without, which saves 2 µs."""
+        """What uvicorn does when a request begins. Those on the short path do without."""
         url, headers, expects = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
         self.url, self.expect_100_continue = url, expects
@@ -176,7 +176,9 @@ class HttpConnection(HttpToolsProtocol):
         if self.held and not self.pipeline:
             self.loop.call_soon(self._hear_held)
 
-    # -- until the next request: uvicorn sets and cancels a timer for each, which takes 3 µs; here one goes on ------
+    # -- until the next request -----------------------------------------------------------------------------------
+    # uvicorn sets and cancels a timer for each answer; here one goes on. With the scope that the short path does
+    # without, that is 5 µs of the 78 that an update takes in front of an endpoint.
 
     def _rest(self) -> None:
         self.rests_until = self.loop.time() + self.timeout_keep_alive
