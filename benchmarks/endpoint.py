@@ -4,12 +4,14 @@
     ../.venv/bin/python endpoint.py --query URL --update URL [--graph IRI] a store that runs, and holds nothing else
     ../.venv/bin/python endpoint.py --mode context [--ballast QUADS]       contexts in memory, and more in the store
 
-Prints one JSON line: `ups_bare` and `ups_broker` (updates a second, over as many connections, the median of some rounds
-in turns), `ratio_to_bare` (the median of the rounds), `added_ms` (what the broker adds to the median answer of one
-update after the other; its subscribers are told at that moment), `sync_ms` (what the disk takes to keep a line, for
-which each update waits), `ratio_to_naive` (its rate / that of whoever asks the store all subscriptions again
-after each update), and `broker_mb` (the memory of the broker at the end). Before any time is printed, the answers of
-subscriptions are compared with those of the store.
+Prints one JSON line. For each number of connections, with one update at a time on each of them: `ups_bare` and
+`ups_broker` (updates a second, the median of some rounds in turns), `ratio_to_bare` (the median of the rounds),
+`broker_cpu_ms` (the processor time of the broker for an update), `client_cpu_ms` and `client_cpu_bare_ms` (that of the
+client which sends them, and is told of changes). For the rest: `added_ms` (what the broker adds to the median answer of
+one update after the other; its subscribers are told at that moment), `sync_ms` (what the disk takes to keep a line, for
+which each update waits), `ratio_to_naive` (the rate of the fewest connections / that of whoever asks the store all
+subscriptions again after each update), and `broker_mb` (the memory of the broker at the end). Before any time is
+printed, the answers of subscriptions are compared with those of the store.
 """
 
 import argparse
@@ -23,10 +25,14 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import product
+from operator import truediv
 from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
+import psutil
 
 from measure import check, report, rounded, say
 from stores import STORES, Place, in_graph
@@ -36,7 +42,7 @@ from tidings.endpoint.connection import Address, Connection
 from tidings.endpoint.plain_http import PlainHttp
 from tidings.endpoint.store import SparqlStore
 
-_CONNECTIONS = 16
+_CONNECTIONS = (16, 32, 64, 128)
 _SINGLE = 60
 _NAIVE_UPDATES = 2
 _CHECKED = 20
@@ -116,7 +122,7 @@ def updater(client: PlainHttp, url: str, parameters: dict[str, str]) -> Update:
     return send
 
 
-async def rate(send: Update, texts: list[str]) -> float:
+async def rate(send: Update, texts: list[str], connections: int) -> float:
     """Updates a second, with one in flight on each connection."""
     rest = iter(texts)
 
@@ -125,8 +131,29 @@ async def rate(send: Update, texts: list[str]) -> float:
             await send(text)
 
     begun = time.perf_counter()
-    await asyncio.gather(*(work() for _ in range(_CONNECTIONS)))
+    await asyncio.gather(*(work() for _ in range(connections)))
     return len(texts) / (time.perf_counter() - begun)
+
+
+@dataclass
+class Rates:
+    """What rounds with one number of connections have found."""
+
+    ups: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """Milliseconds of the client for an update."""
+    broker_cpu: list[float] = field(default_factory=list)
+
+    async def add(self, send: Update, texts: list[str], connections: int, broker: psutil.Process) -> None:
+        began, client = _cpu(broker), time.process_time()
+        self.ups.append(await rate(send, texts, connections))
+        self.cpu.append((time.process_time() - client) * 1000 / len(texts))
+        self.broker_cpu.append((_cpu(broker) - began) * 1000 / len(texts))
+
+
+def _cpu(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 async def median_ms(send: Update, texts: list[str]) -> float:
@@ -161,45 +188,60 @@ async def naive_rate(client: httpx.AsyncClient, place: Place, send: Update) -> f
     return _NAIVE_UPDATES / (time.perf_counter() - begun)
 
 
-async def measure(place: Place, folder: str, factor: float, flags: list[str], ballast: int, rounds: int) -> None:
+async def measure(
+    place: Place, folder: str, factor: float, flags: list[str], ballast: int, rounds: int, connections: list[int]
+) -> None:
     say("loading the city ...")
     await load(place, factor, ballast)
     say("starting the broker ...")
-    limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
     with broker(place, folder, flags) as (http, ws, process):
         async with (
-            httpx.AsyncClient(limits=limits, timeout=_PATIENCE) as client,
+            httpx.AsyncClient(timeout=_PATIENCE) as client,
             connect(ws, timeout=_PATIENCE) as line,
         ):
             async with asyncio.TaskGroup() as group:
                 begun = [group.create_task(line.subscribe(text)) for text in subscriptions()]
             told = [each.result() for each in begun]
-            sender = PlainHttp(seconds=_PATIENCE, connections=_CONNECTIONS)
+            sender = PlainHttp(seconds=_PATIENCE, connections=max(connections))
             bare, ours = updater(sender, place.update, place.parameters), updater(sender, f"{http}/update", {})
-            rates: dict[str, list[float]] = {"bare": [], "broker": []}
+            rates = {number: (Rates(), Rates()) for number in connections}
             last = "ours"
-            await rate(ours, lamp_updates(last))
-            for number in range(rounds):
+            await rate(ours, lamp_updates(last), max(connections))
+            watched = psutil.Process(process)
+            for turn, number in product(range(rounds), connections):
                 # A bare round ends with the state that the broker has in memory: reconciling would take far longer.
-                rates["bare"].append(await rate(bare, lamp_updates(f"bare{number}") + lamp_updates(last)))
-                last = f"ours{number}"
-                rates["broker"].append(await rate(ours, lamp_updates(f"{last}a") + lamp_updates(last)))
-                say(f"bare {rates['bare'][-1]:.0f}, broker {rates['broker'][-1]:.0f} updates/s")
+                theirs, mine, name = *rates[number], f"{turn}of{number}"
+                await theirs.add(bare, lamp_updates(f"bare{name}") + lamp_updates(last), number, watched)
+                last = f"ours{name}"
+                await mine.add(ours, lamp_updates(f"{last}a") + lamp_updates(last), number, watched)
+                say(f"{number} connections: bare {theirs.ups[-1]:.0f}, broker {mine.ups[-1]:.0f} updates/s")
             alone_bare = await median_ms(bare, lamp_updates("alone")[:_SINGLE])
-            await rate(bare, lamp_updates(last))
+            await rate(bare, lamp_updates(last), min(connections))
             alone = await median_ms(ours, lamp_updates("together")[:_SINGLE])
             synced = sync_ms(Path(folder) / "sync")
             await check_answers(client, place, told)
             memory = megabytes(process)
             naive = await naive_rate(client, place, bare)
             sender.close()
-    ups_bare, ups_broker = statistics.median(rates["bare"]), statistics.median(rates["broker"])
-    ratio = statistics.median(ours / bare for bare, ours in zip(rates["bare"], rates["broker"], strict=True))
     report(
-        ups_bare=rounded(ups_bare), ups_broker=rounded(ups_broker), ratio_to_bare=rounded(ratio),
-        added_ms=rounded(alone - alone_bare), sync_ms=rounded(synced), ratio_to_naive=rounded(ups_broker / naive),
-        broker_mb=rounded(memory),
+        **by_connections(rates), added_ms=rounded(alone - alone_bare), sync_ms=rounded(synced),
+        ratio_to_naive=rounded(statistics.median(rates[min(connections)][1].ups) / naive), broker_mb=rounded(memory),
     )  # fmt: skip
+
+
+def by_connections(rates: dict[int, tuple[Rates, Rates]]) -> dict[str, dict[int, float]]:
+    """Medians of all rounds, by the number of connections; of processor times, whose ticks are coarse, the mean."""
+    figures: dict[str, Callable[[Rates, Rates], float]] = {
+        "ups_bare": lambda bare, _: statistics.median(bare.ups),
+        "ups_broker": lambda _, ours: statistics.median(ours.ups),
+        "ratio_to_bare": lambda bare, ours: statistics.median(map(truediv, ours.ups, bare.ups)),
+        "broker_cpu_ms": lambda _, ours: statistics.mean(ours.broker_cpu),
+        "client_cpu_ms": lambda _, ours: statistics.mean(ours.cpu),
+        "client_cpu_bare_ms": lambda bare, _: statistics.mean(bare.cpu),
+    }
+    return {
+        name: {number: rounded(figure(*both)) for number, both in rates.items()} for name, figure in figures.items()
+    }
 
 
 def main() -> None:
@@ -213,11 +255,12 @@ def main() -> None:
     parser.add_argument("--sole-writer", action="store_true", help="nobody else writes, the broker is told")
     parser.add_argument("--durability", choices=("fsync", "os", "none"), default="fsync", help="of the broker's log")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--connections", type=int, nargs="+", default=_CONNECTIONS, help="numbers of them, in turns")
     parser.add_argument("--ballast", type=int, default=0, help="quads in the store that concern nobody")
     given = parser.parse_args()
     flags = ["--mode", given.mode, "--durability", given.durability, *(["--sole-writer"] if given.sole_writer else [])]
     with tempfile.TemporaryDirectory() as folder, _store(given, folder) as place:
-        asyncio.run(measure(place, folder, given.factor, flags, given.ballast, given.rounds))
+        asyncio.run(measure(place, folder, given.factor, flags, given.ballast, given.rounds, given.connections))
 
 
 def _store(given: argparse.Namespace, folder: str) -> AbstractContextManager[Place]:

@@ -4,15 +4,20 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broker.elsewhere import Elsewhere, Found, mirrored
 from broker.making import ALL, BASE, Client, Clock, Replies, delete, full_disk, in_memory, insert, quads_of
+from tidings.broker.durability.commit_log import CommitLog
 from tidings.broker.errors import NoEndpoint
+from tidings.broker.record.intents import Intents
 from tidings.broker.record.mirror import Mirror
 from tidings.broker.updates.accepted import Done
 from tidings.engine.store.store import Store
 from tidings.model.errors import EndpointDiffers, TidingsError
 from tidings.model.terms import Quad
+from tidings.model.zset import ZSet
 from waiting import asynchronous, until
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
@@ -20,6 +25,22 @@ INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
 def quad(n: int) -> Quad:
     return f"<{BASE}s{n}>", f"<{BASE}p>", f'"{n}"{INTEGER}', ""
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=4), max_size=40))
+def test_what_the_store_had_lately_is_the_last_state_of_each_quad(commits: list[list[tuple[int, bool]]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tidings.broker.record.intents.REMEMBERED", 6)
+        intents, last = Intents(CommitLog(lambda: 0)), dict[Quad, bool]()
+        for changes in commits:
+            states = {quad(n): there for n, there in changes}
+            for each, there in states.items():
+                last.pop(each, None)
+                last[each] = there
+            intents.agree(ZSet.owning({each: 1 if there else -1 for each, there in states.items()}))
+        agreed = list(intents.agreed.items())
+        assert agreed == list(last.items())[len(last) - len(agreed) :]
+        assert agreed or not commits
 
 
 # -- while all is well ------------------------------------------------------------------------------------------

@@ -166,3 +166,21 @@ async def test_a_body_that_does_not_come_is_answered_for(way: str, monkeypatch: 
         (body,) = await answers(reader, 1)
         assert json.loads(body)["error"] == "body_too_slow"
         assert len(house.broker.store) == 0
+
+
+@pytest.mark.parametrize("way", ["", "sec-fetch-site: none\r\n"])
+@asynchronous
+async def test_a_connection_ends_that_has_had_no_request_for_long_and_never_before_an_answer(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = property(lambda _: 0.01, lambda *_: None)
+    monkeypatch.setattr("tidings.gates.http.connection.HttpConnection.timeout_keep_alive", longest, raising=False)
+    async with listening() as house, connection(house) as (reader, writer):
+        house.broker.updates.hold()
+        writer.write(request(insert(1), more=way) + request(insert(2), more=way))
+        await until(lambda: house.broker.updates.accepted == 1)
+        await asyncio.sleep(0.05)
+        house.broker.updates.resume()
+        assert len(await answers(reader, 2)) == 2
+        async with asyncio.timeout(PATIENCE):
+            assert await reader.read() == b""

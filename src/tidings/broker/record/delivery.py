@@ -116,6 +116,7 @@ class Delivery:
         """The share that begins at a place of the line; its intent is being written."""
         share = self._together(start)
         if share.commits and self._commit_log.journal is not None:
+            self._intents.begin(share.commits)
             share.written = self._log(intent(share.commits))
         return share
 
@@ -172,6 +173,7 @@ class Delivery:
         if self._commit_log.journal is None:
             return
         try:
+            self._intents.restore(WITHDRAWING)
             await self._log(WITHDRAWING)
         except TidingsError as error:
             log.warning("the log cannot note that commits are being undone at the endpoint: %s", error)
@@ -179,7 +181,6 @@ class Delivery:
     def _log(self, note: Note) -> "asyncio.Future[None]":
         """Write a note to the log; the future is done once it is durable. The note precedes the whole line in the log,
         so its time must not be later than those of the facts before the commits."""
-        self._intents.restore(note)
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         time = next((entry.time for entry, _ in self._line if entry is not None), 0)
         self._commit_log.intend(note, time, PendingBarrier(durable))

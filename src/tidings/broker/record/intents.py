@@ -10,6 +10,7 @@ store refuses it; if it was being withdrawn, the broker restores the state befor
 The broker also remembers the last states that the store has agreed to, to detect a store restored from an old backup.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -35,8 +36,11 @@ class Intents:
         """The last commit that the store is known to have."""
         self.taken_back = False
         """Whether the open intents are being withdrawn; the store may have them nevertheless."""
-        self.agreed: dict[Quad, bool] = {}
-        """The last states that the store of record has agreed to, the oldest first."""
+        self._agreed: dict[Quad, bool] = {}
+        self._since: deque[ZSet[Quad]] = deque()
+        """Commits that the store has, and that are not in `_agreed` yet: entering each commit at once took 3 µs."""
+        self._changes = 0
+        """How many changes these commits have."""
 
     @property
     def open(self) -> list[tuple[Entry, ...]]:
@@ -58,20 +62,35 @@ class Intents:
 
     def agree(self, delta: ZSet[Quad]) -> None:
         """The store has this commit."""
-        if len(delta) > REMEMBERED:
+        changes, since = len(delta), self._since
+        if changes > REMEMBERED:
             return  # checking so many states would take too long
-        agreed = self.agreed
-        for quad, weight in delta.items():
-            agreed.pop(quad, None)
-            agreed[quad] = weight > 0
+        since.append(delta)
+        self._changes += changes
+        while self._changes - len(since[0]) >= REMEMBERED:
+            self._changes -= len(since.popleft())
+            self._agreed.clear()  # these states are older than the commit that was dropped
+
+    @property
+    def agreed(self) -> dict[Quad, bool]:
+        """The last states that the store of record has agreed to, the oldest first."""
+        agreed = self._agreed
+        for delta in self._since:
+            for quad, weight in delta.items():
+                agreed.pop(quad, None)
+                agreed[quad] = weight > 0
+        self._since.clear()
+        self._changes = 0
         while len(agreed) > REMEMBERED:
             del agreed[next(iter(agreed))]
+        return agreed
 
     def disagree(self, delta: ZSet[Quad]) -> None:
         """A commit that the store may have was undone: the state before it is the right one again."""
+        agreed = self.agreed
         for quad, there in before(delta).items():
-            if quad in self.agreed:
-                self.agreed[quad] = there
+            if quad in agreed:
+                agreed[quad] = there
 
     def replayed(self, entry: Entry) -> None:
         """A commit was replayed from the log. If an intent has it, the store has it, too."""
@@ -79,12 +98,17 @@ class Intents:
         if any(each[0].commit <= entry.commit <= each[-1].commit for each in self._last):
             self.agree(entry.delta)
 
+    def begin(self, commits: list[Entry]) -> None:
+        """Add an intent. Drop those that the store has, and withdrawn ones whose commit numbers it uses again."""
+        kept = (each for each in self._last if self._had < each[-1].commit and each[0].commit < commits[0].commit)
+        self._last, self.taken_back = [*kept, tuple(commits)], False
+
     # -- facts ----------------------------------------------------------------------------------------------------
 
     def restore(self, note: Note) -> None:
         match note.kind:
             case "intent":
-                self._add(tuple(_read(each) for each in note.content["commits"]))
+                self.begin([_read(each) for each in note.content["commits"]])
             case "withdrawing":
                 self.taken_back = True
             case "withdrawn":
@@ -92,18 +116,13 @@ class Intents:
             case "agreed":
                 self.agree(ZSet.owning(_weights(note.content)))
 
-    def _add(self, commits: tuple[Entry, ...]) -> None:
-        """Add an intent. Drop those that the store has, and withdrawn ones whose commit numbers it uses again."""
-        kept = (each for each in self._last if self._had < each[-1].commit and each[0].commit < commits[0].commit)
-        self._last, self.taken_back = [*kept, commits], False
-
     def notes(self) -> Iterable[Note]:
         if self.open:
             yield from map(intent, self.open)
             if self.taken_back:
                 yield WITHDRAWING
-        if self.agreed:
-            yield Note("agreed", _changes({quad: 1 if there else -1 for quad, there in self.agreed.items()}))
+        if agreed := self.agreed:
+            yield Note("agreed", _changes({quad: 1 if there else -1 for quad, there in agreed.items()}.items()))
 
 
 def intent(commits: Iterable[Entry]) -> Note:
@@ -116,7 +135,7 @@ WITHDRAWN = Note("withdrawn", {})
 
 
 def _written(entry: Entry) -> dict[str, Any]:
-    content: dict[str, Any] = {"seq": entry.commit, "time": entry.time, **_changes(dict(entry.delta.items()))}
+    content: dict[str, Any] = {"seq": entry.commit, "time": entry.time, **_changes(entry.delta.items())}
     if entry.notes:
         content["notes"] = [[note.kind, note.content] for note in entry.notes]
     return content
@@ -127,11 +146,12 @@ def _read(content: Mapping[str, Any]) -> Entry:
     return Entry(content["seq"], content["time"], ZSet.owning(_weights(content)), notes)
 
 
-def _changes(weights: dict[Quad, int]) -> dict[str, Any]:
-    return {
-        "removed": [quad for quad, weight in weights.items() if weight < 0],
-        "added": [quad for quad, weight in weights.items() if weight > 0],
-    }
+def _changes(weights: Iterable[tuple[Quad, int]]) -> dict[str, Any]:
+    removed: list[Quad] = []
+    added: list[Quad] = []
+    for quad, weight in weights:
+        (added if weight > 0 else removed).append(quad)
+    return {"removed": removed, "added": added}
 
 
 def _weights(content: Mapping[str, Any]) -> dict[Quad, int]:

@@ -196,7 +196,7 @@ class WorkingOut:
         return net
 
     async def _delta(self, operation: Operation, asked: Asked, scratch: Scratch, beginning: _Beginning) -> ZSet[Quad]:
-        rights, operations = asked.rights, Operations(scratch.store)
+        rights = asked.rights
         match operation:
             case InsertData() | DeleteData():
                 instances = beginning.instances or self._ground(operation, asked)
@@ -207,10 +207,10 @@ class WorkingOut:
                 instances = Instances([], await self._loaded(operation))
             case Clear(target):
                 await scratch.fetch(_target(target))
-                return operations.delta(operation, self._engine.core.moment, asked.parameters, rights)
+                return self._whole(operation, asked, scratch)
             case Transfer(_, source, target):
                 await scratch.fetch([(None, None, None, source), (None, None, None, target)])
-                return operations.delta(operation, self._engine.core.moment, asked.parameters, rights)
+                return self._whole(operation, asked, scratch)
             case Create(graph, silent):
                 check_graphs((graph,), rights)
                 if not silent and rights.read.has(graph) and await self._has_graph(graph, scratch):
@@ -219,7 +219,11 @@ class WorkingOut:
             case _:
                 assert_never(operation)
         await scratch.ask([instances])
-        return operations.change(instances.delete, instances.insert, rights)
+        return scratch.change(instances, rights)
+
+    def _whole(self, operation: Clear | Transfer, asked: Asked, scratch: Scratch) -> ZSet[Quad]:
+        """Of graphs that were fetched."""
+        return Operations(scratch.store).delta(operation, self._engine.core.moment, asked.parameters, asked.rights)
 
     async def _modified(self, operation: Modify, asked: Asked, scratch: Scratch, beginning: _Beginning) -> Instances:
         question = beginning.question or _question(operation, asked)

@@ -35,6 +35,8 @@ class Dialect:
     """The graph that stands for the default graph, where there is none that can be written."""
     tests: bool = False
     """Whether it answers a SELECT of EXISTS, and takes no longer for it than for a question of its own."""
+    tables: bool = False
+    """Whether it joins a pattern with a table of constants in less time than it takes for each constant alone."""
     ignored: tuple[str, ...] = ()
     """How the names of graphs begin that are its own business."""
     digests: bool = True

@@ -2,4 +2,4 @@
 
 from tidings.endpoint.dialects.dialect import Dialect
 
-OXIGRAPH = Dialect("oxigraph", signature="oxigraph", request_bytes=16 << 20, asked=1_000, tests=True)
+OXIGRAPH = Dialect("oxigraph", signature="oxigraph", request_bytes=16 << 20, asked=1_000, tests=True, tables=True)

@@ -42,6 +42,8 @@ class HttpConnection(HttpToolsProtocol):
     quotas: Quotas | None = None
     proxies: Proxies = NOBODY
     """Trusted proxies: their connections carry many clients, and do not count against a quota."""
+    rests_until = 0.0
+    """When a connection without a request ends, by the clock of the loop; 0 while it has one."""
     place: Ticket | None = None
     quick: QuickUpdates | None = None
     body: bytearray | None = None
@@ -64,11 +66,18 @@ class HttpConnection(HttpToolsProtocol):
         self._wait(HEADER_SECONDS)
 
     def on_message_begin(self) -> None:
-        self._unset_keepalive_if_required()
+        self.rests_until = 0.0
+        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self.is_reading = True
+
+    def _begin_scope(self) -> None:
+        """What uvicorn does when a request begins. Those on the short path do without."""
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers = self.scope["headers"] = headers
         if self.extensions is not None:
             self.scope["extensions"] = self.extensions
-        self.is_reading = True
 
     def on_headers_complete(self) -> None:
         self.unheard = 0
@@ -77,6 +86,7 @@ class HttpConnection(HttpToolsProtocol):
             self.body = bytearray()
         else:
             self.is_reading = False
+            self._begin_scope()
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -100,12 +110,14 @@ class HttpConnection(HttpToolsProtocol):
         address = self.client[0] if self.client else ""
         if not self.quick.submit(exchange, self.url, self.headers, bytes(body), address):
             self.cycle = before
+            self._begin_scope()
             super().on_headers_complete()
             super().on_body(bytes(body))
             super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        self._stop_resting()
         self._give_place_back()
         super().connection_lost(exc)
 
@@ -150,13 +162,45 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """uvicorn reads on after each answer, however many requests wait for theirs."""
-        super().on_response_complete()
+        if self.pipeline:
+            super().on_response_complete()
+        else:
+            self.server_state.total_requests += 1
+            if not self.transport.is_closing():
+                self.flow.resume_reading()
+                self._rest()
         if self.transport.is_closing():
             return
         if self.pipeline or self.held:
             self.flow.pause_reading()
         if self.held and not self.pipeline:
             self.loop.call_soon(self._hear_held)
+
+    # -- until the next request -----------------------------------------------------------------------------------
+    # uvicorn sets and cancels a timer for each answer; here one goes on. With the scope that the short path does
+    # without, that is 5 µs of the 78 that an update takes in front of an endpoint.
+
+    def _rest(self) -> None:
+        self.rests_until = self.loop.time() + self.timeout_keep_alive
+        if self.timeout_keep_alive_task is None:
+            self.timeout_keep_alive_task = self.loop.call_at(self.rests_until, self.timeout_keep_alive_handler)
+
+    def _unset_keepalive_if_required(self) -> None:
+        self.rests_until = 0.0
+
+    def timeout_keep_alive_handler(self) -> None:
+        self.timeout_keep_alive_task = None
+        if not self.rests_until or self.transport.is_closing():
+            return
+        if self.loop.time() >= self.rests_until:
+            self.transport.close()
+        else:
+            self.timeout_keep_alive_task = self.loop.call_at(self.rests_until, self.timeout_keep_alive_handler)
+
+    def _stop_resting(self) -> None:
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
 
     def handle_websocket_upgrade(self) -> None:
         """Refuse an upgrade while an earlier request is being answered: its answer would go into the WebSocket."""
@@ -166,6 +210,7 @@ class HttpConnection(HttpToolsProtocol):
         upgrade = sys.exception()
         assert isinstance(upgrade, HttpParserUpgrade)
         self.upgraded_at = upgrade.args[0]
+        self._stop_resting()
         self._give_place_back()  # the WebSocket gate counts the connection from here on
         super().handle_websocket_upgrade()
         self.heir = cast(asyncio.Protocol, self.transport.get_protocol())
@@ -242,15 +287,33 @@ class Exchange:
         if self.disconnected:
             return
         connection = self._connection
-        lines = [STATUS_LINE[status]]
-        for name, value in connection.server_state.default_headers:
-            lines += (name, b": ", value, b"\r\n")
+        usual = _usual(connection.server_state.default_headers)
         close = b"" if self.keep_alive else b"connection: close\r\n"
         length = b"content-type: application/json\r\ncontent-length: %d\r\n" % (len(document) + 1)
-        connection.transport.write(b"".join((*lines, length, headers, close, b"\r\n", document, b"\n")))
+        connection.transport.write(
+            b"".join((STATUS_LINE[status], usual, length, headers, close, b"\r\n", document, b"\n"))
+        )
         if not self.keep_alive:
             connection.transport.close()
         connection.on_response_complete()
+
+
+class _Usual:
+    """The headers of every response as lines. uvicorn makes another list of them each second, for the date."""
+
+    __slots__ = ("_headers", "_lines")
+
+    def __init__(self) -> None:
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._lines = b""
+
+    def __call__(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        if headers is not self._headers:
+            self._headers, self._lines = headers, b"".join(b"%b: %b\r\n" % pair for pair in headers)
+        return self._lines
+
+
+_usual = _Usual()
 
 
 class _NobodyWaits:
