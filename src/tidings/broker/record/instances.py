@@ -30,7 +30,7 @@ class Instances(Struct, frozen=True):
 
 
 class Shape:
-    """What all updates of one kind have in common. Deriving it for each update anew took a tenth of the update's time."""
+    """What all updates of one kind have in common. Deriving it for each update anew took a tenth of its time."""
 
     __slots__ = ("_matched", "_operation", "delete", "distinct", "insert", "quads", "single", "variables")
 
