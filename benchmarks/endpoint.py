@@ -122,17 +122,19 @@ def updater(client: PlainHttp, url: str, parameters: dict[str, str]) -> Update:
     return send
 
 
-async def rate(send: Update, texts: list[str], connections: int) -> float:
-    """Updates a second, with one in flight on each connection."""
-    rest = iter(texts)
+async def rate(send: Update, connections: int, *portions: list[str]) -> float:
+    """Updates a second, with one in flight on each connection. A portion begins when the one before it has ended: with
+    many connections, a store may leave a lamp's first update waiting until after its second one."""
 
-    async def work() -> None:
+    async def work(rest: Iterator[str]) -> None:
         for text in rest:
             await send(text)
 
     begun = time.perf_counter()
-    await asyncio.gather(*(work() for _ in range(connections)))
-    return len(texts) / (time.perf_counter() - begun)
+    for portion in portions:
+        rest = iter(portion)
+        await asyncio.gather(*(work(rest) for _ in range(connections)))
+    return sum(map(len, portions)) / (time.perf_counter() - begun)
 
 
 @dataclass
@@ -144,11 +146,12 @@ class Rates:
     """Milliseconds of the client for an update."""
     broker_cpu: list[float] = field(default_factory=list)
 
-    async def add(self, send: Update, texts: list[str], connections: int, broker: psutil.Process) -> None:
+    async def add(self, send: Update, connections: int, broker: psutil.Process, *portions: list[str]) -> None:
         began, client = _cpu(broker), time.process_time()
-        self.ups.append(await rate(send, texts, connections))
-        self.cpu.append((time.process_time() - client) * 1000 / len(texts))
-        self.broker_cpu.append((_cpu(broker) - began) * 1000 / len(texts))
+        self.ups.append(await rate(send, connections, *portions))
+        updates = sum(map(len, portions))
+        self.cpu.append((time.process_time() - client) * 1000 / updates)
+        self.broker_cpu.append((_cpu(broker) - began) * 1000 / updates)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -206,17 +209,17 @@ async def measure(
             bare, ours = updater(sender, place.update, place.parameters), updater(sender, f"{http}/update", {})
             rates = {number: (Rates(), Rates()) for number in connections}
             last = "ours"
-            await rate(ours, lamp_updates(last), max(connections))
+            await rate(ours, max(connections), lamp_updates(last))
             watched = psutil.Process(process)
             for turn, number in product(range(rounds), connections):
                 # A bare round ends with the state that the broker has in memory: reconciling would take far longer.
                 theirs, mine, name = *rates[number], f"{turn}of{number}"
-                await theirs.add(bare, lamp_updates(f"bare{name}") + lamp_updates(last), number, watched)
+                await theirs.add(bare, number, watched, lamp_updates(f"bare{name}"), lamp_updates(last))
                 last = f"ours{name}"
-                await mine.add(ours, lamp_updates(f"{last}a") + lamp_updates(last), number, watched)
+                await mine.add(ours, number, watched, lamp_updates(f"{last}a"), lamp_updates(last))
                 say(f"{number} connections: bare {theirs.ups[-1]:.0f}, broker {mine.ups[-1]:.0f} updates/s")
             alone_bare = await median_ms(bare, lamp_updates("alone")[:_SINGLE])
-            await rate(bare, lamp_updates(last), min(connections))
+            await rate(bare, min(connections), lamp_updates(last))
             alone = await median_ms(ours, lamp_updates("together")[:_SINGLE])
             synced = sync_ms(Path(folder) / "sync")
             await check_answers(client, place, told)
