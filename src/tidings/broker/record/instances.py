@@ -1,7 +1,8 @@
 """Makes the query for the WHERE of an update, and from its answer the quads of the templates, with their states.
 
-A quad that the pattern has matched exists. For the others, the same query asks with EXISTS, if the endpoint can answer
-that.
+A quad that the pattern has matched exists. If the pattern is `s p ?o`, its answer lists all objects, so it also tells
+which other quads of that subject and predicate exist. For the rest, the same query asks with EXISTS, if the endpoint
+can answer that.
 """
 
 from collections.abc import Iterable
@@ -12,8 +13,8 @@ from msgspec import Struct, field
 from tidings.broker.updates.elsewhere import Asked
 from tidings.engine.updates.modify import Template
 from tidings.model.results import Row
-from tidings.model.terms import Quad, Term, Var, lexical_form
-from tidings.sparql.algebra import Modify, QuadPattern, matched, visible
+from tidings.model.terms import Quad, Term, Var, is_tagged, lexical_form
+from tidings.sparql.algebra import BGP, Dataset, Graph, Modify, QuadPattern, matched, visible
 from tidings.sparql.evaluate.context import Moment
 from tidings.sparql.prepared import Parameters
 from tidings.sparql.values.compare import equals
@@ -51,6 +52,41 @@ class Shape:
             found = self._matched[graph] = list(matched(self._operation.pattern, graph))
         return found
 
+    def listed(self, graph: str | None) -> QuadPattern | None:
+        """The quad pattern `s p ?o` whose objects the answer lists completely, if the pattern is nothing else."""
+        match self._operation.pattern:
+            case BGP(((s, p, o),)) | Graph(_, BGP(((s, p, o),))) if o in self.variables:
+                for quad in self.matched(graph):
+                    if not any(term[:1] == "?" for term in (s, p, quad[3])):
+                        return quad
+        return None
+
+    def states(self, dataset: Dataset, parameters: Parameters) -> "_States":
+        """What an answer tells about the quads of the templates."""
+        default = dataset.default
+        graph = "" if default is None else default[0] if len(default) == 1 else None
+        there = {_constant(quad, parameters) for quad in self.matched(graph)}
+        filled = [(quad, _constant(quad, parameters)) for quad in self.quads]
+        shown = [quad for quad, terms in filled if terms in there]
+        pattern = self.listed(graph)
+        if pattern is None:
+            return _States(shown, [], 0)
+        place = _place(_constant(pattern, parameters))
+        listed = [quad for quad, terms in filled if terms not in there and _place(terms) == place]
+        return _States(shown, listed, self.variables.index(pattern[2]))
+
+
+class _States(Struct, frozen=True):
+    """Which quads of the templates exist for each solution; and of which the answer lists the objects that exist, in
+    which column."""
+
+    shown: list[QuadPattern]
+    listed: list[QuadPattern]
+    column: int
+
+
+LISTED = 64
+"""The most listed objects that the broker compares with a quad's; beyond, it asks for the quad."""
 
 _MOST_SHAPES = 256
 _shapes: dict[int, tuple[Modify, Shape]] = {}
@@ -70,10 +106,8 @@ def where_of(operation: Modify, asked: Asked) -> Where:
     """The query to send for an operation."""
     shape, parameters = _shape(operation), asked.parameters
     dataset = operation.dataset.narrowed(asked.rights.read)
-    default = dataset.default
-    graph = "" if default is None else default[0] if len(default) == 1 else None
-    there = {_constant(quad, parameters) for quad in shape.matched(graph)}
-    open_ = tuple([quad for quad in shape.quads if _constant(quad, parameters) not in there])
+    told = shape.states(dataset, parameters)
+    open_ = tuple([quad for quad in shape.quads if quad not in told.shown and quad not in told.listed])
     return Where(operation.pattern, shape.variables, dataset, parameters, distinct=shape.distinct, quads=open_)
 
 
@@ -82,18 +116,32 @@ def instances_of(operation: Modify, where: Where, rows: list[Row], moment: Momen
     shape, parameters = _shape(operation), where.parameters
     delete = list(shape.delete.instances(rows, moment, parameters))
     insert = list(shape.insert.instances(rows, moment, parameters))
+    told = shape.states(where.dataset, parameters)
     states: dict[Quad, bool] = {}
-    for quad, template in shape.single.items():
-        if quad not in where.quads:
-            states.update(dict.fromkeys(template.instances(rows, moment, parameters), True))
+    for quad in told.shown:
+        states.update(dict.fromkeys(shape.single[quad].instances(rows, moment, parameters), True))
+    objects = {row[told.column] for row in rows} if told.listed else ()
+    for quad in told.listed if len(objects) <= LISTED else ():
+        instances = dict.fromkeys(shape.single[quad].instances(rows, moment, parameters))
+        states.update((each, False) for each in instances if _is_another(each[2], objects))
     for column, quad in enumerate(where.quads, len(where.variables)):
-        told: dict[bool | None, list[Row]] = {}
+        by_state: dict[bool | None, list[Row]] = {}
         for row in rows:
-            told.setdefault(_told(row[column]), []).append(row)
+            by_state.setdefault(_told(row[column]), []).append(row)
         for state in (True, False):
-            if chosen := told.get(state):
+            if chosen := by_state.get(state):
                 states.update(dict.fromkeys(shape.single[quad].instances(chosen, moment, parameters), state))
     return Instances(kept(delete, insert), insert, states)
+
+
+def _place(quad: tuple[str, ...]) -> tuple[str, str, str]:
+    s, p, _, g = quad
+    return s, p, g
+
+
+def _is_another(term: Term, listed: Iterable[Term | None]) -> bool:
+    """Whether a term is surely none of those listed, in whatever spelling the store of record lists them."""
+    return not is_tagged(term) and all(each is not None and equals(term, each) is False for each in listed)
 
 
 def _told(term: Term | None) -> bool | None:
