@@ -1,7 +1,7 @@
 """Translates blank nodes on the way to an endpoint and back: SPARQL cannot name them, so they become IRIs there.
 
 ours    _:p1n7          <->  <urn:tidings:blank:p1n7>     shown as a blank node again
-theirs  _:endpoint.b0    ->  whatever the dialect calls it, if it can
+theirs  _:endpoint.b0    ->  the name that the dialect has for it, if any
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Address = Callable[[str], Term | None]
 
 
 def outgoing(term: Term, address: Address) -> Term:
-    """A term as an update may have it. Raises EndpointRefused for a blank node that nobody can name."""
+    """A term as requests write it. Raises EndpointRefused for a blank node of the endpoint that has no name there."""
     if term[:1] != "_":
         return term
     if not term.startswith(_THEIRS):
@@ -34,17 +34,17 @@ def incoming(term: Term) -> Term:
 
 
 def is_theirs(term: Term) -> bool:
-    """Whether it is a blank node that was not made here."""
+    """Whether a term is a blank node that the endpoint made."""
     return term.startswith(_THEIRS)
 
 
 def is_nameless(graph: Term) -> bool:
-    """Whether no request can speak of a graph, because its name is a blank node. Such graphs are left alone."""
+    """Whether a graph is named by a blank node, so that no request can name it. The broker ignores such graphs."""
     return graph[:1] == "_"
 
 
 def can_be_named(quad: Quad, address: Address) -> bool:
-    """Whether a request can speak of a quad; if not, no request has changed it either."""
+    """Whether requests can name the terms of a quad. If not, no request of the broker has changed it either."""
     s, _, o, _ = quad
     if s[0] != "_" and o[0] != "_":
         return True

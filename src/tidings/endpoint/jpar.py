@@ -1,9 +1,9 @@
-"""Reads SEPA's configuration of an endpoint (JPAR): a JSON document with one host, and a path for each protocol.
+"""Reads SEPA's configuration of an endpoint (JPAR): a JSON document with a host, and paths for queries and updates.
 
     {"host": "localhost", "sparql11protocol": {"protocol": "http", "port": 8890,
      "query": {"path": "/sparql", "method": "URL_ENCODED_POST"}, "update": {"path": "/sparql", …}}}
 
-Older files have `"ports": {"http": 8890}` and paths outside; these are read as well.
+Older files have `"ports": {"http": 8890}`, and the paths outside of `sparql11protocol`; these are read as well.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from tidings.model.errors import BadRequest
 
 
 class BadEndpointFile(BadRequest):
-    """A file that should say where an endpoint is, and does not."""
+    """A file that does not have the addresses of an endpoint, or cannot be read."""
 
     code = "bad_endpoint_file"
 
@@ -29,7 +29,7 @@ class Addresses:
 
 
 def read_jpar(path: Path) -> Addresses:
-    """The addresses of a file. Raises BadEndpointFile."""
+    """The addresses in a file. Raises BadEndpointFile."""
     try:
         document = msgspec.json.decode(path.read_bytes())
     except OSError as error:
@@ -43,7 +43,7 @@ def read_jpar(path: Path) -> Addresses:
 
 
 def addresses_of(document: object) -> Addresses:
-    """The addresses that a document has. Raises BadEndpointFile."""
+    """The addresses in a JPAR document. Raises BadEndpointFile."""
     top = _object(document, "the document")
     parameters = top.get("parameters")
     outer = top if parameters is None else _object(parameters, "parameters")
@@ -62,7 +62,7 @@ def addresses_of(document: object) -> Addresses:
 def _port(inner: Mapping[str, Any], outer: Mapping[str, Any], scheme: str) -> int | None:
     ports = inner.get("ports", outer.get("ports"))
     port = inner.get("port", ports.get(scheme) if isinstance(ports, dict) else None)
-    if port is None or port == -1:  # -1 is SEPA's word for the usual one
+    if port is None or port == -1:  # SEPA writes -1 for the default port
         return None
     if not isinstance(port, int) or not 0 < port < 65536:
         raise BadEndpointFile(f"{port} is no port")

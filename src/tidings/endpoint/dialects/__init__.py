@@ -1,4 +1,4 @@
-"""What differs from store to store, as values; each store has a module, and whoever is not known is `GENERIC`."""
+"""How stores differ, as values of `Dialect`: known stores have a module each, all others are `GENERIC`."""
 
 from tidings.endpoint.dialects.dialect import GENERIC, Dialect
 from tidings.endpoint.dialects.fuseki import FUSEKI
@@ -11,7 +11,7 @@ DIALECTS = {each.name: each for each in (GENERIC, OXIGRAPH, FUSEKI, VIRTUOSO)}
 
 
 def dialect_of(name: str | None, server: str) -> Dialect:
-    """The dialect of this name; without one, that of the store which says `server` of itself in its headers."""
+    """The dialect with this name; if there is no name, the one whose signature occurs in `server`, or GENERIC."""
     if name is not None:
         return DIALECTS[name]
     said = server.lower()

@@ -1,4 +1,4 @@
-"""What the broker has to know of a store beyond the W3C recommendations."""
+"""What the broker has to know about a store beyond the W3C recommendations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,37 +12,37 @@ def _nameless(_: str) -> Term | None:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The defaults are what every store can be expected to take."""
+    """The properties of a store. The defaults suit every store that follows SPARQL 1.1."""
 
     name: str
     signature: str = ""
-    """What its headers have in them, in lower case."""
+    """A text in its `Server` header, or in the name of any header, in lower case."""
     request_bytes: int = 1 << 20
-    """The most that an update may have."""
+    """The greatest length of an update, in bytes."""
     request_quads: int = 1 << 20
-    """The same, in quads."""
+    """The most quads of an update."""
     rows: int | None = None
-    """The most that an answer has, whatever was asked for; more is asked for in pages."""
+    """The most rows that it returns in an answer; the broker fetches longer answers in pages."""
     sorts_apart: bool = False
-    """Whether it sorts many rows in a subquery only."""
+    """Whether it can sort many rows only in a subquery."""
     asked: int = 400
-    """Quads that are asked for at once."""
+    """The most quads whose existence one query asks about."""
     bare: bool = True
-    """Whether it takes the bare text of a request; else it is sent as a form."""
+    """Whether it accepts the bare text of a request; otherwise requests are sent as forms."""
     one_graph: bool = False
-    """Whether it forgets some of an operation that speaks of several graphs."""
+    """Whether an operation may have one graph only, because the store executes only a part of others."""
     default_graph: Term = DEFAULT_GRAPH
-    """The graph that stands for the default graph, where there is none that can be written."""
+    """The named graph that stands for the default graph, if the store has none that updates can change."""
     tests: bool = False
-    """Whether it answers a SELECT of EXISTS, and takes no longer for it than for a question of its own."""
+    """Whether it can SELECT the value of EXISTS, in no more time than a separate query takes."""
     tables: bool = False
-    """Whether it joins a pattern with a table of constants in less time than it takes for each constant alone."""
+    """Whether joining a pattern with a table of constants is faster than a pattern for each constant."""
     ignored: tuple[str, ...] = ()
-    """How the names of graphs begin that are its own business."""
+    """The prefixes of the names of its internal graphs."""
     digests: bool = True
-    """Whether it works out digests as others do."""
+    """Whether its digests can be compared with those of the broker."""
     address: Callable[[str], Term | None] = _nameless
-    """How an update names a blank node of the store, by the label that answers have; None if it cannot."""
+    """From the label of a blank node in an answer, its name in an update; None if an update cannot name it."""
 
 
 GENERIC = Dialect("generic")

@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki: names a blank node `<_:label>`; N-Triples have its label in hexadecimal where it needs that."""
+"""Apache Jena Fuseki: updates can name a blank node, as `<_:label>`. N-Triples have an encoded label."""
 
 import re
 
@@ -9,7 +9,7 @@ _ENCODED = re.compile(r"X([0-9A-F]{2})")
 
 
 def address(label: str) -> Term | None:
-    """`_:Bx3Ay` of N-Triples is `<_:x:y>`: B, then the label with its odd characters as X and two digits."""
+    """`_:BxX3Ay` in N-Triples is `<_:x:y>`: B, then the label, with special characters as X and two hex digits."""
     if label[:1] != "B":
         return None
     plain = _ENCODED.sub(lambda found: chr(int(found[1], 16)), label[1:].replace("XX", "X58"))

@@ -1,4 +1,4 @@
-"""Oxigraph: keeps the lexical forms of few numbers (`01` becomes `1`); its blank nodes cannot be named in an update."""
+"""Oxigraph: stores numbers, booleans and times by value (`01` becomes `1`); updates cannot name its blank nodes."""
 
 from tidings.endpoint.dialects.dialect import Dialect
 

@@ -1,9 +1,8 @@
-"""Virtuoso 7: every triple is in a named graph; requests may have 10,000 lines of its code and some
-5,000 triples in a row, answers 10,000 rows, and an
-offset beyond those wants a subquery that sorts.
+"""Virtuoso 7: every triple is in a named graph. A request may have at most 10,000 lines of Virtuoso's code, and about
+5,000 consecutive triples; an answer, 10,000 rows. An offset beyond these rows needs a subquery that sorts.
 
-It keeps numbers and times by value, forgets literals of unknown datatypes in an operation that deletes from several
-graphs, and calls its blank nodes by IRIs of its own (`nodeID://`).
+It stores numbers and times by value, skips literals of unknown datatypes in an operation that deletes from several
+graphs, and names its blank nodes by IRIs (`nodeID://`).
 """
 
 from tidings.endpoint.dialects.dialect import Dialect
@@ -11,7 +10,7 @@ from tidings.model.terms import Term
 
 
 def address(label: str) -> Term | None:
-    """What answers call `_:b10001` is `<nodeID://b10001>`."""
+    """`_:b10001` in an answer is `<nodeID://b10001>` in an update."""
     return f"<nodeID://{label}>"
 
 
