@@ -1,16 +1,16 @@
 """Any SPARQL 1.1 endpoint as the store of record behind a broker.
 
-store        THE STORY: what the broker asks for, in requests that the endpoint understands
-connection   queries and updates over HTTP, and what can go wrong with them
-plain_http   requests over connections that are kept, as fast as most stores answer
-dialects     what differs from store to store: a small module each
-asking       queries, patterns of updates and contexts, for a broker that has not all of it in memory
-writing      states of quads as DELETE DATA and INSERT DATA, in portions
-blanks       blank nodes, which SPARQL cannot name, as IRIs and back
-paging       rows of which there are more than one answer has
-comparing    what differs, found by counts and digests before anything is fetched
-digests      the digest of a predicate, in SPARQL and here
-spellings    literals that the endpoint spells otherwise
-feed         what others change there, as it happens, where the endpoint can say
-jpar         addresses of an endpoint as SEPA's configuration files have them
+store        THE STORY: what the broker asks for, as requests in the dialect of the endpoint
+connection   sends queries and updates over HTTP, and translates failures
+plain_http   requests over persistent connections, with less work than httpx
+dialects     how stores differ: a small module for each store
+asking       queries, patterns of updates and contexts, for a broker without the whole graph in memory
+writing      writes states of quads as DELETE DATA and INSERT DATA, in portions
+blanks       translates blank nodes, which SPARQL cannot name, to IRIs and back
+paging       fetches answers with more rows than the endpoint returns at once
+comparing    finds differences by counts and digests, and fetches only what differs
+digests      the digest of a predicate, in SPARQL and in Python
+spellings    finds literals that the endpoint spells differently
+feed         follows the changes of others, if the endpoint has a log
+jpar         reads the addresses of an endpoint from SEPA's configuration files
 """

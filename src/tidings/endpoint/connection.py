@@ -1,6 +1,6 @@
-"""Queries and updates at an endpoint over HTTP, and what can go wrong with them, in two words: it is away, or refuses.
+"""Sends queries and updates to an endpoint over HTTP. Except for limits, a failure is EndpointAway or EndpointRefused.
 
-An answer that is none (a page, no content, half of one) counts as away: it was not the endpoint that answered.
+A malformed answer (an HTML page, no content, half an answer) means EndpointAway: it was not the endpoint that answered.
 """
 
 import asyncio
@@ -36,16 +36,16 @@ from tidings.model.results import Boolean, Row, Solutions
 from tidings.model.terms import Triple, lexical_form
 
 _PASSING = frozenset((408, 425, 429, 502, 503, 504))
-"""What a server says that may be well later."""
+"""Statuses of failures that may pass; they mean EndpointAway."""
 _STRANGERS = frozenset((401, 403))
-"""What it says to whom it does not know."""
+"""Statuses for missing or insufficient credentials."""
 _JSON = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 _ASKED = "__ASK"
 _CUT = "x-sparql-maxrows"
-"""In an answer of Virtuoso that may be cut off: how many rows it gives at most."""
+"""The header of Virtuoso in answers that may be cut off, with its maximum number of rows."""
 _LONG = 1 << 18
-"""Bytes of a document that is not read at once."""
+"""Documents of at least this many bytes are parsed in a thread."""
 T = TypeVar("T")
 
 _FORM = "application/x-www-form-urlencoded"
@@ -57,7 +57,7 @@ Scheme: TypeAlias = Literal["none", "basic", "digest", "bearer"]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an endpoint takes queries and updates, and how it is shown who asks. No secret is in a `repr`."""
+    """The URLs of an endpoint for queries and updates, and the credentials of the broker. `repr` omits the secret."""
 
     query: str
     update: str
@@ -66,7 +66,7 @@ class Address:
     """`user:password`, or a token."""
 
     def shown(self) -> dict[str, str]:
-        """The header that every request has."""
+        """The header with the credentials, unless the scheme sends them only after a challenge."""
         match self.scheme:
             case "none" | "digest":
                 return {}
@@ -76,13 +76,13 @@ class Address:
                 return {"authorization": f"Bearer {self.secret}"}
 
     def auth(self) -> httpx.Auth | None:
-        """For a challenge, if there is to be one."""
+        """What answers a challenge, if the scheme is digest."""
         user, _, password = self.secret.partition(":")
         return httpx.DigestAuth(user, password) if self.scheme == "digest" else None
 
 
 def read_secret(path: Path) -> str:
-    """What a file of one line says. Raises BadRequest."""
+    """The secret in a file of one line. Raises BadRequest."""
     try:
         secret = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -93,17 +93,17 @@ def read_secret(path: Path) -> str:
 
 
 class AnswerCut(RowLimitExceeded):
-    """An answer that ends where the endpoint gives no more, not where it should; `rows` surely fit into one."""
+    """An answer that the endpoint may have cut off at its limit of rows. Answers of up to `rows` are complete."""
 
     status = 502  # the limit is the endpoint's, and not this broker's
 
     def __init__(self, url: str, most: int) -> None:
-        super().__init__(most - 1)  # with so many as it gives, it says the same as with more
+        super().__init__(most - 1)  # an answer with exactly `most` rows has the header of a cut one
         self.args = (f"{url} gives at most {most:,} rows of an answer, and there may be more; ask for less",)
 
 
 class Connection:
-    """An endpoint by its address, for `async with`. `publisher` is the name by which other brokers know this one."""
+    """A context manager for requests to an endpoint. Other brokers know this one by the name `publisher`."""
 
     def __init__(self, address: Address, *, seconds: float, connections: int = 8, publisher: str | None = None) -> None:
         self._address = address
@@ -115,7 +115,7 @@ class Connection:
             self._headers[HEADER] = publisher_name(publisher)
         self._closed = False
         self.bare = False
-        """Whether it is known to take the bare text of a request; else it gets a form, which takes longer to write."""
+        """Whether the endpoint is known to accept the bare text of a request; forms take longer to write."""
 
     async def __aenter__(self) -> "Connection":
         return self
@@ -128,14 +128,14 @@ class Connection:
         await self._client.close()
 
     async def server(self) -> str:
-        """What it says of itself: its header `Server`, and the names of others. Raises EndpointAway."""
+        """A text that identifies the store: its `Server` header, and the names of all headers. Raises EndpointAway."""
         answer = await self._ask("ASK {}", _JSON)
         with _understood(self._address.query):
             read_json(answer.content)
         return " ".join((answer.headers.get("server", ""), *answer.headers))
 
     async def rows(self, text: str, most: int | None = None) -> list[Row]:
-        """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes, and AnswerCut if it is not all of it."""
+        """The answer to SELECT. Raises AnswerTooLarge beyond `most` bytes, and AnswerCut if it may be cut off."""
         answer = await self._ask(text, _JSON, most)
         if (given := _header(answer, _CUT)).isdecimal():
             raise AnswerCut(self._address.query, int(given))
@@ -157,7 +157,7 @@ class Connection:
             return await _aside(_triples, answer.content)
 
     async def update(self, text: str) -> None:
-        """Until it was carried out."""
+        """Send an update, and wait until it is executed."""
         if self.bare:
             await self._send(self._address.update, text.encode(), _UPDATE, "*/*")
         else:
@@ -171,7 +171,7 @@ class Connection:
     async def _send(
         self, url: str, body: bytes, kind: str, accept: str, most: int | None = None
     ) -> httpx.Response | Answer:
-        if self._closed:  # whoever still waits for the endpoint is told so, and ends
+        if self._closed:  # tasks that wait for the endpoint end with this
             raise EndpointAway("the broker is stopping")
         headers = {**self._headers, "accept": accept, "content-type": kind}
         try:
@@ -194,7 +194,7 @@ class Connection:
 
 
 def _reason(error: Refused) -> str:
-    """What a refusal says, and what to do about it where that is known."""
+    """The reason of a refusal, with advice if it is about credentials."""
     said = str(error).removesuffix(NO_BROKER)
     if error.status in _STRANGERS:
         return f"{said}: say with endpoint_auth and endpoint_secret who the broker is, and that it may write there"
@@ -210,7 +210,7 @@ def _utf8(headers: dict[str, str]) -> httpx.Headers:
 
 
 async def _aside(read: Callable[[bytes], T], document: bytes) -> T:
-    """What a document says; one that takes long to read is read in a thread."""
+    """Parse a document, in a thread if it is long."""
     return read(document) if len(document) < _LONG else await asyncio.to_thread(read, document)
 
 
@@ -218,7 +218,7 @@ def _boolean(document: bytes) -> bool:
     match read_json(document):
         case Boolean(value):
             return value
-        case Solutions((name,), rows) if name.startswith(_ASKED):  # Virtuoso, to some questions
+        case Solutions((name,), rows) if name.startswith(_ASKED):  # how Virtuoso answers some ASK queries
             return any(row[0] is not None and lexical_form(row[0]) not in {"0", "false"} for row in rows)
         case _:
             raise BadRequest("this is no answer to ASK")

@@ -1,7 +1,7 @@
-"""Requests over plain HTTP/1.1 and connections that are kept: what every update waits for more than once.
+"""Sends requests over plain HTTP/1.1 and persistent connections, because every update waits for several requests.
 
-For httpx a request is 1.5 ms of work; here it is a tenth of that, and most stores answer as fast. TLS, proxies,
-challenges and addresses with passwords are left to httpx.
+A request takes httpx 1.5 ms of work, and this module a tenth of that; most stores answer as fast. The broker uses httpx
+for TLS, proxies, challenges and addresses with passwords.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from tidings.client.errors import CannotConnect, ConnectionLost, NoAnswer
 from tidings.model.errors import AnswerTooLarge, TidingsError
 
 _CONNECT = 10.0
-"""Seconds that a connection may take."""
+"""Seconds that opening a connection may take."""
 
 
 class _Place(NamedTuple):
-    """An address in parts: who to connect to, and what to ask for there."""
+    """The parts of an address: the server to connect to, and the target of requests."""
 
     host: str
     port: int
     name: str
-    """How the request calls the server."""
+    """The value of the header `Host`."""
     target: str
 
 
@@ -37,7 +37,7 @@ def _place(url: str) -> _Place:
 
 
 def is_plain(url: str) -> bool:
-    """Whether requests to an address can go this way."""
+    """Whether this module can send requests to an address."""
     if not url.startswith("http://") or httpx.URL(url).userinfo:
         return False
     proxies = getproxies()
@@ -45,7 +45,7 @@ def is_plain(url: str) -> bool:
 
 
 class Answer:
-    """What came back, whole. To make a response of httpx takes as long as everything else here."""
+    """A complete answer. To construct an httpx.Response would take as long as everything else here."""
 
     __slots__ = ("_headers", "content", "status_code")
 
@@ -63,7 +63,7 @@ class Answer:
         return httpx.Headers(self._headers)
 
     def header(self, name: str) -> str:
-        """One of them, or nothing: to make headers of httpx takes as long as a small answer takes to read."""
+        """One header, or "". To construct httpx.Headers would take as long as parsing a small answer."""
         wanted = name.encode()
         return next((value.decode("latin-1") for found, value in self._headers if found == wanted), "")
 
@@ -72,13 +72,13 @@ class Answer:
         return self.response("").text
 
     def response(self, url: str) -> httpx.Response:
-        """The same, as httpx has it, to a request of this address."""
+        """The answer as an httpx.Response to a request to this address."""
         request = httpx.Request("POST", url)
         return httpx.Response(self.status_code, headers=self._headers, content=self.content, request=request)
 
 
 class _Line(asyncio.Protocol):
-    """One connection: a request, its answer, and so on. Nothing may be heard for `seconds` at most."""
+    """One connection, with one request at a time, which fails if nothing arrives for `seconds`."""
 
     def __init__(self, url: str, seconds: float) -> None:
         self._url = url
@@ -89,22 +89,22 @@ class _Line(asyncio.Protocol):
         self._answer: asyncio.Future[Answer] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._latest = 0.0
-        """When something has to be heard, by the clock of the loop."""
+        """The deadline for the next data, by the clock of the loop."""
         self._headers: list[tuple[bytes, bytes]] = []
         self._content = bytearray()
         self._most: int | None = None
         self._ends_with_the_connection = False
         self.is_free = False
-        """Whether another request may follow."""
+        """Whether the connection can be used for another request."""
         self.heard = False
-        """Whether anything of an answer has come."""
+        """Whether any data of an answer has arrived."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # those of uvloop are none by inheritance
+        self._transport = cast(asyncio.Transport, transport)  # those of uvloop do not inherit from it
         self.is_free = True
 
     async def ask(self, request: bytes, most: int | None) -> Answer:
-        """Raises ConnectionLost, NoAnswer, AnswerTooLarge."""
+        """Send a request. Raises ConnectionLost, NoAnswer, AnswerTooLarge."""
         self.is_free = self.heard = self._ends_with_the_connection = False
         self._parser, self._most = HttpResponseParser(self), most
         answer: asyncio.Future[Answer] = self._loop.create_future()
@@ -124,10 +124,10 @@ class _Line(asyncio.Protocol):
         self._fail(ConnectionLost(f"the connection to {self._url} was closed"))
         self._transport.abort()
 
-    # -- what comes -----------------------------------------------------------------------------------------------
+    # -- incoming data --------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None:  # nobody has asked
+        if self._answer is None:  # no request is pending
             self.close()
             return
         self.heard = True
@@ -164,10 +164,10 @@ class _Line(asyncio.Protocol):
             self._succeed()
         self._fail(ConnectionLost(f"the connection to {self._url} was lost: {error or 'it was closed'}"))
 
-    # -- what becomes of it ---------------------------------------------------------------------------------------
+    # -- outcome --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Whether it is too late. One timer for all of a connection: to set one for each request took a tenth of it."""
+        """Fail the request if its deadline has passed. A timer for each request would take a tenth of its time."""
         self._timer = None
         if self._answer is None:
             return
@@ -181,7 +181,7 @@ class _Line(asyncio.Protocol):
             self._answer.set_result(Answer(self._parser.get_status_code(), self._headers, bytes(self._content)))
 
     def _fail(self, error: TidingsError) -> None:
-        """Whatever else comes is of no use."""
+        """Fail the pending request, if any, and abort the connection, because further data is of no use."""
         self.is_free = False
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(error)
@@ -189,7 +189,7 @@ class _Line(asyncio.Protocol):
 
 
 class PlainHttp:
-    """`connections` at a time; whoever comes when all of them are busy waits for one."""
+    """Sends requests, at most `connections` at a time; others wait."""
 
     def __init__(self, *, seconds: float, connections: int) -> None:
         self._seconds = seconds
@@ -197,8 +197,8 @@ class PlainHttp:
         self._free: dict[tuple[str, int], list[_Line]] = {}
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, most: int | None = None) -> Answer:
-        """The answer, whole, whatever its status. A connection that was kept may have been closed meanwhile: then it is
-        sent once more. Raises CannotConnect, ConnectionLost, NoAnswer, AnswerTooLarge."""
+        """The complete answer, whatever its status. If a kept connection has been closed meanwhile, the request is sent
+        once more. Raises CannotConnect, ConnectionLost, NoAnswer, AnswerTooLarge."""
         place = _place(url)
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         head = f"POST {place.target} HTTP/1.1\r\nhost: {place.name}\r\ncontent-length: {len(body)}\r\n{lines}\r\n"
