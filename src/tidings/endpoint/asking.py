@@ -1,7 +1,7 @@
-"""Questions about a graph that is at an endpoint and not in memory: queries, patterns of updates, contexts.
+"""Asks an endpoint about a graph that is not in memory: queries, patterns of updates, contexts.
 
-{ SELECT (0 AS ?n) (?d AS ?c0) WHERE { … } } UNION { SELECT (1 AS ?n) … }        many patterns, one question
-{ VALUES (?n ?s) { (0 <a>) (1 <b>) … } ?s <p> ?d }                               one pattern, many constants
+{ SELECT (0 AS ?n) (?d AS ?c0) WHERE { … } } UNION { SELECT (1 AS ?n) … }        many patterns in one query
+{ VALUES (?n ?s) { (0 <a>) (1 <b>) … } ?s <p> ?d }                               one pattern for many constants
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -33,14 +33,14 @@ from tidings.sparql.writing.requests import (
 from tidings.sparql.writing.surroundings import Surroundings
 
 TOGETHER = 64
-"""Patterns of one question."""
+"""The most patterns in one query."""
 
 Found: TypeAlias = list[list[Row] | TidingsError]
 
 
 class Asking:
-    """Asks an endpoint in its dialect. Everything raises EndpointAway and EndpointRefused. `largest` is how many bytes
-    the answer to a query may have."""
+    """Asks an endpoint in its dialect. All methods raise EndpointAway and EndpointRefused. `largest` is the greatest
+    size of the answer to a query, in bytes."""
 
     def __init__(self, connection: Connection, dialect: Dialect, largest: int | None = None) -> None:
         self._connection = connection
@@ -48,7 +48,7 @@ class Asking:
         self._largest = largest
 
     async def answer(self, query: Query, parameters: Parameters) -> Result:
-        """Raises AnswerTooLarge, and AnswerCut if it is more than the endpoint gives."""
+        """The answer to a query. Raises AnswerTooLarge, and AnswerCut if the endpoint may have cut it off."""
         text = written_query(query, self._around(query.dataset, parameters))
         match query:
             case Select(_, variables):
@@ -70,7 +70,7 @@ class Asking:
     # -- solutions ----------------------------------------------------------------------------------------------
 
     async def solutions(self, wheres: Sequence[Where]) -> Found:
-        """Of each, the terms of its variables, or why they cannot be had."""
+        """For each WHERE, the rows of its answer, or the error."""
         found: Found = []
         rest = iter(wheres)
         while portion := list(islice(rest, TOGETHER)):
@@ -80,7 +80,7 @@ class Asking:
     async def _together(self, wheres: list[Where], most: int | None = None) -> Found:
         try:
             return list(await self._asked(wheres, most))
-        except EndpointRefused as error:  # one of them, perhaps
+        except EndpointRefused as error:  # perhaps only one of them is refused
             if len(wheres) == 1:
                 return [error]
         except TidingsError as error:
@@ -91,7 +91,7 @@ class Asking:
         return [each for where in wheres for each in await self._together([where], most)]
 
     async def _asked(self, wheres: list[Where], most: int | None) -> list[list[Row]]:
-        """Raises EndpointRefused or AnswerCut if any of them cannot be asked together with others, or at all."""
+        """Ask them in one query. Raises EndpointRefused or AnswerCut if the endpoint cannot answer all at once."""
         question, limit = self._question(wheres, most), self._dialect.rows
         if len(wheres) == 1:
             rows = await all_rows(self._connection, question, partial(self._sorted, wheres[0]), limit, most)
@@ -123,7 +123,7 @@ class Asking:
         return f"SELECT {names} WHERE {{ {' UNION '.join(f'{{ {each} }}' for each in branches)} }}{limit}"
 
     def _sorted(self, where: Where) -> str:
-        """The question for a pattern that may have more solutions than one answer."""
+        """The query for a pattern whose solutions may need several answers: with sorted rows."""
         around = self._around(where.dataset, where.parameters)
         names = _names(where.width)
         inner = f"SELECT {names} WHERE {{ {{ {written_where(where, around, 0)} }} }} ORDER BY {names}"
@@ -132,7 +132,7 @@ class Asking:
     # -- contexts -----------------------------------------------------------------------------------------------
 
     async def select(self, keys: Collection[Key], most: int) -> set[Quad]:
-        """Everything that patterns select. Raises ContextTooLarge."""
+        """All quads that these patterns select. Raises ContextTooLarge if there are more than `most`."""
         quads: set[Quad] = set()
         rest = iter(keys)
         while portion := list(islice(rest, TOGETHER)):
@@ -155,7 +155,7 @@ _NAMES = ("?s", "?p", "?o", "?g")
 
 
 def _where(key: Key) -> Where:
-    """A pattern of quads as a question for what it leaves open."""
+    """The query for the open terms of a pattern of quads."""
     *terms, graph = key
     s, p, o = (term or name for term, name in zip(terms, _NAMES, strict=False))
     pattern: Node = BGP(((s, p, o),))
@@ -175,7 +175,7 @@ def _is_open(graph: Term | None) -> bool:
 
 
 def _quads(key: Key, rows: list[Row]) -> Iterator[Quad]:
-    """What a pattern has selected: its own terms, and those that were found."""
+    """The quads that a pattern selects, from its fixed terms and the rows of the answer."""
     fixed = [None if place == 3 and _is_open(term) else term for place, term in enumerate(key)]
     for row in rows:
         found = iter(row)

@@ -1,6 +1,6 @@
-"""Rows of which there are more than an endpoint gives in one answer: page by page, sorted by it.
+"""Fetches answers with more rows than an endpoint returns at once, in pages of rows that the endpoint sorts.
 
-They are sorted in a subquery: Virtuoso sorts many rows nowhere else.
+It sorts them in a subquery, because Virtuoso cannot sort many rows elsewhere.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from tidings.model.results import Row
 async def all_rows(
     connection: Connection, text: str, sorted_text: Callable[[], str], limit: int | None, most: int | None = None
 ) -> list[Row]:
-    """The answer to a SELECT; `sorted_text` is the same with its rows in some order, and `limit` is how many rows fit
-    into an answer, as far as that is known. If there are more than `most`, some of them."""
+    """The answer to a SELECT. `sorted_text` is the same query with sorted rows; `limit` is how many rows the endpoint
+    returns at once, if known. If there are more than `most` rows, the answer may be incomplete."""
     try:
         rows = await connection.rows(text)
     except AnswerCut as cut:

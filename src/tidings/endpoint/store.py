@@ -1,9 +1,9 @@
-"""THE STORY of an endpoint as the store of record: what the broker asks for, in requests that it understands.
+"""THE STORY of an endpoint as the store of record: what the broker asks for, as requests in its dialect.
 
-take      DELETE DATA … ; INSERT DATA …           in portions; to do it again changes nothing
-lacking   which of these quads do you have?       in portions, by number: however it spells them
+take      DELETE DATA … ; INSERT DATA …           in portions; a repetition changes nothing
+lacking   which of these quads exist?             in portions; numbers identify quads, whatever their spelling there
 compare   counts and digests, then what differs
-answer, solutions, select   what a broker asks that has only a part of the graph in memory
+answer, solutions, select                         for a broker with only a part of the graph in memory
 """
 
 import asyncio
@@ -35,8 +35,8 @@ log = logging.getLogger("tidings")
 
 
 class SparqlStore:
-    """An endpoint. `dialect` is the name of one, or None to go by what the server says; `default_graph` is the IRI of a
-    graph that stands for the default graph, for stores whose own is the union of all."""
+    """An endpoint. `dialect` is the name of its dialect, or None to detect it; `default_graph` is the IRI of a graph
+    that stands for the default graph, for stores whose own is the union of the named graphs."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class SparqlStore:
         part: Callable[[], Collection[Key]] | None = None,
         largest: int | None = None,
     ) -> None:
-        """`part` says which patterns of quads are in memory, if not all of the graph is; `largest` is how many bytes
-        the answer to a query may have."""
+        """`part` returns the patterns of the quads in memory, if that is not the whole graph; `largest` is the greatest
+        size of the answer to a query, in bytes."""
         self._largest = largest
         self._connection = connection
         self._part = part
@@ -58,7 +58,7 @@ class SparqlStore:
         self.queries = 0
 
     async def dialect(self) -> Dialect:
-        """What it understands; it is asked once. Raises BadRequest if its default graph is of no use."""
+        """The dialect, found out once. Raises BadRequest if the default graph is the union of the named graphs."""
         if self._dialect is None:
             dialect = dialect_of(self._named, await self._connection.server())
             self._connection.bare = dialect.bare
@@ -70,8 +70,8 @@ class SparqlStore:
         return self._dialect
 
     async def _check_default(self) -> None:
-        """A default graph that shows what is in others is not one that can be kept a copy of. If it has everything that
-        they have, that may be by chance, and if there are no others, nobody knows: then it is tried out."""
+        """Raise BadRequest if the default graph shows the triples of named graphs: the broker cannot keep a copy of it.
+        If it has all of their triples, which may be chance, or if they have none, the broker tries it out."""
         rows = await self._connection.rows("SELECT ?s { GRAPH ?g { ?s ?p ?o } } LIMIT 1")
         if rows and await self._connection.rows(
             "SELECT ?s { GRAPH ?g { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1"
@@ -82,7 +82,7 @@ class SparqlStore:
         except EndpointRefused as error:
             if rows:
                 raise
-            log.warning("the endpoint takes no updates: %s", error)  # so no graph comes to be that could be shown twice
+            log.warning("the endpoint takes no updates: %s", error)  # so none adds a graph that it may show
             return
         if union:
             raise BadRequest(
@@ -105,7 +105,7 @@ class SparqlStore:
 
     async def take(self, states: Mapping[Quad, bool]) -> None:
         dialect = await self.dialect()
-        for quad in states:  # all of it, or nothing
+        for quad in states:  # check all before sending any
             if not can_be_named(quad, dialect.address):
                 raise EndpointRefused(f"the endpoint has no name for its blank node in {' '.join(quad)}")
         for text in updates(states, dialect):
@@ -122,12 +122,12 @@ class SparqlStore:
         return lacking
 
     async def _held(self, quads: list[Quad], dialect: Dialect) -> set[int]:
-        """The places of those that it has. Some a store takes and gives, and cannot be asked about, as Virtuoso times
-        without a timezone: they are found by halves, and looked up among what it gives."""
+        """The positions of the quads that exist there. Stores may refuse queries about some quads, as Virtuoso does for
+        times without a timezone: bisection finds these, and `_gives` looks for them among the objects."""
         try:
             return await self._asked_about(quads, dialect)
         except EndpointRefused:
-            await self.greet()  # or does it refuse whatever it is asked?
+            await self.greet()  # raises if it refuses every query
         if len(quads) == 1:
             return {0} if await self._gives(quads[0], dialect) else set()
         half = len(quads) // 2
@@ -160,7 +160,7 @@ class SparqlStore:
         found = await self.select(self._part(), _EVERYTHING)
         return await asyncio.to_thread(compared, set(store), found)
 
-    # -- for those who have only a part of it in memory ---------------------------------------------------------
+    # -- for a broker with only a part of the graph in memory ---------------------------------------------------
 
     async def answer(self, query: Query, parameters: Parameters) -> Result:
         return await (await self._asking()).answer(query, parameters)

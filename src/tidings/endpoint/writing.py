@@ -1,4 +1,4 @@
-"""States of quads as SPARQL Update: what is not to be there, then what is, in portions that the endpoint takes.
+"""Writes states of quads as SPARQL Update: deletions, then insertions, in portions that the endpoint accepts.
 
 DELETE DATA { … GRAPH <g> { … } } ; INSERT DATA { … GRAPH <g> { … } }
 """
@@ -11,11 +11,11 @@ from tidings.model.terms import Quad, Term
 
 _NEXT = " ;\n"
 _ROOM = 200
-"""Bytes for what is around the data of a portion."""
+"""Bytes reserved for the text around the data of a portion."""
 
 
 def updates(states: Mapping[Quad, bool], dialect: Dialect) -> Iterator[str]:
-    """The texts that bring these states about, one after the other."""
+    """The texts of the updates that bring about these states, in order."""
     held: list[str] = []
     size = quads = 0
     for verb, there in (("DELETE DATA", False), ("INSERT DATA", True)):
@@ -33,7 +33,7 @@ def updates(states: Mapping[Quad, bool], dialect: Dialect) -> Iterator[str]:
 
 
 def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[tuple[str, int]]:
-    """The data between the braces, in portions, and how many quads these are."""
+    """The data between the braces in portions, each with its number of quads."""
     graphs: dict[Term, list[str]] = {}
     size, most, count = 0, dialect.request_bytes - _ROOM, 0
     for s, p, o, g in quads:
@@ -54,7 +54,7 @@ def _blocks(quads: Iterable[Quad], dialect: Dialect) -> Iterator[tuple[str, int]
 
 
 def _operations(graphs: Mapping[Term, list[str]], dialect: Dialect) -> Iterator[tuple[str, int]]:
-    """All of these graphs in one operation, or one for each."""
+    """The data of one operation for all of these graphs, or of one for each, as the dialect needs it."""
     if dialect.one_graph:
         yield from ((_block({name: lines}), len(lines)) for name, lines in graphs.items())
     else:
