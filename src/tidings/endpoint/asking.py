@@ -123,7 +123,7 @@ class Asking:
         return f"SELECT {names} WHERE {{ {' UNION '.join(f'{{ {each} }}' for each in branches)} }}{limit}"
 
     def _sorted(self, where: Where) -> str:
-        """The query for a pattern whose solutions may need several answers: with sorted rows."""
+        """The query for one WHERE, with sorted rows, so that the answer can be fetched in pages."""
         around = self._around(where.dataset, where.parameters)
         names = _names(where.width)
         inner = f"SELECT {names} WHERE {{ {{ {written_where(where, around, 0)} }} }} ORDER BY {names}"

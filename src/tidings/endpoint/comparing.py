@@ -1,10 +1,10 @@
-"""What differs between an endpoint and a store, without fetching what does not.
+"""Finds the differences between an endpoint and a store, without fetching what is equal.
 
 counts and digests of each predicate in each graph  ->  those that differ are fetched, graph by graph  ->  compared
 
-Predicates that fit into one answer are fetched together, and one that is too large by itself in pages. Whether that
-is all of it, the count says: endpoints cut answers off without a word. Pages are sorted only if they are not complete
-otherwise, because somebody writes: to sort for each page took Virtuoso five times as long.
+Predicates that fit into one answer are fetched together, and one that is too large by itself in pages. The counts
+show whether all triples have arrived, because endpoints cut answers off without saying so. Pages are sorted only if
+unsorted ones miss triples, because others write: sorting for each page took Virtuoso five times as long.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from tidings.model.terms import DEFAULT_GRAPH, Quad, Term, Triple, lexical_form
 from tidings.model.zset import ZSet
 
 PAGE = 500_000
-"""Triples that are fetched at once, unless the dialect knows of a lower limit."""
+"""The most triples that are fetched at once, unless the dialect has a lower limit."""
 _NAMED = 100
-"""Predicates that a query names."""
+"""The most predicates that a query names."""
 
 Sizes: TypeAlias = dict[tuple[Term, Term], tuple[int, int | None]]
-"""Graph and predicate -> how many triples, and their digest."""
+"""Graph and predicate -> the number of triples, and their digest, if known."""
 
 log = logging.getLogger("tidings")
 
@@ -47,7 +47,7 @@ class Comparing:
         self._fetched = self._total = 0
 
     async def run(self) -> Compared:
-        """What really differs, and how many literals are spelled otherwise. Raises EndpointAway, EndpointRefused."""
+        """The differences, and how many literals only differ in spelling. Raises EndpointAway, EndpointRefused."""
         differing: dict[Term, list[Term]] = {}
         theirs = await self._sizes()
         for graph, predicate in await self._different(theirs):
@@ -95,7 +95,7 @@ class Comparing:
         return await all_rows(self._connection, text, lambda: counted, self._dialect.rows)
 
     async def _different(self, theirs: Sizes) -> list[tuple[Term, Term]]:
-        """Graphs and predicates that are worth a closer look."""
+        """The graphs and predicates with different counts or digests, or without a digest to compare."""
         here = [(DEFAULT_GRAPH, p) for p in self._store.default.sizes]
         here += [(name, p) for name, graph in self._store.named.items() for p in graph.sizes]
         known = set(here)
@@ -118,7 +118,7 @@ class Comparing:
     # -- fetching ---------------------------------------------------------------------------------------------------
 
     async def _there(self, graph: Term, predicates: list[Term], expected: int) -> set[Quad]:
-        """The triples of some predicates of a graph, in pages if there are too many for one answer."""
+        """The triples of some predicates of a graph, in pages if one answer does not have as many as expected."""
         if not expected:
             return set()
         ask = partial(_query, graph or self._dialect.default_graph, predicates)
@@ -137,7 +137,7 @@ class Comparing:
         return found
 
     async def _pages(self, ask: Callable[["_Page"], str], expected: int, order: "_Order") -> set[Triple]:
-        """Until there are no more; without an order, until there are as many as were counted."""
+        """Fetch pages until one has nothing new or, without an order, until there are as many triples as expected."""
         found: set[Triple] = set()
         first = 0
         while True:
@@ -155,7 +155,7 @@ class Comparing:
 
 
 def _portions(counts: dict[Term, int], most: int) -> Iterator[list[Term]]:
-    """Predicates that have at most so many triples together; one that has more goes alone."""
+    """Predicates in portions with at most `most` triples; a predicate with more is a portion of its own."""
     portion: list[Term] = []
     size = 0
     for count, predicate in sorted((count, predicate) for predicate, count in counts.items()):
@@ -172,7 +172,7 @@ _Order: TypeAlias = Literal["as they come", "sorted", "sorted apart"]
 
 
 class _Page(NamedTuple):
-    """Some of the triples, in an order of all."""
+    """A range of the triples, and the order that it counts in."""
 
     first: int
     most: int
@@ -204,7 +204,7 @@ def _term(term: Term | None) -> Term:
 
 
 def _number(term: Term | None) -> int:
-    """Of a literal that is one, whatever the endpoint makes of sums."""
+    """The integer that a literal stands for: some endpoints return sums as decimals or doubles."""
     try:
         return int(float(text)) if "." in (text := lexical_form(_term(term))) else int(text)
     except ValueError as error:

@@ -1,8 +1,8 @@
-"""The digest of all triples of one predicate in one graph: worked out by the endpoint, and here, and compared.
+"""The digest of all triples of one predicate in one graph. The endpoint and the broker each compute it.
 
     digest = Σ first nine decimal digits of MD5(subject, object, datatype, language)
 
-A sum does not depend on the order. Blank nodes of the endpoint, whose labels mean nothing outside, are left out.
+A sum does not depend on the order. It omits triples with blank nodes of the endpoint, as labels mean nothing outside.
 """
 
 import re
@@ -19,12 +19,12 @@ _TEXT = (
 )
 _NUMBER = f'<http://www.w3.org/2001/XMLSchema#integer>(SUBSTR(REPLACE(MD5({_TEXT}), "[a-f]", ""), 1, {_DIGITS}))'
 EXPRESSION = f"SUM(IF(isBlank(?s) || isBlank(?o), 0, {_NUMBER}))"
-"""In a query with ?s and ?o."""
+"""The digest as an aggregate over ?s and ?o."""
 _LETTERS = re.compile("[a-f]")
 
 
 def digest(pairs: Iterable[tuple[Term, Term]]) -> int:
-    """Of subjects and objects."""
+    """The digest of the triples with these subjects and objects."""
     total = 0
     for s, o in pairs:
         if not is_theirs(s) and not is_theirs(o):
@@ -42,4 +42,4 @@ def _text(s: Term, o: Term) -> str:
 
 
 def _unnamed(_: str) -> None:
-    """Nobody asks: they are left out."""
+    """Never called, because `digest` omits the blank nodes of the endpoint."""

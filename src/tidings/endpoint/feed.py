@@ -1,9 +1,9 @@
-"""Follows the changes that others make in an endpoint which is a broker, or is behind one, through the broker's log.
+"""Follows what others change at an endpoint that is a broker, or is behind one, through the log of that broker.
 
     GET /log?follow=true  ->  commits of others  ->  a commit here, with its notifications
 
-Our own commits come back, too, and are recognised by their publisher. They matter only for quads that others have
-changed lately, to apply these changes in the order of the endpoint.
+The commits of this broker come back, too, and are recognised by their publisher. They are applied only to quads that
+others have changed lately, so that the changes of a quad apply in the order of the endpoint.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ log = logging.getLogger("tidings")
 
 
 class Learner(Protocol):
-    """Whoever is told what others have changed."""
+    """Applies the changes of others."""
 
     async def learn(self, delta: ZSet[Quad]) -> None:
-        """Take up changes that the endpoint has; those that are known already change nothing."""
+        """Apply changes that the endpoint has; those that were applied already have no effect."""
 
 
 async def follow(url: str, learner: Learner, *, own: str) -> None:
-    """Tell somebody of everything that others commit, from now on, without an end; `own` is the name of this broker."""
+    """Pass all that others commit from now on to the learner. Never returns. `own` is the name of this broker."""
     address = url.rstrip("/").removesuffix("/log")
     others: dict[Quad, None] = {}
     after: int | None = None
@@ -66,7 +66,7 @@ def _news(entry: Entry, others: dict[Quad, None], own: str) -> ZSet[Quad]:
 
 
 async def _commits(address: str, first: int) -> AsyncIterator[Entry]:
-    """The commits of a log from one on, as they come. Raises what breaks the feed."""
+    """The commits of a log from number `first` on, as they arrive. Raises the error that breaks the feed."""
     async with (
         AsyncHttpClient(endless=True) as client,
         client.streamed(f"{address}/log", params={"from": str(first), "follow": "true"}, headers=_HEADERS) as pieces,

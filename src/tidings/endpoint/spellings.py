@@ -1,6 +1,6 @@
-"""Literals that an endpoint spells otherwise than they were published: `01` as `1`, `xsd:int` as `xsd:integer`.
+"""Finds literals that an endpoint does not spell as they were published: `01` as `1`, `xsd:int` as `xsd:integer`.
 
-The value is the same, so that is no difference: the broker shows what was published, and reports how many there are.
+The values are equal, so these are no differences: the broker shows the published spelling, and reports their number.
 """
 
 from collections.abc import Iterable
@@ -18,16 +18,16 @@ _WHOLE = frozenset(f"{XSD}{name}" for name in INTEGER_BOUNDS)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Quads that really differ, and how many literals are only spelled otherwise."""
+    """Quads that really differ, and the number of literals that are only spelled differently."""
 
     differences: ZSet[Quad]
     rewritten: int = 0
     example: tuple[Term, Term] | None = None
-    """One of those: as it was published, and as the endpoint has it."""
+    """One of these literals: as published, and as the endpoint spells it."""
 
 
 def compared(ours: set[Quad], theirs: set[Quad]) -> Compared:
-    """Theirs less ours."""
+    """The quads of the endpoint minus those of the broker. Equal values are no difference."""
     weights: dict[Quad, int] = {}
     example = None
     rewritten = 0
@@ -56,7 +56,7 @@ def _literals(quads: Iterable[Quad]) -> _Places:
 
 
 def _same_value(quad: Quad, places: _Places) -> Term | None:
-    """A literal in the same place that has the same value."""
+    """A literal of the same subject, predicate and graph with the same value; None if there is none."""
     s, p, o, g = quad
     if o[0] != '"':
         return None
@@ -64,14 +64,14 @@ def _same_value(quad: Quad, places: _Places) -> Term | None:
 
 
 def are_same(left: Term, right: Term) -> bool:
-    """Whether two terms are one, or have one value."""
+    """Whether two terms are the same, or have the same value."""
     if is_tagged(left) and is_tagged(right):
         return fold(left) == fold(right)
     return left == right or equals(left, right) is True or equals(_unbounded(left), _unbounded(right)) is True
 
 
 def _unbounded(term: Term) -> Term:
-    """A whole number that is none of its datatype (`"200"^^xsd:byte`) as one: some stores know one kind only."""
+    """A whole number as xsd:integer, even beyond its datatype (`"200"^^xsd:byte`): some stores have no other."""
     if term[0] != '"':
         return term
     _, datatype, _ = split_literal(term)
