@@ -1,11 +1,11 @@
-"""One subscription of the worst kind beside 1,000 good ones: how long notifications of the good ones take.
+"""Measures how long notifications of 1,000 good subscriptions take beside one very expensive (bad) subscription.
 
-Prints one JSON line: p50 and p99 in milliseconds from submitting an update to telling the good subscriber concerned,
-for each bad subscription beside them, and `…_alone_p99` without it, measured just before; `…_ratio` is one p99 / the
-other; times are those of this process, forks not included. `large_still` is the longest that the loop is at work
-without a pause while 150,000 triples come at once in a broker with a log, in seconds, and `large_removal_still` while
-they go. Each update concerns the bad subscription, whose folded answer
-is compared with a full evaluation at the end.
+Prints one JSON line. For each bad subscription, it has the p50 and p99 in milliseconds from submitting an update to
+notifying the good subscriber concerned; `…_alone_p99`, measured just before without the bad one; and `…_ratio`, p99 /
+alone_p99. Times are processor times of this process, without its forks. Each update also concerns the bad subscription,
+whose folded answer is compared with a full evaluation at the end, unless it is random. `large_still` is the longest
+time in seconds that the event loop works without a pause while one update inserts 150,000 triples in a broker with a
+log; `large_removal_still`, while one removes them.
 """
 
 import argparse

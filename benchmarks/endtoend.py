@@ -1,18 +1,18 @@
-"""LAMP updates of the smart-lighting city through a whole broker, with its 1,004 subscriptions connected.
+"""Measures LAMP updates of the smart-lighting city through a whole broker with its 1,004 subscriptions.
 
 Prints one JSON line with `http` and `websocket` (prepared updates), each with `updates_per_s` at full load, and with
-`p50_ms` and `p99_ms` at half of that, from when an update was due, sent or not, to the arrival of its notification;
-`engine_updates_per_s` and `engine_prepared_updates_per_s` (the bare engine, same subscriptions, same updates, as texts
-and prepared), `overhead` (time of an update through the broker / through the engine, like with like) and `durability`.
-The client has one core, the broker and the bare engine the other.
+`p50_ms` and `p99_ms` at half of that load, from the scheduled time of an update to the arrival of its notification;
+`engine_updates_per_s` and `engine_prepared_updates_per_s` (the bare engine, with the same subscriptions and updates, as
+texts and prepared); `overhead` (time of an update through the broker / through the engine, for each kind of update);
+and `durability`. The client runs on one core, the broker and the bare engine on the other.
 
-With `--secured`, a second broker asks everybody who they are: its rounds follow those of the first one, with a token in
-every request and every message, at full load only. It prints the updates a second of both brokers, `plain` and
-`secured`, their ratio `secured_to_plain`, of neighbouring rounds, and the same ratio by the time that the brokers'
-processor took, `secured_to_plain_busy`, which says more where others use the machine as well. Medians of `--turns`.
+With `--secured`, a second broker authenticates every request and message by a token. Rounds of the two brokers
+alternate, at full load only. The JSON line has the updates per second of both, `plain` and `secured`; their ratio
+`secured_to_plain`, from neighbouring rounds; and `secured_to_plain_busy`, the same ratio by the processor time of the
+brokers, which is more reliable while other programs use the machine. Figures are medians of `--turns` rounds.
 
-With `--watched`, the rounds of a page of the dashboard that is open in a browser follow those without one, in the same
-way: `watched_to_unwatched` by updates a second, and `watched_to_unwatched_busy` by the time of the broker's processor.
+With `--watched`, rounds with a page of the dashboard open in a browser alternate with rounds without one. For each
+page, `watched_to_unwatched` is the ratio by updates per second, and `watched_to_unwatched_busy` by processor time.
 """
 
 import argparse

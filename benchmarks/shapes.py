@@ -1,9 +1,10 @@
-"""Shapes of subscriptions, each at its worst: one triple changes at a time, and back.
+"""Measures shapes of subscriptions, each in its worst case. Updates change one triple, and change it back.
 
-Prints a line a shape on standard error, and one JSON line with, for each: `us`, microseconds for an update, until it is
-told; `ratio`, a full evaluation / an update; `growth`, an update at the size / one at a tenth of it; `rows`, rows told
-for an update, and `us_a_row`, microseconds for each of them, if they are many. Answers are compared with the full
-evaluation before a time is printed. Times are those of this process.
+Prints a line per shape on standard error, and one JSON line with these figures for each shape: `us`, microseconds from
+an update to its notification; `ratio`, the time of a full evaluation / of an update; `growth`, the time of an update at
+the full size / at a tenth of it; `rows`, rows notified per update; `us_a_row`, microseconds per row, if an update
+notifies many; `load_seconds`, the time to load the data, if the subscription comes first. Answers are compared with a
+full evaluation before times are printed. Times are processor times of this process.
 """
 
 import argparse
