@@ -91,7 +91,7 @@ class Asking:
         return [each for where in wheres for each in await self._together([where], most)]
 
     async def _asked(self, wheres: list[Where], most: int | None) -> list[list[Row]]:
-        """Ask them in one query. Raises EndpointRefused or AnswerCut if the endpoint cannot answer all at once."""
+        """Ask for all in one query. Raises EndpointRefused or AnswerCut if the endpoint cannot answer all at once."""
         question, limit = self._question(wheres, most), self._dialect.rows
         if len(wheres) == 1:
             rows = await all_rows(self._connection, question, partial(self._sorted, wheres[0]), limit, most)

@@ -204,7 +204,7 @@ def _term(term: Term | None) -> Term:
 
 
 def _number(term: Term | None) -> int:
-    """The integer that a literal stands for: some endpoints return sums as decimals or doubles."""
+    """The integer that a literal stands for: an endpoint may return a sum as a decimal or double."""
     try:
         return int(float(text)) if "." in (text := lexical_form(_term(term))) else int(text)
     except ValueError as error:

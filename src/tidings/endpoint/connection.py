@@ -66,7 +66,7 @@ class Address:
     """`user:password`, or a token."""
 
     def shown(self) -> dict[str, str]:
-        """The header with the credentials, unless the scheme sends them only after a challenge."""
+        """The header with the credentials; empty for digest, which sends them after a challenge."""
         match self.scheme:
             case "none" | "digest":
                 return {}
@@ -171,7 +171,7 @@ class Connection:
     async def _send(
         self, url: str, body: bytes, kind: str, accept: str, most: int | None = None
     ) -> httpx.Response | Answer:
-        if self._closed:  # tasks that wait for the endpoint end with this
+        if self._closed:  # ends tasks that still wait for the endpoint
             raise EndpointAway("the broker is stopping")
         headers = {**self._headers, "accept": accept, "content-type": kind}
         try:

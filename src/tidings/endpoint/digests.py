@@ -2,7 +2,8 @@
 
     digest = Σ first nine decimal digits of MD5(subject, object, datatype, language)
 
-A sum does not depend on the order. It omits triples with blank nodes of the endpoint, as labels mean nothing outside.
+A sum does not depend on the order. Triples with blank nodes of the endpoint are omitted: their labels mean nothing
+outside of it.
 """
 
 import re

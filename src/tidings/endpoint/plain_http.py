@@ -167,7 +167,7 @@ class _Line(asyncio.Protocol):
     # -- outcome --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Fail the request if its deadline has passed. A timer for each request would take a tenth of its time."""
+        """Fail the request after its deadline. One timer per connection: one per request took a tenth of its time."""
         self._timer = None
         if self._answer is None:
             return

@@ -82,7 +82,7 @@ class SparqlStore:
         except EndpointRefused as error:
             if rows:
                 raise
-            log.warning("the endpoint takes no updates: %s", error)  # so none adds a graph that it may show
+            log.warning("the endpoint takes no updates: %s", error)  # so there will be no named graphs to show
             return
         if union:
             raise BadRequest(
@@ -91,7 +91,7 @@ class SparqlStore:
             )
 
     async def _shows_others(self) -> bool:
-        """Whether the default graph shows a triple that is added to another graph, and removed again."""
+        """Whether the default graph shows a triple that this adds to another graph, and then removes."""
         name = f"<urn:tidings:trial:{uuid4().hex}>"
         data = f"DATA {{ GRAPH {name} {{ {name} {name} {name} }} }}"
         await self._connection.update(f"INSERT {data}")

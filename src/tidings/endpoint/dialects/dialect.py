@@ -30,7 +30,7 @@ class Dialect:
     bare: bool = True
     """Whether it accepts the bare text of a request; otherwise requests are sent as forms."""
     one_graph: bool = False
-    """Whether an operation may have one graph only, because the store executes only a part of others."""
+    """Whether an operation may have one graph only, because the store executes those on several only in part."""
     default_graph: Term = DEFAULT_GRAPH
     """The named graph that stands for the default graph, if the store has none that updates can change."""
     tests: bool = False

@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki: updates can name a blank node, as `<_:label>`. N-Triples have an encoded label."""
+"""Apache Jena Fuseki: updates can name a blank node, as `<_:label>`; N-Triples encode the label."""
 
 import re
 
