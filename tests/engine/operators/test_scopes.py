@@ -46,6 +46,16 @@ from strategies.subscriptions import text_of
             (":a :r :c . :c :q :b", "GRAPH :g { :b :p 2 }"),
             id="the same in the condition of OPTIONAL",
         ),
+        pytest.param(
+            "SELECT * { ?x :r ?v FILTER NOT EXISTS { GRAPH :g { ?w :q ?z . ?x :r* ?u } :c :q ?l FILTER (?z > ?l) } }",
+            (":a :r :b . :c :q 1", "GRAPH :g { :b :q 3 }"),
+            id="the same beside a limit among the data",
+        ),
+        pytest.param(
+            "SELECT * { ?x :r ?v FILTER NOT EXISTS { GRAPH :g { ?w :q ?z . ?x :r* ?u } FILTER (?z > ?v) } }",
+            (":a :r 1", "GRAPH :g { :b :q 3 }"),
+            id="the same beside a greater value",
+        ),
     ],
 )
 def test_a_change_concerns_all_rows_although_names_are_the_same(query: str, updates: tuple[str, ...]) -> None:

@@ -63,8 +63,14 @@ def condition_signs(condition: Expression, node: Node) -> list[Node] | None:
 def has_loose_end(sign: Node, left: Node, graph: str) -> bool:
     """Whether a row of the left side may bind the end of a path inside EXISTS to a term that the path's graph does not
     have. A path of zero steps matches any such term, but no solution of the sign has it."""
-    known = {*_in_graphs(left, graph), *_in_graphs(sign, graph)}
-    return any(end not in known and end[0] in visible(left) for end in _ends(sign, graph, still=True))
+    bound, seen = {*_in_graphs(left, graph)}, visible(left)
+    return any(end not in bound and end[0] in seen for end in loose_ends(sign, graph))
+
+
+def loose_ends(node: Node, graph: str) -> Iterator[tuple[str, str]]:
+    """The variables that only paths of zero steps may bind to a term of a graph, with that graph."""
+    bound = {*_in_graphs(node, graph)}
+    return (end for end in _ends(node, graph, still=True) if end not in bound and end[0][0] == "?")
 
 
 def _in_graphs(node: Node, graph: str) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tidings.engine.operators.thresholds import Range
 from tidings.engine.plans.regrouping.comparisons import MIRRORED
+from tidings.engine.plans.regrouping.signs import loose_ends
 from tidings.engine.plans.routes import has_exists
 from tidings.model.terms import XSD, Term, Var
 from tidings.sparql import algebra
@@ -159,16 +160,21 @@ def filter_of(pattern: Node) -> Filter | None:
 
 
 def is_plain(node: Node) -> bool:
-    """Whether to substitute values from outside into a pattern is the same as to join them with its solutions."""
+    """Whether a pattern has the same solutions if values from outside replace its variables as if it were joined with
+    them. A path of zero steps has not: it leads from a value to itself, even if its graph does not have that value."""
+    return _is_joined(node) and next(loose_ends(node, ""), None) is None
+
+
+def _is_joined(node: Node) -> bool:
     match node:
         case BGP() | PathPattern():
             return True
         case Join(left, right):
-            return is_plain(left) and is_plain(right)
+            return _is_joined(left) and _is_joined(right)
         case Filter(condition, inner):
             is_settled = certain(inner).issuperset(mentioned(condition))
-            return is_settled and not (has_exists(condition) or is_momentary(condition)) and is_plain(inner)
+            return is_settled and not (has_exists(condition) or is_momentary(condition)) and _is_joined(inner)
         case Graph(name, inner):
-            return (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)) and is_plain(inner)
+            return (binds_graph(inner, name) if name[0] == "?" else needs_triples(inner)) and _is_joined(inner)
         case _:
             return False
